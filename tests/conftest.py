@@ -1,0 +1,26 @@
+"""Fixtures for every test: where the data folder is, and what to do where there is none."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data sets (layout in the README, section Data).
+
+    Taken from the environment variable DATA, which must then exist; without it, ../shared/data
+    beside the checkout if it is there. Elsewhere the test is skipped and says so.
+    """
+    named = os.environ.get("DATA")
+    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    if not folder.is_absolute():
+        folder = REPOSITORY / folder
+    if folder.is_dir():
+        return folder
+    if named:
+        pytest.fail(f"DATA={named} is not a folder; set DATA to the data folder or leave it unset")
+    pytest.skip("no data folder: set DATA to run the tests that need real data")
