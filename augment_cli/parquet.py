@@ -1,0 +1,123 @@
+"""The one place that writes and reads Parquet: settings, page checksums, damage named as damage."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from augment_cli.errors import BadInputError
+from augment_cli.files import fsync, sha256_of_file
+from augment_cli.schema import ROW_GROUP_ROWS
+
+# Columns of high entropy: a dictionary only costs time there; split bytes compress better.
+_NO_DICTIONARY = {"row_id", "line", "text", "raw", "term", "id"}
+_BYTE_STREAM_SPLIT = {"weights.list.element", "idf", "max_score"}
+
+
+def leaf_paths(schema: pa.Schema) -> list[str]:
+    """The Parquet names of a schema's leaf columns, such as `edits.list.element.start`."""
+
+    def walk(prefix: str, kind: pa.DataType) -> Iterator[str]:
+        if pa.types.is_list(kind):
+            yield from walk(f"{prefix}.list.element", kind.value_type)
+        elif pa.types.is_struct(kind):
+            for field in kind:
+                yield from walk(f"{prefix}.{field.name}", field.type)
+        else:
+            yield prefix
+
+    return [path for field in schema for path in walk(field.name, field.type)]
+
+
+def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.Table | pa.RecordBatch]) -> int:
+    """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
+
+    Each batch becomes one row group (or several, if it is longer), so the caller decides how much
+    is in memory at a time.
+
+    Returns
+    -------
+    int
+        The number of rows written.
+    """
+    leaves = leaf_paths(schema)
+    dictionary = [leaf for leaf in leaves if leaf not in _NO_DICTIONARY | _BYTE_STREAM_SPLIT]
+    split: dict[str, str] = {leaf: "BYTE_STREAM_SPLIT" for leaf in leaves if leaf in _BYTE_STREAM_SPLIT}
+    rows = 0
+    with pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        write_page_checksum=True,
+        use_dictionary=dictionary or False,
+        column_encoding=split or None,
+        store_schema=True,
+    ) as writer:
+        for batch in batches:
+            table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+            writer.write_table(table.cast(schema), row_group_size=ROW_GROUP_ROWS)
+            rows += table.num_rows
+    fsync(path)
+    return rows
+
+
+@contextlib.contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise BadInputError(
+            f"{path}: the file is missing; run the stage again to make it anew"
+        ) from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadInputError(
+            f"{path}: cannot be read as a Parquet part, it is damaged or foreign ({reason}); "
+            "delete the file and run the same command again to make it anew"
+        ) from error
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Open a part with page checksums verified on every read."""
+    with _naming_damage(path):
+        return pq.ParquetFile(path, page_checksum_verification=True)
+
+
+def read_parquet(
+    path: Path, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None
+) -> pa.Table:
+    """Read a part, or some of its columns and row groups, with page checksums verified.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing, damaged or no Parquet file; the message names it.
+    """
+    with _naming_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        names = list(columns) if columns is not None else None
+        if names is not None and (unknown := set(names) - set(file.schema_arrow.names)):
+            raise BadInputError(f"{path}: has no column {sorted(unknown)}; it has {file.schema_arrow.names}")
+        if row_groups is None:
+            return file.read(columns=names, use_threads=False)
+        return file.read_row_groups(list(row_groups), columns=names, use_threads=False)
+
+
+def describe(path: Path) -> tuple[int, pa.Schema]:
+    """Number of rows and Arrow schema (with our metadata) from a part's footer."""
+    with _naming_damage(path), pq.ParquetFile(path) as file:
+        return file.metadata.num_rows, file.schema_arrow
+
+
+__all__ = [
+    "describe",
+    "leaf_paths",
+    "open_parquet",
+    "read_parquet",
+    "sha256_of_file",
+    "write_parquet",
+]
