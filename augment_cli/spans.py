@@ -23,7 +23,8 @@ def string_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.nd
         raise ValueError("string_buffers needs a column without nulls")
     if len(array) == 0:
         return np.zeros(1, np.int64), np.zeros(0, np.uint8)
-    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    is_large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    width = np.int64 if is_large else np.int32
     _, offsets_buffer, data_buffer = array.buffers()
     offsets = np.frombuffer(offsets_buffer, width)[array.offset : array.offset + len(array) + 1]
     data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)

@@ -151,7 +151,7 @@ class Store:
             raise BadInputError(f"{folder}: is a file, a store is a folder; choose another --store")
         if folder.exists() and any(entry.name != ".work" for entry in folder.iterdir()):
             raise BadInputError(
-                f"{folder}: is a folder with other files and no manifest.json; choose a new folder for --store"
+                f"{folder}: is a folder with other files and no manifest.json; choose another --store"
             )
         return cls(folder, {"parts": [], "stages": {}})
 
@@ -184,7 +184,8 @@ class Store:
             If there is no such stage.
         """
         if name not in self._stages:
-            raise UsageError(f"{self.path}: has no stage {name!r}; it has {', '.join(self._stages) or 'none'}")
+            known = ", ".join(self._stages) or "none"
+            raise UsageError(f"{self.path}: has no stage {name!r}; it has {known}")
         return self._stages[name]
 
     def part_path(self, stage: str, index: int) -> Path:
@@ -309,10 +310,9 @@ class Store:
         record.parts[pending.index] = pending.part
         self._write_manifest()
 
-    def commit_plan(self, plan: Iterable[tuple[int, int]]) -> None:
-        """Fix the part plan: (first row_id, rows) of each part. Once only, by ingest."""
+    def set_plan(self, plan: Iterable[tuple[int, int]]) -> None:
+        """Fix the part plan: (first row_id, rows) of each part. Ingest does, before its first commit."""
         self._plan = list(plan)
-        self._write_manifest()
 
     def remove(self, name: str) -> None:
         """Delete a stage: first its manifest entry, then its files."""
