@@ -1,0 +1,128 @@
+"""From token vectors to one vector per sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from augment_cli.errors import UsageError
+
+# The names used elsewhere for the same thing. "cls_before_pooler" and "avg" are SimCSE's, the
+# rest are the sentence-transformers library's.
+ALIASES = {
+    "cls_before_pooler": "cls",
+    "avg": "mean",
+    "avg_first_last": "first-last",
+    "first_last_avg": "first-last",
+    "weightedmean": "weighted-mean",
+    "mean_sqrt_len_tokens": "mean-sqrt-length",
+    "lasttoken": "last-token",
+}
+MODES = (
+    "cls",
+    "mean",
+    "max",
+    "first-last",
+    "first-last-1",
+    "static",
+    "weighted-mean",
+    "mean-sqrt-length",
+    "last-token",
+)
+NEEDS_ALL_LAYERS = frozenset({"first-last", "first-last-1", "static"})
+
+
+def canonical(mode: str) -> str:
+    """The one spelling of a pooling mode; several joined by `+` are concatenated.
+
+    Raises
+    ------
+    UsageError
+        If a mode is unknown.
+
+    Examples
+    --------
+    >>> canonical("cls_before_pooler")
+    'cls'
+    """
+    names = [ALIASES.get(name, name) for name in mode.split("+")]
+    for name in names:
+        if name not in MODES:
+            raise UsageError(f"unknown pooling {name!r}; choose one of {', '.join(MODES)}, or several joined by +")
+    return "+".join(names)
+
+
+def needs_all_layers(mode: str) -> bool:
+    """Whether `mode` reads more than the last layer, so that the model must return all of them."""
+    return any(name in NEEDS_ALL_LAYERS for name in canonical(mode).split("+"))
+
+
+def pool(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str) -> Tensor:
+    """Pool token vectors into sentence vectors; differentiable.
+
+    Parameters
+    ----------
+    hidden_states
+        Either the last layer's token vectors, shape (batch, tokens, d), or all layers' in order, the
+        embedding output first (`hidden_states` of the transformers library).
+    attention_mask
+        1 for a token, 0 for padding, shape (batch, tokens).
+    mode
+        `cls` (the first token of the last layer, before any pooler), `mean`, `max`, `first-last` (the mean
+        over tokens of the average of the *static embedding output*, `hidden_states[0]`, and the last layer:
+        the one that gives the published 56.70 of BERT), `first-last-1` (the same with `hidden_states[1]`,
+        the trap: BERT then gets 60.73), `static` (mean of `hidden_states[0]`), `weighted-mean` (weights
+        1, 2, 3 … by position), `mean-sqrt-length` (sum over the square root of the token count),
+        `last-token`; or several joined by `+`.
+
+    Returns
+    -------
+    Tensor
+        Shape (batch, d), or (batch, d · number of joined modes). A row without any token is a zero vector.
+
+    Raises
+    ------
+    UsageError
+        If the mode is unknown or needs layers that were not given.
+    """
+    names = canonical(mode).split("+")
+    pooled = [_pool_one(hidden_states, attention_mask, name) for name in names]
+    return pooled[0] if len(pooled) == 1 else torch.cat(pooled, dim=-1)
+
+
+def _pool_one(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str) -> Tensor:
+    tokens = _token_vectors(hidden_states, mode)
+    mask = attention_mask.to(tokens.dtype).unsqueeze(-1)  # (batch, tokens, 1)
+    count = mask.sum(dim=1)  # (batch, 1)
+    if mode == "cls":
+        # Padding on the left moves the first token; argmax finds the first 1 of the mask.
+        return _row(tokens, attention_mask.long().argmax(dim=1)) * (count > 0)
+    if mode == "last-token":
+        positions = torch.arange(attention_mask.shape[1], device=attention_mask.device)
+        return _row(tokens, (attention_mask * positions).long().argmax(dim=1)) * (count > 0)
+    if mode == "max":
+        highest = tokens.masked_fill(mask == 0, float("-inf")).amax(dim=1)
+        return torch.where(count > 0, highest, torch.zeros_like(highest))
+    if mode == "weighted-mean":
+        mask = mask * mask.cumsum(dim=1)
+        count = mask.sum(dim=1)
+    total = (tokens * mask).sum(dim=1)
+    count = count.clamp(min=1)
+    return total / (count.sqrt() if mode == "mean-sqrt-length" else count)
+
+
+def _token_vectors(hidden_states: Sequence[Tensor] | Tensor, mode: str) -> Tensor:
+    if mode not in NEEDS_ALL_LAYERS:
+        return hidden_states if isinstance(hidden_states, Tensor) else hidden_states[-1]
+    if isinstance(hidden_states, Tensor) or len(hidden_states) < 2:
+        raise UsageError(f"pooling {mode!r} needs all layers: run the model with output_hidden_states=True")
+    if mode == "static":
+        return hidden_states[0]
+    first = hidden_states[0] if mode == "first-last" else hidden_states[1]
+    return (first + hidden_states[-1]) / 2
+
+
+def _row(tokens: Tensor, index: Tensor) -> Tensor:
+    return tokens[torch.arange(tokens.shape[0], device=tokens.device), index]
