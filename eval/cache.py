@@ -53,7 +53,9 @@ class EmbeddingCache:
         """Add vectors, shape (len(texts), d), as one new file that is either complete or not there."""
         if not len(texts):
             return
-        digests = np.frombuffer(b"".join(_text_digest(text) for text in texts), dtype=np.uint8).reshape(-1, 32)
+        digests = np.frombuffer(b"".join(_text_digest(text) for text in texts), dtype=np.uint8).reshape(
+            -1, 32
+        )
         name = hashlib.sha256(digests.tobytes()).hexdigest()[:32] + ".npz"
         path = self.folder / name
         temporary = self.folder / f".{name}.{os.getpid()}"
@@ -70,7 +72,9 @@ class EmbeddingCache:
             if digests.dtype != np.uint8 or digests.shape != (len(vectors), 32) or vectors.ndim != 2:
                 raise ValueError("arrays of the wrong shape")
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise BadInputError(f"{path} is damaged ({error}); delete it, its sentences are encoded again") from error
+            raise BadInputError(
+                f"{path} is damaged ({error}); delete it, its sentences are encoded again"
+            ) from error
         for digest, vector in zip(digests, vectors, strict=True):
             self._rows[digest.tobytes()] = vector
         self._chunks.add(path.name)

@@ -43,7 +43,10 @@ def model_digest(folder: Path) -> str:
     MissingError
         If the folder holds none of these files.
     """
-    folders = [folder, *sorted(child for child in folder.iterdir() if child.is_dir() and child.name[:1].isdigit())]
+    folders = [
+        folder,
+        *sorted(child for child in folder.iterdir() if child.is_dir() and child.name[:1].isdigit()),
+    ]
     files = sorted({path for part in folders for pattern in _PATTERNS for path in part.glob(pattern)})
     if not files:
         raise MissingError(f"{folder} holds no model: no weights, config or tokenizer file")

@@ -107,7 +107,9 @@ class Encoder:
         """
         for number, text in enumerate(texts):
             if not isinstance(text, str):
-                raise UsageError(f"text {number} is a {type(text).__name__}, not a string; give a list of strings")
+                raise UsageError(
+                    f"text {number} is a {type(text).__name__}, not a string; give a list of strings"
+                )
         if not len(texts):
             return np.zeros((0, self.dimension), dtype=np.float32)
         distinct = list(dict.fromkeys(texts))
@@ -121,14 +123,17 @@ class Encoder:
             store.store(missing, fresh)
         rows = iter(fresh)
         vectors = {
-            text: next(rows) if vector is None else vector for text, vector in zip(distinct, known, strict=True)
+            text: next(rows) if vector is None else vector
+            for text, vector in zip(distinct, known, strict=True)
         }
         return np.stack([vectors[text] for text in texts])
 
     def cache_key(self) -> dict[str, str | int | None]:
         """What decides an embedding besides the text."""
         if self.digest is None:
-            raise UsageError("this encoder has no model digest, so its embeddings cannot be cached; drop the cache")
+            raise UsageError(
+                "this encoder has no model digest, so its embeddings cannot be cached; drop the cache"
+            )
         return {
             "digest": self.digest,
             "pooling": canonical(self.pooling),
@@ -141,11 +146,13 @@ class Encoder:
         """Length of an embedding."""
         return int(self._forward([[]]).shape[1])
 
-    def _encode_distinct(self, texts: Sequence[str], batch_tokens: int, progress: Progress | None) -> np.ndarray:
+    def _encode_distinct(
+        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
+    ) -> np.ndarray:
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
         ids = self._token_ids(texts)
-        # Longest first: what will not fit in memory fails at once. Stable, so the order is one function of the texts.
+        # Longest first: what will not fit in memory fails at once. Stable, so the texts alone decide.
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
         vectors: np.ndarray | None = None
         for rows in batches_by_tokens([len(ids[row]) for row in order], batch_tokens):
@@ -181,8 +188,8 @@ class Encoder:
         tokens = torch.tensor([[*row, *[padding] * (width - len(row))] for row in ids], device=device)
         lengths = torch.tensor([len(row) for row in ids], device=device)
         mask = (torch.arange(width, device=device) < lengths.unsqueeze(1)).long()
-        # Without padding no mask is needed, and attention takes its quicker path. A row without any token attends
-        # to one padding token, lest the softmax divide by zero; pooling with the true mask gives zeros.
+        # Without padding no mask is needed, and attention takes its quicker path. A row without any token
+        # attends to one padding token, lest the softmax divide by zero; pooling then gives zeros.
         full = bool(mask.all())
         seen = None if full else torch.maximum(mask, (torch.arange(width, device=device) == 0).long())
         with torch.inference_mode():
@@ -291,13 +298,15 @@ def _find_folder(path_or_name: str | Path, allow_download: bool) -> tuple[Path, 
         except LocalEntryNotFoundError as error:
             if not allow_download:
                 raise MissingError(
-                    f"model {name!r} is not on this machine: no such folder, and not in the hub's cache; name a "
-                    "folder, or add --allow-download to fetch it"
+                    f"model {name!r} is not on this machine: no such folder, and not in the hub's cache; "
+                    "name a folder, or add --allow-download to fetch it"
                 ) from error
         try:
             folder = Path(snapshot_download(name, allow_patterns=wanted))
         except Exception as error:
-            raise MissingError(f"model {name!r} could not be downloaded ({error}); check the name and the network") from error
+            raise MissingError(
+                f"model {name!r} was not downloaded ({error}); check the name and the network"
+            ) from error
         return folder, folder.name
     raise MissingError(f"model folder {name} does not exist; name a folder that a model was saved to")
 
@@ -316,7 +325,9 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
             layout.transformer, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
         )
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
-        raise BadInputError(f"{layout.transformer} does not load: {error}; fetch or export the model again") from error
+        raise BadInputError(
+            f"{layout.transformer} does not load: {error}; fetch or export the model again"
+        ) from error
     finally:
         quiet.set_verbosity(shown)
         quiet.enable_progress_bar()
@@ -324,8 +335,8 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise BadInputError(
-            f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); fetch or export "
-            "the model again"
+            f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); "
+            "fetch or export the model again"
         )
     return model, tokenizer
 
@@ -344,8 +355,8 @@ def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
     weights = module.folder / "model.safetensors"
     if not weights.is_file():
         raise MissingError(
-            f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, write "
-            f"safetensors first: augment-cli convert-weights {module.folder}"
+            f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
+            f"write safetensors first: augment-cli convert-weights {module.folder}"
         )
     from safetensors.torch import load_file
 
@@ -357,6 +368,8 @@ def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
             raise BadInputError(f"{module.folder}: a Dense module on {module.settings[key]} is not supported")
     name = str(module.settings.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
     if name not in _ACTIVATIONS:
-        raise BadInputError(f"{module.folder}: activation {name} is not supported; known: {', '.join(_ACTIVATIONS)}")
+        raise BadInputError(
+            f"{module.folder}: activation {name} is not supported; known: {', '.join(_ACTIVATIONS)}"
+        )
     activation = _ACTIVATIONS[name]
     return lambda x: activation(torch.nn.functional.linear(x, tensors["weight"], tensors.get("bias")))

@@ -65,7 +65,9 @@ def read_json(path: Path, default: Any = None) -> Any:
     try:
         return json.loads(path.read_text("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BadInputError(f"{path} is not readable JSON ({error}); fetch or export the model again") from error
+        raise BadInputError(
+            f"{path} is not readable JSON ({error}); fetch or export the model again"
+        ) from error
 
 
 def read_layout(folder: Path) -> Layout:
@@ -85,11 +87,17 @@ def read_layout(folder: Path) -> Layout:
     try:
         steps = [(str(entry["type"]).rsplit(".", 1)[-1], folder / entry["path"]) for entry in modules]
     except (TypeError, KeyError) as error:
-        raise BadInputError(f"{folder / 'modules.json'} is not a list of modules; export the model again") from error
+        raise BadInputError(
+            f"{folder / 'modules.json'} is not a list of modules; export the model again"
+        ) from error
     if any(not path.resolve().is_relative_to(folder.resolve()) for _, path in steps):
-        raise BadInputError(f"{folder / 'modules.json'} names a path outside the model folder; do not use this model")
+        raise BadInputError(
+            f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
+        )
     if not steps or steps[0][0] != "Transformer":
-        raise BadInputError(f"{folder}: the first module must be Transformer, not {steps[0][0] if steps else 'none'}")
+        raise BadInputError(
+            f"{folder}: the first module must be Transformer, not {steps[0][0] if steps else 'none'}"
+        )
     transformer = steps[0][1]
     _check_transformer(transformer)
     pooling: str | None = None
@@ -104,8 +112,8 @@ def read_layout(folder: Path) -> Layout:
             later.append(Module(kind, path, settings))
         elif kind != "Dropout":  # which does nothing outside training
             raise BadInputError(
-                f"{folder}: module {kind} is not supported; supported are Transformer, Pooling, Normalize, Dense, "
-                "LayerNorm and Dropout"
+                f"{folder}: module {kind} is not supported; supported are Transformer, Pooling, Normalize, "
+                "Dense, LayerNorm and Dropout"
             )
     prompt = _read_prompt(folder)
     if prompt and not include_prompt:
@@ -152,7 +160,9 @@ def _check_transformer(folder: Path) -> None:
     pickled = sorted(path.name for path in folder.glob("*.bin"))
     if pickled:
         raise MissingError(
-            f"{folder} stores its weights as a pickle ({pickled[0]}), which is not loaded here; write safetensors "
-            f"first: augment-cli convert-weights {folder}"
+            f"{folder} stores its weights as a pickle ({pickled[0]}), which is not loaded here; write "
+            f"safetensors first: augment-cli convert-weights {folder}"
         )
-    raise MissingError(f"{folder} holds no weights: model.safetensors is missing; fetch or export the model again")
+    raise MissingError(
+        f"{folder} holds no weights: model.safetensors is missing; fetch or export the model again"
+    )

@@ -50,7 +50,9 @@ def canonical(mode: str) -> str:
     names = [ALIASES.get(name, name) for name in mode.split("+")]
     for name in names:
         if name not in MODES:
-            raise UsageError(f"unknown pooling {name!r}; choose one of {', '.join(MODES)}, or several joined by +")
+            raise UsageError(
+                f"unknown pooling {name!r}; choose one of {', '.join(MODES)}, or several joined by +"
+            )
     return "+".join(names)
 
 

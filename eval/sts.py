@@ -1,4 +1,4 @@
-"""Semantic textual similarity as SimCSE's fork of SentEval scores it: one correlation over all pairs of a year."""
+"""Semantic textual similarity as SimCSE's fork of SentEval scores it: one correlation over all pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Sentence pairs with gold similarity; the three columns have one length, subsets name where each pair is from."""
+    """Sentence pairs with gold similarity and the subset each pair is from; all of one length."""
 
     first: list[str]
     second: list[str]
@@ -85,7 +85,7 @@ def correlation(similarity: np.ndarray, gold: np.ndarray) -> tuple[float, float,
     Returns
     -------
     tuple
-        (Spearman, Pearson, note). Fewer than two pairs, constant values on a side, or NaN give (NaN, NaN, why).
+        (Spearman, Pearson, note). Fewer than two pairs, a constant side, or NaN give (NaN, NaN, why).
     """
     if not np.isfinite(similarity).all():
         return math.nan, math.nan, "some embeddings are NaN or infinite"
@@ -106,7 +106,7 @@ def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
     encode
         A function of n strings that returns vectors of shape (n, d).
     pairs
-        The pairs; called once with all first and second sentences together, so that equal ones are encoded once.
+        The pairs. All sentences go to one call of `encode`, so that equal ones are encoded once.
     """
     count = len(pairs.gold)
     vectors = encode([rejoin(text) for text in (*pairs.first, *pairs.second)])
@@ -150,9 +150,15 @@ def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
     """
     path = data / "sts" / "stsb.tsv.gz"
     if not path.is_file():
-        raise MissingError(f"{path} does not exist; set DATA to the data folder, or run `make data` to fetch the sets")
+        raise MissingError(
+            f"{path} does not exist; set DATA to the data folder, or run `make data` to fetch the sets"
+        )
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if row["split"] == split]
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            if row["split"] == split
+        ]
     if not rows:
         raise BadInputError(f"{path} has no rows of the split {split!r}; choose train, dev or test")
     return score_pairs(
