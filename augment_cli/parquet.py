@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from augment_cli.errors import BadInputError
-from augment_cli.files import fsync, sha256_of_file
+from augment_cli.files import fsync
 from augment_cli.schema import ROW_GROUP_ROWS
 
 # Columns of high entropy: a dictionary only costs time there; split bytes compress better.
@@ -82,12 +82,6 @@ def _naming_damage(path: Path) -> Iterator[None]:
         ) from error
 
 
-def open_parquet(path: Path) -> pq.ParquetFile:
-    """Open a part with page checksums verified on every read."""
-    with _naming_damage(path):
-        return pq.ParquetFile(path, page_checksum_verification=True)
-
-
 def read_parquet(
     path: Path, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None
 ) -> pa.Table:
@@ -107,17 +101,15 @@ def read_parquet(
         return file.read_row_groups(list(row_groups), columns=names, use_threads=False)
 
 
+def iterate_row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The row groups of a part one after the other, page checksums verified."""
+    with _naming_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns=list(columns), use_threads=False)
+
+
 def describe(path: Path) -> tuple[int, pa.Schema]:
     """Number of rows and Arrow schema (with our metadata) from a part's footer."""
     with _naming_damage(path), pq.ParquetFile(path) as file:
         return file.metadata.num_rows, file.schema_arrow
 
-
-__all__ = [
-    "describe",
-    "leaf_paths",
-    "open_parquet",
-    "read_parquet",
-    "sha256_of_file",
-    "write_parquet",
-]

@@ -1,0 +1,285 @@
+"""Run an augmentation: over a store's parts, or over a list of sentences in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli import augmentations
+from augment_cli.augmentations.base import (
+    SAME_TEXT,
+    Augmentation,
+    Batch,
+    Outcome,
+    Resources,
+    TokenRows,
+    check_parameters,
+)
+from augment_cli.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.parquet import iterate_row_groups
+from augment_cli.schema import AUGMENTATION
+from augment_cli.settings import Settings
+from augment_cli.spans import CodePoints, Edits, apply_edits
+from augment_cli.store import PendingPart, Store
+from augment_cli.term_table import TermTable
+from augment_cli.tfidf import stage_names
+from augment_cli.tokenization import get_tokenizer
+
+DEFAULT_SEED = 42
+
+
+@dataclass(frozen=True)
+class AugmentationRun:
+    """One augmentation with all that decides its output; travels to the workers.
+
+    Parameters
+    ----------
+    name : str
+        Of the augmentation.
+    parameters : object
+        An instance of its parameter class.
+    seed, draw : int
+        Independent draws of one seed differ in `draw` alone.
+    fit : str, optional
+        Which fit it reads, where there are several.
+    """
+
+    name: str
+    parameters: Any
+    seed: int = DEFAULT_SEED
+    draw: int = 0
+    fit: str | None = None
+
+    @property
+    def augmentation(self) -> Augmentation:
+        """The card."""
+        return augmentations.get(self.name)
+
+    def resources(self, store: Store) -> Resources:
+        """Load what the augmentation's `prepare` needs from the store."""
+        terms = None
+        if "tfidf" in self.augmentation.needs:
+            terms = TermTable.read(store, stage_names(self.fit)[1])
+        return Resources(self.seed, self.draw, terms)
+
+    def settings(self, store: Store) -> Settings:
+        """What the stage depends on."""
+        card = self.augmentation
+        inputs = {"corpus": store.stage("corpus").digest}
+        if "tfidf" in card.needs:
+            inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
+        parameters = card.resolve(self.parameters, self.resources(store))
+        return Settings(
+            card.name, card.version, parameters | {"draw": self.draw}, seed=self.seed, inputs=inputs
+        )
+
+    def _fit_stages(self) -> list[tuple[str, str]]:
+        return list(zip(("tfidf", "terms"), stage_names(self.fit), strict=True))
+
+
+def make_run(name: str, **options: Any) -> AugmentationRun:
+    """An augmentation run from keyword arguments, as typed in a notebook or a recipe.
+
+    `seed`, `draw` and `fit` are those of `AugmentationRun`; the rest are the augmentation's parameters.
+
+    Raises
+    ------
+    UsageError
+        For an unknown augmentation or parameter, or a value of the wrong kind or out of range.
+    """
+    card = augmentations.get(name)
+    known = {item.name: item for item in dataclasses.fields(card.parameters)}
+    common = {key: options.pop(key) for key in ("seed", "draw", "fit") if key in options}
+    if unknown := sorted(options.keys() - known.keys()):
+        raise UsageError(f"{name}: has no parameter {unknown[0]!r}; it has {', '.join(known)}")
+    for key, value in options.items():
+        options[key] = _coerce(f"{name}: parameter {key!r}", value, type(known[key].default))
+    parameters = card.parameters(**options)
+    check_parameters(parameters)
+    return AugmentationRun(name, parameters, **common)
+
+
+def _coerce(where: str, value: Any, kind: type) -> Any:
+    if isinstance(value, bool) or kind is bool:
+        if isinstance(value, bool) and kind is bool:
+            return value
+    elif (kind is float and isinstance(value, int | float)) or (kind is str and isinstance(value, str | int)):
+        return kind(value)
+    elif isinstance(value, kind):
+        return value
+    raise UsageError(f"{where}: {value!r} is no {kind.__name__}")
+
+
+def augment_store(
+    store: Store,
+    run: AugmentationRun,
+    stage: str | None = None,
+    engine: Engine | None = None,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> str:
+    """Make an augmentation stage of a store; finished parts are kept.
+
+    Parameters
+    ----------
+    store : Store
+        With a complete corpus and whatever earlier stages the augmentation needs; the caller holds
+        its lock.
+    run : AugmentationRun
+    stage : str, optional
+        Folder; the augmentation's name by default, with `.1`, `.2`, … for further draws.
+    engine : Engine
+    progress : callable
+        Called with the number of rows done since the last call.
+
+    Returns
+    -------
+    str
+        The folder.
+
+    Raises
+    ------
+    MixError
+        If the folder holds the result of other settings.
+    """
+    base = stage or run.name
+    folder = f"{base}.{run.draw}" if run.draw else base
+    settings = run.settings(store)
+    missing = store.begin(folder, settings)
+
+    def commit(pending: PendingPart) -> None:
+        store.commit(pending)
+        progress(pending.part.rows)
+
+    arguments = {"store_path": store.path, "stage": folder, "run": run, "settings": settings}
+    tasks = [arguments | {"index": index} for index in missing]
+    (engine or Engine()).run("augment_cli.augment:augment_part", tasks, commit)
+    store.clean_work(folder)
+    return folder
+
+
+def augment_part(
+    store_path: Path, stage: str, index: int, run: AugmentationRun, settings: Settings
+) -> PendingPart:
+    """Augment one part of a store (in a worker) and leave the result to be committed."""
+    store = Store.open(store_path)
+    prepared = run.augmentation.prepare(run.parameters, run.resources(store))
+    statistics: dict[str, Any] = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+
+    def tables() -> Iterator[pa.Table]:
+        for batch in _batches(store, index, run):
+            table = as_table(run.augmentation, batch, prepared(batch))
+            _add_statistics(statistics, table)
+            yield table
+
+    return store.write_part(stage, index, schema_of(run.augmentation), tables(), settings, statistics)
+
+
+def augment_texts(texts: Sequence[str], store: Store, run: AugmentationRun) -> pa.Table:
+    """Augment sentences in memory, with the resources of a store; row_id counts from 0.
+
+    Returns
+    -------
+    pyarrow.Table
+        `original`, then the columns of the augmentation's stage.
+    """
+    column = pa.array(texts, pa.string())
+    resources = run.resources(store)
+    prepared = run.augmentation.prepare(run.parameters, resources)
+    tokens = None
+    if resources.terms is not None:
+        tokenizer = store.stage(stage_names(run.fit)[1]).settings["parameters"]["tokenizer"]
+        tokens = _tokens_of(column, tokenizer, resources.terms)
+    batch = Batch(np.arange(len(column)), column, CodePoints.of(column), tokens)
+    return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", column)
+
+
+def schema_of(augmentation: Augmentation) -> pa.Schema:
+    """Columns of an augmentation's stage."""
+    return pa.schema([*AUGMENTATION, *augmentation.columns])
+
+
+def as_table(augmentation: Augmentation, batch: Batch, outcome: Outcome) -> pa.Table:
+    """Apply an outcome's edits: one row a sentence, `text` null and a `reason` where nothing changed."""
+    count = len(batch)
+    edits = outcome.edits
+    texts = apply_edits(batch.code_points, edits)
+    differs = pc.not_equal(texts, batch.texts).to_numpy(zero_copy_only=False)
+    edited = np.bincount(edits.rows, minlength=count) > 0
+    reasons = np.where(edited, SAME_TEXT, outcome.reasons)
+    if not differs[edits.rows].all():  # edits that cancel each other out are none
+        keep = np.flatnonzero(differs[edits.rows])
+        edits = Edits(
+            edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.take(pa.array(keep))
+        )
+    unchanged = pa.array(~differs)
+    columns = {
+        "row_id": pa.array(batch.row_ids, pa.int64()),
+        "text": pc.if_else(unchanged, pa.scalar(None, pa.string()), texts),
+        "reason": pc.if_else(unchanged, pa.array(reasons, pa.string()), pa.scalar(None, pa.string())),
+        "edits": edits.as_column(count),
+    }
+    return pa.table(columns | dict(outcome.columns)).cast(schema_of(augmentation))
+
+
+def _add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
+    reasons = Counter(statistics["reasons"])
+    reasons.update(pc.drop_null(table["reason"]).to_pylist())
+    statistics["reasons"] = dict(sorted(reasons.items()))
+    statistics["changed"] += table.num_rows - table["text"].null_count
+    statistics["edits"] += pc.sum(pc.list_value_length(table["edits"])).as_py() or 0
+    for field in list(table.schema)[len(AUGMENTATION) :]:
+        if pa.types.is_integer(field.type):
+            value = pc.sum(table[field.name]).as_py() or 0
+            statistics["sums"][field.name] = statistics["sums"].get(field.name, 0) + value
+
+
+def _batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
+    """The row groups of a part with what the augmentation needs of them."""
+    corpus = iterate_row_groups(store.part_path("corpus", index), ["row_id", "text"])
+    if "tfidf" not in run.augmentation.needs:
+        for table in corpus:
+            yield _batch_of(table, None)
+        return
+    matrix = iterate_row_groups(
+        store.part_path(stage_names(run.fit)[0], index), ["term_ids", "starts", "ends", "weights"]
+    )
+    for table, rows in zip(corpus, matrix, strict=True):
+        yield _batch_of(table, _token_rows(rows))
+
+
+def _batch_of(table: pa.Table, tokens: TokenRows | None) -> Batch:
+    texts = table["text"].combine_chunks()
+    return Batch(table["row_id"].to_numpy(), texts, CodePoints.of(texts), tokens)
+
+
+def _token_rows(table: pa.Table) -> TokenRows:
+    lists = {name: table[name].combine_chunks() for name in table.column_names}
+    offsets = lists["term_ids"].offsets.to_numpy().astype(np.int64)
+    flat = {name: column.flatten().to_numpy() for name, column in lists.items()}
+    return TokenRows(
+        offsets - offsets[0], flat["term_ids"], flat["starts"], flat["ends"], flat["weights"]
+    )
+
+
+def _tokens_of(texts: pa.StringArray, tokenizer: str, terms: TermTable) -> TokenRows:
+    """TF-IDF rows of new sentences: term frequency from the sentence, idf from the fitted table."""
+    tokens = get_tokenizer(tokenizer)(texts)
+    term_ids = terms.ids_of(tokens.terms)
+    lengths = np.diff(tokens.row_offsets)
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    words = tokens.terms.dictionary_encode().indices.to_numpy().astype(np.int64)
+    _, inverse, counts = np.unique(rows * (len(words) + 1) + words, return_inverse=True, return_counts=True)
+    known = term_ids >= 0
+    idf = np.zeros(len(term_ids))
+    idf[known] = terms.idf[term_ids[known]]
+    weights = np.log1p(counts[inverse] / np.repeat(lengths, lengths)) * idf
+    return TokenRows(tokens.row_offsets, term_ids, tokens.starts, tokens.ends, weights)

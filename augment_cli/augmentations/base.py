@@ -1,0 +1,184 @@
+"""What an augmentation is: a batch of rows in, an outcome per row out, and a card that says the rest."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.draws import stream_key
+from augment_cli.errors import UsageError
+from augment_cli.spans import CodePoints, Edits
+from augment_cli.term_table import TermTable
+
+# Why a row is unchanged. An augmentation uses one of these, or adds one of its own to this list.
+NO_TOKEN = "no_token"  # nothing but white space
+NO_ELIGIBLE_TOKEN = "no_eligible_token"  # every token is protected or not in the term table
+NO_POSITION_DRAWN = "no_position_drawn"  # the draws chose no token
+EMPTY_WINDOW = "empty_window"  # no other term to put in
+SAME_TEXT = "same_text"  # the edits give the original again
+REASONS = frozenset({NO_TOKEN, NO_ELIGIBLE_TOKEN, NO_POSITION_DRAWN, EMPTY_WINDOW, SAME_TEXT})
+
+
+def parameter(
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """A field of a parameter class, with what the command line and the docs say of it."""
+    metadata = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices}
+    return field(default=default, metadata=metadata)
+
+
+def check_parameters(parameters: Any) -> None:
+    """Raise `UsageError` for a value outside its range or choices, naming the option."""
+    for item in dataclasses.fields(parameters):
+        value, option = getattr(parameters, item.name), "--" + item.name.replace("_", "-")
+        minimum, maximum = item.metadata["minimum"], item.metadata["maximum"]
+        choices = item.metadata["choices"]
+        if choices is not None and value not in choices:
+            raise UsageError(f"{option} {value}: choose one of {', '.join(choices)}")
+        if minimum is not None and not value >= minimum:
+            raise UsageError(f"{option} {value}: must be at least {minimum:g}")
+        if maximum is not None and not value <= maximum:
+            raise UsageError(f"{option} {value}: must be at most {maximum:g}")
+
+
+@dataclass(frozen=True)
+class TokenRows:
+    """The TF-IDF rows of a batch, flattened over its N token occurrences.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n+1,)
+        Tokens of row i are offsets[i]:offsets[i+1].
+    term_ids : ndarray of int32, shape (N,)
+        Rows of the term table; −1 where the term is not in it.
+    starts, ends : ndarray of int32, shape (N,)
+        Span in the original text, code points, half-open.
+    weights : ndarray of float64, shape (N,)
+        tf·idf of the occurrence's term in its sentence; 0 where the term is not in the table.
+    """
+
+    offsets: np.ndarray
+    term_ids: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of the corpus with what the augmentation needs of them."""
+
+    row_ids: np.ndarray
+    texts: pa.StringArray
+    code_points: CodePoints
+    tokens: TokenRows | None = None
+
+    def __len__(self) -> int:
+        return len(self.row_ids)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a batch of n rows.
+
+    Attributes
+    ----------
+    edits : Edits
+        Replacements on the original texts. A row without any is unchanged.
+    reasons : ndarray of object, shape (n,)
+        Why a row without edits is unchanged; ignored where there are edits.
+    columns : mapping of str to pyarrow.Array
+        The augmentation's own columns, as its card declares them.
+    """
+
+    edits: Edits
+    reasons: np.ndarray
+    columns: Mapping[str, pa.Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What `prepare` may use: the term table where the augmentation asks for it, and the draw's key."""
+
+    seed: int
+    draw: int
+    terms: TermTable | None = None
+
+    def key(self, purpose: str) -> int:
+        """Key of an independent stream of draws for one purpose."""
+        return stream_key(self.seed, purpose, self.draw)
+
+
+class Prepared(Protocol):
+    """An augmentation with its parameters and resources: pure, any rows in any order."""
+
+    def __call__(self, batch: Batch) -> Outcome: ...
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """The card of an augmentation; registering it makes the command, its help, the docs and the tests.
+
+    Parameters
+    ----------
+    name : str
+        Command, and folder of the stage.
+    version : int
+        Raised whenever the same input would give another output.
+    kind : {"negative", "positive"}
+        Whether the result means something else (hard negative) or the same (positive).
+    summary : str
+        One line for the help and the docs.
+    paper : str
+        Where it comes from.
+    needs : frozenset of {"tfidf"}
+        Earlier stages it reads.
+    parameters : type
+        A frozen dataclass whose fields are made with `parameter`.
+    prepare : callable
+        (parameters, resources) to a function from `Batch` to `Outcome`.
+    columns : tuple of pyarrow.Field
+        Columns of its own beside row_id, text, reason and edits.
+    resolve : callable
+        (parameters, resources) to the JSON values that the result depends on: word lists by digest,
+        shares as counts. The default takes the parameters as they are.
+    examples : tuple of str
+        Command lines for the help.
+    """
+
+    name: str
+    version: int
+    kind: Literal["negative", "positive"]
+    summary: str
+    paper: str
+    needs: frozenset[str]
+    parameters: type
+    prepare: Callable[[Any, Resources], Prepared]
+    columns: tuple[pa.Field, ...] = ()
+    resolve: Callable[[Any, Resources], dict[str, Any]] = lambda parameters, resources: dataclasses.asdict(
+        parameters
+    )
+    examples: tuple[str, ...] = ()
+
+
+def read_word_list(path: str, option: str) -> tuple[str, ...]:
+    """Words of a UTF-8 file, one a line, lower-cased, sorted; blank lines and `#` comments are skipped."""
+    try:
+        lines = Path(path).expanduser().read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one term a line"
+        ) from error
+    words = {line.strip().lower() for line in lines if line.strip() and not line.startswith("#")}
+    return tuple(sorted(words))

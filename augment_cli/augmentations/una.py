@@ -1,0 +1,28 @@
+"""UNA: hard negatives by TF-IDF-driven term replacement (Shu and Lampos 2024)."""
+
+from augment_cli.augmentations import term_replacement
+from augment_cli.augmentations.base import Augmentation, Prepared, Resources
+
+
+def _prepare(parameters: term_replacement.TermReplacementParameters, resources: Resources) -> Prepared:
+    return term_replacement.TermReplacement("una", parameters, resources, opposite=False)
+
+
+UNA = Augmentation(
+    name="una",
+    version=1,
+    kind="negative",
+    summary="hard negatives: replace the terms that carry the sentence by terms of similar weight",
+    paper="Shu and Lampos 2024, Unsupervised hard Negative Augmentation for contrastive learning",
+    needs=frozenset({"tfidf"}),
+    parameters=term_replacement.TermReplacementParameters,
+    prepare=_prepare,
+    columns=term_replacement.COLUMNS,
+    resolve=term_replacement.resolve,
+    examples=(
+        "augment-cli una --beta 0.5 --radius 4000",
+        "augment-cli una --radius 1% --draws 3",
+        "augment-cli una --corpus sentences.txt --store my-store",
+        "augment-cli una --positions random --terms random --name una-random",
+    ),
+)
