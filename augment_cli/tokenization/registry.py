@@ -1,0 +1,82 @@
+"""Tokenisers by name, and the plug-in point for others."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from augment_cli.errors import UsageError
+from augment_cli.tokenization.exact import NltkTokenizer
+from augment_cli.tokenization.tokens import Tokenizer, Tokens
+from augment_cli.tokenization.treebank import TreebankTokenizer
+
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {"treebank": TreebankTokenizer, "nltk": NltkTokenizer}
+
+
+class _PluginTokenizer:
+    """A callable of the user's, with its answer checked."""
+
+    def __init__(self, name: str, version: str, call: Callable[[pa.Array], Tokens]) -> None:
+        self.name = name
+        self.version = version
+        self._call = call
+
+    def __call__(self, texts: pa.Array) -> Tokens:
+        tokens = self._call(texts)
+        if not isinstance(tokens, Tokens):
+            raise UsageError(
+                f"tokenizer {self.name} returned {type(tokens).__name__} instead of "
+                "augment_cli.tokenization.Tokens; tokens_of_rows builds one from lists"
+            )
+        count = len(tokens.terms)
+        lengths = (len(tokens.row_offsets), len(tokens.starts), len(tokens.ends))
+        expected = (len(texts) + 1, count, count)
+        if lengths != expected or tokens.row_offsets[0] != 0 or tokens.row_offsets[-1] != count:
+            raise UsageError(
+                f"tokenizer {self.name} returned row_offsets, starts and ends of lengths {lengths} "
+                f"for {len(texts)} texts and {count} terms; {expected} and offsets from 0 to {count} are due"
+            )
+        return tokens
+
+
+def _plugin(name: str) -> Tokenizer:
+    module_name, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"tokenizer {name}: {error}; give it as package.module:callable") from error
+    if inspect.isclass(found):
+        found = found()
+    version = getattr(found, "version", None)
+    if not callable(found) or not isinstance(version, str):
+        raise UsageError(
+            f"tokenizer {name} must be a callable with a string attribute `version` (or a class of such); "
+            "the version enters the fingerprint of what is computed from its tokens"
+        )
+    return _PluginTokenizer(name, version, found)
+
+
+def get_tokenizer(name: str) -> Tokenizer:
+    """The tokeniser called `name`.
+
+    Parameters
+    ----------
+    name : str
+        ``treebank`` (NLTK's tokens, fast), ``nltk`` (NLTK itself), or ``package.module:callable``:
+        a callable from a string column to `Tokens` with a string attribute ``version``, or a class
+        that is instantiated without arguments and gives one.
+
+    Raises
+    ------
+    UsageError
+        No such tokeniser, or the plug-in cannot be imported or lacks a version.
+    """
+    if name in TOKENIZERS:
+        return TOKENIZERS[name]()
+    if ":" in name:
+        return _plugin(name)
+    choices = ", ".join(TOKENIZERS)
+    raise UsageError(f"unknown tokenizer {name!r}; choose one of {choices}, or package.module:callable")

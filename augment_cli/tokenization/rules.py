@@ -1,0 +1,268 @@
+"""NLTK's Treebank rules as array operations over a batch of sentences.
+
+NLTKWordTokenizer is a sequence of replacements that only ever put spaces between characters, apart
+from rewriting double quotes. So its state is one bit per place between two characters, the array
+`gaps`: bit i says that white space stands between characters i-1 and i. Each rule looks at a
+punctuation mark, its neighbours and the gaps beside it, and they run here in NLTK's order, each on the
+few places it can apply to. A rule that sees a gap which NLTK would only make later gives other tokens
+(x's' is one), hence the two stages of isolating marks: before and after the lone closing quote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from augment_cli.tokenization import characters as ch
+
+PADDING = 4  # line feeds after the batch, so that looking ahead stays inside the array
+_LONGEST_TAIL = 64  # characters looked at after a final period, before the row is left to NLTK
+
+_QUOTE, _APOSTROPHE, _BACKTICK, _PERIOD, _HYPHEN = (ord(mark) for mark in "\"'`.-")
+_SPLIT_WORDS = ((b"cannot", 3), (b"gimme", 3), (b"gonna", 3), (b"gotta", 3), (b"lemme", 3), (b"wanna", 3))
+
+
+@dataclass
+class Rewriting:
+    """Where the batch falls apart, and which double quotes are opening ones.
+
+    Positions count code points of the batch.
+    """
+
+    gaps: np.ndarray  # (L+1,) bool
+    spaces: np.ndarray  # (L,) bool
+    opening_quotes: np.ndarray  # positions of " that become ``
+    closing_quotes: np.ndarray  # positions of " that become ''
+    opening_pairs: np.ndarray  # positions of the first ' of '' that become ``
+    odd_positions: list[np.ndarray]  # somewhere in each row to be left to NLTK
+
+
+def _equals(kinds: np.ndarray, positions: np.ndarray, text: str) -> np.ndarray:
+    """Whether the characters from each position on are `text`; positions may be any inside the batch."""
+    result = np.ones(len(positions), bool)
+    for offset, character in enumerate(text):
+        result &= kinds[positions + offset] == ord(character)
+    return result
+
+
+def _runs(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Index of each position within its run of adjacent positions, and whether it ends the run."""
+    count = len(positions)
+    breaks = np.flatnonzero(np.diff(positions) != 1) + 1
+    first = np.zeros(count, np.int64)
+    first[breaks] = breaks
+    index = np.arange(count) - np.maximum.accumulate(first)
+    is_last = np.zeros(count, bool)
+    is_last[breaks - 1] = True
+    is_last[-1:] = True
+    return index, is_last
+
+
+def _pairs(positions: np.ndarray) -> np.ndarray:
+    """First positions of the non-overlapping pairs in runs of adjacent positions, from the left."""
+    index, is_last = _runs(positions)
+    return positions[(index % 2 == 0) & ~is_last]
+
+
+def _isolate(gaps: np.ndarray, positions: np.ndarray, length: int = 1) -> None:
+    gaps[positions] = True
+    gaps[positions + length] = True
+
+
+def _quotes(
+    kinds: np.ndarray, gaps: np.ndarray, quotes: np.ndarray, apostrophes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Opening double quotes: those after a space, an opening bracket or mark, or at the row's start."""
+
+    def follows_opener(positions: np.ndarray) -> np.ndarray:
+        before = kinds[positions - 1]
+        # A row's first " has been rewritten, with a space after it, before the others are looked at.
+        after_first = (before == _QUOTE) & (kinds[positions - 2] == ch.NEWLINE)
+        opens: np.ndarray = ch.PRECEDES_OPENING[before] | after_first
+        return opens
+
+    opening_quotes = quotes[follows_opener(quotes) | (kinds[quotes - 1] == ch.NEWLINE)]
+    index, is_last = _runs(apostrophes)
+    candidates = apostrophes[(index == 0) & ~is_last]
+    opening_pairs = candidates[follows_opener(candidates)]
+    _isolate(gaps, opening_quotes)
+    _isolate(gaps, opening_pairs, 2)
+    for positions in (opening_quotes, opening_pairs, opening_pairs + 1):
+        kinds[positions] = ch.CONVERTED
+    return opening_quotes, opening_pairs
+
+
+def _opening_apostrophes(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> None:
+    """An apostrophe before a word and not after one stands alone, unless it begins a clitic."""
+    opening = apostrophes[
+        ~ch.IS_REGEX_WORD[kinds[apostrophes - 1]] & ch.IS_REGEX_WORD[kinds[apostrophes + 1]]
+    ]
+    word_follows = ch.IS_REGEX_WORD[kinds[opening + 2]]
+    clitic = np.zeros(len(opening), bool)
+    for letter in "mtsdn":
+        clitic |= (kinds[opening + 1] == ord(letter)) & ~word_follows
+    for letters in ("re", "ve", "ll"):
+        clitic |= _equals(kinds, opening + 1, letters) & ~ch.IS_REGEX_WORD[kinds[opening + 3]]
+    gaps[opening[~clitic] + 1] = True
+
+
+def _final_periods(
+    kinds: np.ndarray, gaps: np.ndarray, periods: np.ndarray, newlines: np.ndarray
+) -> np.ndarray:
+    """The row's last period, where only closing marks follow it. Returns those that were too far to tell."""
+    if not len(periods):
+        return periods
+    found = np.searchsorted(periods, newlines[1:]) - 1
+    last = periods[np.maximum(found, 0)]
+    in_row = (found >= 0) & (last > newlines[:-1] + 1) & (last < newlines[1:])
+    last = last[in_row & (kinds[last - 1] != _PERIOD)]
+    is_final = kinds[last + 1] == ch.NEWLINE
+    pending = np.flatnonzero(~is_final)
+    for distance in range(1, _LONGEST_TAIL):
+        here = kinds[last[pending] + distance]
+        is_final[pending[here == ch.NEWLINE]] = True
+        pending = pending[ch.FOLLOWS_FINAL_PERIOD[here]]
+        if not len(pending):
+            break
+    _isolate(gaps, last[is_final])
+    return last[pending]
+
+
+def _commas(kinds: np.ndarray, gaps: np.ndarray, commas: np.ndarray) -> None:
+    """Commas and colons before anything but a digit; the rule's match takes in the following one."""
+    index, _ = _runs(commas)
+    after = kinds[commas + 1]
+    _isolate(gaps, commas[((index % 2 == 0) & ~ch.IS_DIGIT[after]) | (after == ch.NEWLINE)])
+
+
+def _closing_apostrophes(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> None:
+    """An apostrophe before a space, seen before the marks that only later get spaces."""
+    closing = gaps[apostrophes + 1] & (kinds[apostrophes + 1] != ch.NEWLINE)
+    gaps[apostrophes[closing & (kinds[apostrophes - 1] != _APOSTROPHE)]] = True
+
+
+def _clitics(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> None:
+    """The endings 's 'm 'd ' and then 'll 're 've n't, each at the end of its word."""
+    inner = apostrophes[~gaps[apostrophes] & (kinds[apostrophes - 1] != _APOSTROPHE)]
+    after = kinds[inner + 1]
+    one_letter = (after == ord("s")) | (after == ord("m")) | (after == ord("d"))
+    alone = gaps[inner + 1]
+    splits = alone | (one_letter & gaps[inner + 2])
+    gaps[inner[splits]] = True
+
+    inner = inner[~splits & ~alone]
+    clitic = np.zeros(len(inner), bool)
+    for letters in ("ll", "re", "ve"):
+        clitic |= _equals(kinds, inner + 1, letters)
+    clitic &= gaps[inner + 3]
+    negated = inner[_equals(kinds, inner - 1, "n't")]
+    negated = negated[gaps[negated + 2] & ~gaps[negated - 1] & (kinds[negated - 2] != _APOSTROPHE)]
+    gaps[inner[clitic]] = True
+    gaps[negated - 1] = True
+
+
+def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostrophes: np.ndarray) -> None:
+    """Words written as one: cannot, gimme, gonna, gotta, lemme, wanna, d'ye, more'n, 'tis, 'twas."""
+
+    def starts_word(positions: np.ndarray) -> np.ndarray:
+        starts: np.ndarray = ~ch.IS_RE_WORD[kinds[positions - 1]] | gaps[positions]
+        return starts
+
+    def ends_word(positions: np.ndarray) -> np.ndarray:
+        ends: np.ndarray = ~ch.IS_RE_WORD[kinds[positions]] | gaps[positions]
+        return ends
+
+    for word, cut in _SPLIT_WORDS:
+        found = []
+        position = letters.find(word)
+        while position >= 0:
+            found.append(position)
+            position = letters.find(word, position + 1)
+        starts = np.array(found, np.int64)
+        ends = starts + len(word)
+        is_word = starts_word(starts) & ends_word(ends)
+        if word == b"wanna":
+            is_word &= gaps[ends]
+        for offset in (0, cut, len(word)):
+            gaps[starts[is_word] + offset] = True
+
+    inner = apostrophes[~gaps[apostrophes] & ~gaps[apostrophes + 1]]
+    for first, second in (("d", "ye"), ("more", "n")):
+        near = inner[(inner > len(first)) & _equals(kinds, inner + 1, second)]
+        near = near[_equals(kinds, near - len(first), first)]
+        near = near[starts_word(near - len(first)) & ends_word(near + 1 + len(second))]
+        for offset in (-len(first), 0, 1 + len(second)):
+            gaps[near + offset] = True
+    # Only after a word that was split off just now: elsewhere the apostrophe already stands alone.
+    for ending in ("tis", "twas"):
+        outer = apostrophes[gaps[apostrophes] & ~gaps[apostrophes + 1]]
+        near = outer[_equals(kinds, outer + 1, ending)]
+        near = near[ends_word(near + 1 + len(ending))]
+        gaps[near + 2] = True
+        gaps[near + 1 + len(ending)] = True
+
+
+def rewrite(letters: bytes, newlines: np.ndarray) -> Rewriting:
+    """Apply the rules to a batch of n rows.
+
+    Parameters
+    ----------
+    letters : bytes
+        Kind of each character, L of them: a line feed, then the rows, each with a line feed after it.
+    newlines : np.ndarray
+        (n+1,) int64, positions of the line feeds.
+    """
+    kinds = np.frombuffer(bytearray(letters + b"\n" * PADDING), np.uint8)
+    flags = np.frombuffer(letters.translate(ch.FLAGS), np.uint8)
+    spaces = (flags & ch.SPACE_FLAG).view(bool)
+    gaps = np.empty(len(letters) + 1 + PADDING, bool)
+    gaps[0] = True
+    gaps[len(letters) :] = True
+    np.logical_or(spaces[1:], spaces[:-1], out=gaps[1 : len(letters)])
+
+    special = np.flatnonzero(flags & ch.SPECIAL_FLAG)
+    special_kinds = kinds[special]
+
+    def at(mark: int) -> np.ndarray:
+        return special[special_kinds == mark]
+
+    odd_positions = [at(ch.ODD)]
+    other_spaces = at(ch.SPACE)
+    if len(other_spaces):
+        # The rules treat U+0020 and other white space differently, but only beside punctuation.
+        beside = ch.IS_REGEX_WORD | ch.IS_RE_WORD
+        beside[ch.NEWLINE] = True
+        harmless = beside[kinds[other_spaces - 1]] & beside[kinds[other_spaces + 1]]
+        odd_positions.append(other_spaces[~harmless])
+
+    apostrophes = at(_APOSTROPHE)
+    periods = at(_PERIOD)
+    quotes = at(_QUOTE)
+
+    _isolate(gaps, special[ch.ISOLATED_EARLY[special_kinds]])
+    backticks = at(_BACKTICK)
+    index, is_last = _runs(backticks)
+    gaps[backticks[index % 2 == 0]] = True
+    gaps[backticks[is_last] + 1] = True
+    opening_quotes, opening_pairs = _quotes(kinds, gaps, quotes, apostrophes)
+    apostrophes = apostrophes[kinds[apostrophes] == _APOSTROPHE]
+    closing_quotes = quotes[kinds[quotes] == _QUOTE]
+    _opening_apostrophes(kinds, gaps, apostrophes)
+    odd_positions.append(_final_periods(kinds, gaps, periods, newlines))
+    _commas(kinds, gaps, special[(special_kinds == ord(",")) | (special_kinds == ord(":"))])
+    index, is_last = _runs(periods)
+    in_ellipsis = (index > 0) | ~is_last
+    gaps[periods[in_ellipsis & (index == 0)]] = True
+    gaps[periods[in_ellipsis & is_last] + 1] = True
+    _closing_apostrophes(kinds, gaps, apostrophes)
+
+    _isolate(gaps, special[ch.ISOLATED_LATE[special_kinds]])
+    _isolate(gaps, _pairs(at(_HYPHEN)), 2)
+    _isolate(gaps, _pairs(apostrophes), 2)
+    _isolate(gaps, closing_quotes)
+    _clitics(kinds, gaps, apostrophes)
+    _contractions(kinds, gaps, letters, apostrophes)
+    return Rewriting(
+        gaps[: len(letters) + 1], spaces, opening_quotes, closing_quotes, opening_pairs, odd_positions
+    )

@@ -1,0 +1,66 @@
+"""What a tokeniser gives back: the tokens of a batch of sentences, flattened into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of a batch of n sentences, flattened: arrays over all N tokens.
+
+    Attributes
+    ----------
+    terms : pa.StringArray | pa.LargeStringArray
+        (N,) lower-cased terms as NLTK writes them (a double quote is `` or '').
+    row_offsets : np.ndarray
+        (n+1,) int64, starting at 0; the tokens of row i are row_offsets[i]:row_offsets[i+1].
+        A row of nothing but white space has no tokens.
+    starts, ends : np.ndarray
+        (N,) int32, half-open, Unicode code points of the row's original string.
+    """
+
+    terms: pa.StringArray | pa.LargeStringArray
+    row_offsets: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+class Tokenizer(Protocol):
+    """A callable from a column of n texts to their tokens.
+
+    Attributes
+    ----------
+    name, version : str
+        Both enter the fingerprint of everything computed from the tokens.
+    """
+
+    name: str
+    version: str
+
+    def __call__(self, texts: pa.Array) -> Tokens: ...
+
+
+def tokens_of_rows(rows: Iterable[Sequence[tuple[str, int, int]]]) -> Tokens:
+    """Flatten rows of (term, start, end) triples; the short way to write a tokeniser of one's own."""
+    terms: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    row_offsets = [0]
+    for row in rows:
+        for term, start, end in row:
+            terms.append(term)
+            starts.append(start)
+            ends.append(end)
+        row_offsets.append(len(terms))
+    return Tokens(
+        terms=pa.array(terms, pa.large_string()),
+        row_offsets=np.array(row_offsets, np.int64),
+        starts=np.array(starts, np.int32),
+        ends=np.array(ends, np.int32),
+    )

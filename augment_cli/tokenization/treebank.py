@@ -1,0 +1,288 @@
+"""NLTK's word tokens at array speed, with offsets into the original text.
+
+`TreebankTokenizer` gives the terms of ``nltk.word_tokenize(text.lower(), preserve_line=True)``. A batch
+of sentences becomes one array of characters; `augment_cli.tokenization.rules` finds the places where
+NLTK would put spaces, and the terms are cut straight out of the UTF-8 bytes.
+
+Rows the rules do not cover go through NLTK itself and are put back in their place, so no class of
+sentence is known to differ. They are the rows with
+
+- a control character other than the tab, or white space on which `re` and `regex` disagree;
+- white space other than U+0020 beside punctuation or other white space;
+- U+017F (long s), U+0131 (dotless i) inside gimme or 'tis, U+0130 (dotted capital I) beside a letter
+  that begins or ends a contraction;
+- a letter whose lower case is longer in UTF-8 (U+023A, U+023E), or U+03A3 and U+0130 in one row;
+- more than 64 closing marks and spaces after the last period.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.tokenization import characters as ch
+from augment_cli.tokenization.exact import exact_tokens
+from augment_cli.tokenization.rules import Rewriting, rewrite
+from augment_cli.tokenization.tokens import Tokens, tokens_of_rows
+
+CHUNK_ROWS = 8192
+CHUNK_BYTES = 2 << 20
+
+# Bytes that UTF-8 never uses, for what takes more room lower-cased or rewritten than in the text.
+_OPENING_BYTE, _CLOSING_BYTE, _DOTTED_I_BYTE = 0xFE, 0xFF, 0xFD
+
+
+@dataclass
+class _Piece:
+    """Tokens of some rows: terms as bytes and byte lengths."""
+
+    data: bytes
+    lengths: np.ndarray  # (N,) int64
+    starts: np.ndarray  # (N,) int32
+    ends: np.ndarray  # (N,) int32
+    counts: np.ndarray  # (n,) int64 tokens per row
+
+
+@dataclass
+class _Foreign:
+    """The m characters of a batch outside ASCII, in order."""
+
+    positions: np.ndarray  # (m,) int64 code points
+    kinds: np.ndarray  # (m,) uint8
+    codes: np.ndarray  # (m,) uint32
+    lowered: np.ndarray  # (m,) uint32
+    odd_positions: np.ndarray  # where the row must be left to NLTK
+
+    def byte_positions(self, positions: np.ndarray) -> np.ndarray:
+        """Byte position in UTF-8 of code point positions."""
+        extra = np.concatenate([[0], np.cumsum(ch.utf8_size(self.codes) - 1)])
+        shifted: np.ndarray = positions + extra[np.searchsorted(self.positions, positions)]
+        return shifted
+
+
+def _characters(raw: bytes, table: ch.CharacterTable) -> tuple[bytes, _Foreign]:
+    """One kind per character of UTF-8 text, and the characters outside ASCII."""
+    if raw.isascii():
+        nothing = np.zeros(0, np.int64)
+        return raw.translate(ch.ASCII_KINDS), _Foreign(nothing, nothing, nothing, nothing, nothing)
+    text = raw.decode()
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    narrow = codes.astype(np.uint8)
+    positions = np.flatnonzero(codes > 127)
+    foreign_codes = codes[positions]
+    kinds, lowered = table.look_up(foreign_codes)
+    narrow[positions] = ord(" ")
+    letters = bytearray(narrow.tobytes().translate(ch.ASCII_KINDS))
+    view = np.frombuffer(letters, np.uint8)
+    view[positions] = kinds
+    odd = [
+        _odd_dotless(view, positions[foreign_codes == ch.DOTLESS_I]),
+        _odd_dotted(view, positions[foreign_codes == ch.DOTTED_CAPITAL_I]),
+        _lower_sigmas(text, positions, foreign_codes, lowered),
+    ]
+    return bytes(letters), _Foreign(positions, kinds, foreign_codes, lowered, np.concatenate(odd))
+
+
+def _is_any(kinds: np.ndarray, members: str) -> np.ndarray:
+    return np.isin(kinds, np.frombuffer(members.encode(), np.uint8))
+
+
+def _odd_dotless(kinds: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    # NLTK's contractions ignore case, and to `re` U+0131 is an i then.
+    return positions[_is_any(kinds[positions - 1], "gt") & _is_any(kinds[positions + 1], "ms")]
+
+
+def _odd_dotted(kinds: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    # Lower-cased it is a letter and a mark that is no letter: each side may see a word boundary.
+    return positions[_is_any(kinds[positions - 1], "aentsi'") | _is_any(kinds[positions + 1], "cdglmw'")]
+
+
+def _lower_sigmas(text: str, positions: np.ndarray, codes: np.ndarray, lowered: np.ndarray) -> np.ndarray:
+    """Set the lower case of each capital sigma, which depends on its place in the word."""
+    odd = []
+    for index in np.flatnonzero(codes == ch.CAPITAL_SIGMA).tolist():
+        position = int(positions[index])
+        start = text.rfind("\n", 0, position) + 1
+        row = text[start : text.index("\n", position)]
+        if len(row.lower()) == len(row):
+            lowered[index] = ord(row.lower()[position - start])
+        else:
+            odd.append(position)
+    return np.array(odd, np.int64)
+
+
+def _term_bytes(raw: bytes, foreign: _Foreign, rewriting: Rewriting) -> bytes:
+    """The UTF-8 bytes of all terms, one after the other."""
+    patched = bytearray(raw)
+    view = np.frombuffer(patched, np.uint8)
+    changed = np.flatnonzero(foreign.lowered != foreign.codes)
+    if len(changed):
+        places = foreign.byte_positions(foreign.positions[changed])
+        sizes = ch.utf8_size(foreign.codes[changed])
+        lowered = foreign.lowered[changed]
+        lowered_sizes = ch.utf8_size(lowered)
+        for offset in range(4):
+            # What lower-casing leaves free is filled with spaces, which go out below.
+            view[places[sizes > offset] + offset] = ord(" ")
+        for size in range(1, 5):
+            chosen = lowered_sizes == size
+            encoded = lowered[chosen].astype("<u4").tobytes().decode("utf-32-le").encode()
+            table = np.frombuffer(encoded, np.uint8).reshape(-1, size)
+            for offset in range(size):
+                view[places[chosen] + offset] = table[:, offset]
+    dotted = foreign.positions[foreign.codes == ch.DOTTED_CAPITAL_I]
+    if len(dotted):
+        places = foreign.byte_positions(dotted)
+        view[places] = _DOTTED_I_BYTE
+        view[places + 1] = ord(" ")
+    view[foreign.byte_positions(rewriting.opening_quotes)] = _OPENING_BYTE
+    view[foreign.byte_positions(rewriting.closing_quotes)] = _CLOSING_BYTE
+    pairs = foreign.byte_positions(rewriting.opening_pairs)
+    view[pairs] = view[pairs + 1] = ord("`")
+    data = bytes(patched).translate(ch.ASCII_LOWER, ch.ASCII_SPACES)
+    data = data.replace(bytes([_OPENING_BYTE]), b"``").replace(bytes([_CLOSING_BYTE]), b"''")
+    return data.replace(bytes([_DOTTED_I_BYTE]), "i\u0307".encode()) if len(dotted) else data
+
+
+def _term_lengths(
+    starts: np.ndarray, ends: np.ndarray, foreign: _Foreign, rewriting: Rewriting
+) -> np.ndarray:
+    """Bytes of each term (N,), int64."""
+    lengths = (ends - starts).astype(np.int64)
+    for quotes in (rewriting.opening_quotes, rewriting.closing_quotes):
+        lengths[np.searchsorted(starts, quotes)] += 1
+    visible = foreign.kinds != ch.SPACE
+    extra = ch.utf8_size(foreign.lowered[visible]) - 1
+    extra[foreign.codes[visible] == ch.DOTTED_CAPITAL_I] += 1
+    owners = np.searchsorted(starts, foreign.positions[visible], "right") - 1
+    lengths += np.bincount(owners, extra, len(lengths)).astype(np.int64)
+    return lengths
+
+
+def _odd_rows(newlines: np.ndarray, positions: list[np.ndarray]) -> list[int]:
+    rows = np.searchsorted(newlines, np.concatenate(positions)) - 1
+    found: list[int] = np.unique(rows).tolist()
+    return found
+
+
+def _insert_exact(piece: _Piece, texts: pa.Array, rows: list[int]) -> list[_Piece]:
+    """Replace the tokens of some rows by NLTK's own."""
+    token_offsets = np.concatenate([[0], np.cumsum(piece.counts)])
+    byte_offsets = np.concatenate([[0], np.cumsum(piece.lengths)])
+    pieces = []
+    done = 0
+    for row in [*rows, len(texts)]:
+        tokens = slice(token_offsets[done], token_offsets[row])
+        pieces.append(
+            _Piece(
+                piece.data[byte_offsets[tokens.start] : byte_offsets[tokens.stop]],
+                piece.lengths[tokens],
+                piece.starts[tokens],
+                piece.ends[tokens],
+                piece.counts[done:row],
+            )
+        )
+        if row < len(texts):
+            pieces.append(_exact_piece(texts[row].as_py()))
+        done = row + 1
+    return pieces
+
+
+def _exact_piece(text: str) -> _Piece:
+    tokens = exact_tokens(text)
+    flat = tokens_of_rows([tokens])
+    terms = [term.encode() for term, _, _ in tokens]
+    lengths = np.array([len(term) for term in terms], np.int64)
+    return _Piece(b"".join(terms), lengths, flat.starts, flat.ends, np.array([len(tokens)], np.int64))
+
+
+def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Piece]:
+    row_list = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    raw = b"\n%b\n" % pc.binary_join(row_list, "\n")[0].as_buffer().to_pybytes()
+    letters, foreign = _characters(raw, table)
+    newlines = np.flatnonzero(np.frombuffer(letters, np.uint8) == ch.NEWLINE)
+    if len(newlines) != len(texts) + 1:
+        # A line feed inside a row: NLTK's patterns treat one at the end in their own way.
+        broken = pc.match_substring(texts, "\n")
+        pieces = _tokenize_chunk(pc.if_else(broken, "", texts), table)
+        return _insert_broken(pieces, texts, np.flatnonzero(broken.to_numpy(zero_copy_only=False)).tolist())
+    rewriting = rewrite(letters, newlines)
+    visible = ~rewriting.spaces
+    starts = np.flatnonzero(rewriting.gaps[:-1] & visible)
+    ends = np.flatnonzero(rewriting.gaps[1:] & visible) + 1
+    counts = np.diff(np.searchsorted(starts, newlines))
+    row_starts = np.repeat(newlines[:-1] + 1, counts)
+    piece = _Piece(
+        _term_bytes(raw, foreign, rewriting),
+        _term_lengths(starts, ends, foreign, rewriting),
+        (starts - row_starts).astype(np.int32),
+        (ends - row_starts).astype(np.int32),
+        counts,
+    )
+    odd = _odd_rows(newlines, [foreign.odd_positions, *rewriting.odd_positions])
+    return _insert_exact(piece, texts, odd) if odd else [piece]
+
+
+def _insert_broken(pieces: list[_Piece], texts: pa.StringArray, rows: list[int]) -> list[_Piece]:
+    return _insert_exact(_joined(pieces), texts, rows)
+
+
+def _joined(pieces: list[_Piece]) -> _Piece:
+    return _Piece(
+        b"".join([piece.data for piece in pieces]),
+        np.concatenate([np.zeros(0, np.int64), *(piece.lengths for piece in pieces)]),
+        np.concatenate([np.zeros(0, np.int32), *(piece.starts for piece in pieces)]),
+        np.concatenate([np.zeros(0, np.int32), *(piece.ends for piece in pieces)]),
+        np.concatenate([np.zeros(0, np.int64), *(piece.counts for piece in pieces)]),
+    )
+
+
+def _chunks(texts: pa.Array) -> list[pa.StringArray]:
+    """Slices of at most CHUNK_ROWS rows and, unless one row is longer, CHUNK_BYTES bytes."""
+    sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+    ends = np.cumsum(sizes, dtype=np.int64)
+    slices = []
+    start = 0
+    while start < len(texts):
+        used = int(ends[start] - sizes[start])
+        stop = int(np.searchsorted(ends, used + CHUNK_BYTES, "right"))
+        stop = min(max(stop, start + 1), start + CHUNK_ROWS)
+        slices.append(texts.slice(start, stop - start).cast(pa.string()))
+        start = stop
+    return slices
+
+
+class TreebankTokenizer:
+    """NLTK's tokens for a column of sentences, some hundred thousand sentences a second."""
+
+    name = "treebank"
+
+    def __init__(self) -> None:
+        # NLTK decides the odd rows, and the regex package the kinds of characters.
+        self.version = f"1-nltk-{metadata.version('nltk')}-regex-{metadata.version('regex')}"
+        self._table = ch.CharacterTable()
+
+    def __call__(self, texts: pa.Array) -> Tokens:
+        """Tokenise a string column without nulls.
+
+        Returns
+        -------
+        Tokens
+            For each row NLTK's terms and their offsets in the original row.
+        """
+        if texts.null_count:
+            raise ValueError(f"the column has {texts.null_count} nulls; drop them before tokenising")
+        pieces = [piece for chunk in _chunks(texts) for piece in _tokenize_chunk(chunk, self._table)]
+        joined = _joined(pieces)
+        offsets = np.concatenate([[0], np.cumsum(joined.lengths)])
+        if offsets[-1] != len(joined.data):
+            raise AssertionError(f"{len(joined.data)} bytes of terms where {offsets[-1]} are due")
+        terms = pa.LargeStringArray.from_buffers(
+            len(joined.lengths), pa.py_buffer(offsets), pa.py_buffer(joined.data)
+        )
+        row_offsets = np.concatenate([[0], np.cumsum(joined.counts)])
+        return Tokens(terms, row_offsets, joined.starts, joined.ends)
