@@ -253,7 +253,7 @@ def load_encoder(
     UsageError
         If a setting makes no sense for the model.
     """
-    folder, revision = _find_folder(path_or_name, allow_download)
+    folder, revision = find_folder(path_or_name, allow_download)
     layout = read_layout(folder)
     if precision not in ("fp32", "bf16"):
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
@@ -277,7 +277,7 @@ def load_encoder(
     )
 
 
-def _find_folder(path_or_name: str | Path, allow_download: bool) -> tuple[Path, str | None]:
+def find_folder(path_or_name: str | Path, allow_download: bool = False) -> tuple[Path, str | None]:
     if Path(path_or_name).is_dir():
         return Path(path_or_name), None
     name = str(path_or_name)

@@ -1,0 +1,92 @@
+"""SentEval's own classifier: a linear softmax layer, trained until a dev score stops rising."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Optimiser, batch, checks without gain before stopping (tenacity), epochs between checks."""
+
+    optimizer: str
+    batch_size: int
+    tenacity: int
+    epoch_size: int
+    max_epoch: int = 200
+    validation_share: float = 0.05  # of the training part, where no dev part is given
+
+
+PUBLISHED = Settings("adam", batch_size=64, tenacity=5, epoch_size=4)
+FAST = Settings("rmsprop", batch_size=128, tenacity=3, epoch_size=2)
+
+
+class LinearClassifier:
+    """A linear softmax classifier with early stopping.
+
+    Parameters
+    ----------
+    settings
+        `PUBLISHED` or `FAST`.
+    weight_decay
+        Added to the gradient of weights and bias, as the optimiser does it.
+    seed
+        Decides the first weights, the order of the batches and the held-out share.
+    """
+
+    def __init__(self, settings: Settings, *, weight_decay: float, seed: int) -> None:
+        self.settings, self.weight_decay, self.seed = settings, weight_decay, seed
+        self.labels = np.empty(0)
+        self.weight, self.bias = torch.empty(0), torch.empty(0)
+
+    def fit(
+        self, vectors: np.ndarray, labels: np.ndarray, *, dev: tuple[np.ndarray, np.ndarray] | None
+    ) -> Self:
+        """Train on embeddings (n, d) and labels (n,); the weights with the best dev accuracy are kept."""
+        generator = torch.Generator().manual_seed(self.seed)
+        self.labels = np.unique(labels)
+        x = torch.as_tensor(vectors, dtype=torch.float32)
+        y = torch.as_tensor(np.searchsorted(self.labels, labels))
+        if dev is None:
+            order = torch.randperm(len(x), generator=generator)
+            held = max(1, int(self.settings.validation_share * len(x)))
+            dev_x, dev_labels = x[order[:held]], labels[order[:held].numpy()]
+            x, y = x[order[held:]], y[order[held:]]
+        else:
+            dev_x, dev_labels = torch.as_tensor(dev[0], dtype=torch.float32), dev[1]
+        bound = x.shape[1] ** -0.5  # the usual first weights of a linear layer
+        shape = (len(self.labels), x.shape[1])
+        weight = ((torch.rand(shape, generator=generator) * 2 - 1) * bound).requires_grad_()
+        bias = ((torch.rand(shape[0], generator=generator) * 2 - 1) * bound).requires_grad_()
+        kinds = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}
+        optimizer = kinds[self.settings.optimizer]([weight, bias], weight_decay=self.weight_decay)
+        best, without_gain, epoch = -1.0, 0, 0
+        while epoch <= self.settings.max_epoch:
+            for _ in range(self.settings.epoch_size):
+                order = torch.randperm(len(x), generator=generator)
+                for rows in order.split(self.settings.batch_size):
+                    optimizer.zero_grad()
+                    cross_entropy(x[rows] @ weight.T + bias, y[rows]).backward()
+                    optimizer.step()
+            epoch += self.settings.epoch_size
+            with torch.no_grad():
+                answers = self.labels[(dev_x @ weight.T + bias).argmax(dim=1).numpy()]
+            accuracy = float(np.mean(answers == dev_labels))
+            if accuracy > best:
+                best = accuracy
+                self.weight, self.bias = weight.detach().clone(), bias.detach().clone()
+            elif without_gain >= self.settings.tenacity:
+                break
+            else:
+                without_gain += 1
+        return self
+
+    def predict(self, vectors: np.ndarray) -> np.ndarray:
+        """The label of each row of (n, d)."""
+        logits = torch.as_tensor(vectors, dtype=torch.float32) @ self.weight.T + self.bias
+        return np.asarray(self.labels[logits.argmax(dim=1).numpy()])
