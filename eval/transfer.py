@@ -133,9 +133,7 @@ def _best(strengths: tuple[float, ...], accuracies: list[float]) -> float:
     return strengths[int(np.argmax([round(100 * accuracy, 2) for accuracy in accuracies]))]
 
 
-def _fold_accuracy(
-    data: Split, protocol: Protocol, strength: float, count: int, strengths_dev: bool
-) -> float:
+def _fold_accuracy(data: Split, protocol: Protocol, strength: float, count: int) -> float:
     vectors, labels = data
     accuracies = []
     for inside, outside in _folds(count).split(vectors, labels):
