@@ -1,0 +1,215 @@
+"""Shape of an embedding space: what the scores do not show. Every measure states its formula.
+
+Unless said otherwise vectors are taken as the encoder gives them, one a row of an n by d matrix; where a
+formula needs directions they are scaled to length one first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from augment_cli.errors import MissingError, UsageError
+
+_BLOCK = 2048  # rows of a similarity matrix held at once
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Rows scaled to length one in float64; zero rows stay zero."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+
+
+def alignment(first: np.ndarray, second: np.ndarray) -> float:
+    """Mean of ‖x − y‖² over positive pairs of unit vectors (Wang & Isola 2020, exponent 2); lower is closer.
+
+    Parameters
+    ----------
+    first, second
+        Shape (n, d) each, row i of one paired with row i of the other.
+
+    Returns
+    -------
+    float
+        In [0, 4]; NaN without a pair.
+    """
+    if not len(first):
+        return math.nan
+    return float(((unit(first) - unit(second)) ** 2).sum(axis=1).mean())
+
+
+def uniformity(vectors: np.ndarray) -> float:
+    """ln of the mean of exp(−2 ‖x − y‖²) over pairs of different rows (Wang & Isola 2020); lower is more even.
+
+    Returns
+    -------
+    float
+        In [-8, 0]; NaN for fewer than two rows.
+    """
+    scaled = unit(vectors)
+    n = len(scaled)
+    if n < 2:
+        return math.nan
+    squares = (scaled**2).sum(axis=1)
+    total = 0.0
+    for start in range(0, n, _BLOCK):
+        rows = scaled[start : start + _BLOCK]
+        distance = squares[start : start + _BLOCK, None] + squares[None] - 2 * rows @ scaled.T
+        total += float(np.exp(-2 * np.maximum(distance, 0)).sum())
+    return math.log((total - n) / (n * (n - 1)))  # a row is at distance 0 from itself, which adds 1 each
+
+
+def anisotropy(vectors: np.ndarray) -> float:
+    """Mean cosine over all pairs of different rows (Ethayarajh 2019): (‖Σ x̂‖² − Σ ‖x̂‖²) / (n(n−1)).
+
+    Returns
+    -------
+    float
+        In [-1/(n-1), 1]; 0 for directions spread evenly; NaN for fewer than two rows.
+    """
+    scaled = unit(vectors)
+    n = len(scaled)
+    if n < 2:
+        return math.nan
+    return float(((scaled.sum(axis=0) ** 2).sum() - (scaled**2).sum()) / (n * (n - 1)))
+
+
+def singular_values(vectors: np.ndarray) -> np.ndarray:
+    """Singular values of the n by d matrix (not centred), largest first."""
+    return np.linalg.svd(np.asarray(vectors, dtype=np.float64), compute_uv=False)
+
+
+def effective_rank(vectors: np.ndarray) -> float:
+    """exp of the entropy of σ / Σσ over the singular values σ (Roy & Vetterli 2007).
+
+    Returns
+    -------
+    float
+        In [1, min(n, d)]; NaN for a matrix of zeros.
+    """
+    return _effective_rank(singular_values(vectors))
+
+
+def _effective_rank(values: np.ndarray) -> float:
+    if not values.sum():
+        return math.nan
+    share = values / values.sum()
+    share = share[share > 0]
+    return float(np.exp(-(share * np.log(share)).sum()))
+
+
+def effective_condition(vectors: np.ndarray) -> float:
+    """σ₁ / σ_r with r = floor(effective rank); at least 1, NaN for a matrix of zeros."""
+    values = singular_values(vectors)
+    rank = _effective_rank(values)
+    return math.nan if math.isnan(rank) else float(values[0] / values[int(rank + 1e-9) - 1])
+
+
+def cond_hm(first: np.ndarray, second: np.ndarray) -> float:
+    """Harmonic mean 2ab / (a + b) of the two matrices' effective condition numbers (as AugCSE reports it)."""
+    a, b = effective_condition(first), effective_condition(second)
+    return 2 * a * b / (a + b)
+
+
+def singular_value_gap(first: np.ndarray, second: np.ndarray) -> float:
+    """Σₖ (ln σₖ(A) − ln σₖ(B))² over the singular values of two matrices; 0 for equal spectra.
+
+    Values at or below the larger spectrum's rounding error (σ₁ · max(n, d) · ε) have no meaningful logarithm
+    and are left out on both sides.
+    """
+    a, b = singular_values(first), singular_values(second)
+    count = min(len(a), len(b))
+    floor = max(a[0] * max(np.shape(first)), b[0] * max(np.shape(second))) * np.finfo(np.float64).eps
+    kept = (a[:count] > floor) & (b[:count] > floor)
+    if not kept.any():
+        return math.nan
+    return float(((np.log(a[:count][kept]) - np.log(b[:count][kept])) ** 2).sum())
+
+
+def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
+    """Lower bound of the Gromov–Hausdorff distance: the bottleneck distance between persistence diagrams.
+
+    Diagrams of dimension 0 of the Vietoris–Rips filtration on √(2 − 2·cosine), with the optional library
+    gudhi, as AugCSE computes it.
+
+    Raises
+    ------
+    MissingError
+        If gudhi is not installed.
+    """
+    if find_spec("gudhi") is None:
+        raise MissingError(
+            "the Gromov-Hausdorff distance needs the optional package gudhi; run: pip install gudhi"
+        )
+    import gudhi
+
+    diagrams = []
+    for vectors in (first, second):
+        scaled = unit(vectors)
+        distance = np.sqrt(np.maximum(2 - 2 * scaled @ scaled.T, 0))
+        np.fill_diagonal(distance, 0)
+        tree = gudhi.RipsComplex(distance_matrix=distance).create_simplex_tree(max_dimension=1)
+        tree.compute_persistence()
+        diagram = np.asarray(tree.persistence_intervals_in_dimension(0))
+        diagrams.append(diagram[np.isfinite(diagram[:, 1])])
+    return float(gudhi.bottleneck_distance(*diagrams))
+
+
+def neighbourhood_purity(vectors: np.ndarray, labels: Sequence[str], neighbours: int = 10) -> float:
+    """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows.
+
+    Ties go to the earlier row.
+
+    Parameters
+    ----------
+    vectors, labels
+        Shape (n, d), and n classes.
+    neighbours
+        How many of the nearest are looked at, at most n − 1.
+
+    Raises
+    ------
+    UsageError
+        If there are too few rows.
+    """
+    scaled = unit(vectors)
+    if not 1 <= neighbours < len(scaled):
+        raise UsageError(f"{neighbours} neighbours of {len(scaled)} rows; choose 1 to {len(scaled) - 1}")
+    _, codes = np.unique(np.asarray(labels), return_inverse=True)
+    same = 0.0
+    for start in range(0, len(scaled), _BLOCK):
+        similarity = scaled[start : start + _BLOCK] @ scaled.T
+        rows = np.arange(len(similarity))
+        similarity[rows, start + rows] = -np.inf
+        near = np.argsort(-similarity, axis=1, kind="stable")[:, :neighbours]
+        same += float((codes[near] == codes[start + rows][:, None]).mean(axis=1).sum())
+    return same / len(scaled)
+
+
+def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
+    """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors."""
+    return {
+        "alignment": alignment(first, second),
+        "uniformity": uniformity(vectors),
+        "anisotropy": anisotropy(vectors),
+        "effective_rank": effective_rank(vectors),
+    }
+
+
+def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
+    """COND-HM and singular-value gap (and Gromov–Hausdorff) for each two of several matrices."""
+    names = list(spaces)
+    measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap}
+    if gromov:
+        measures["gh"] = gromov_hausdorff
+    return {
+        f"{measure}_{a}_{b}": function(spaces[a], spaces[b])
+        for measure, function in measures.items()
+        for index, a in enumerate(names)
+        for b in names[index + 1 :]
+    }
