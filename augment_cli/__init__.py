@@ -1,5 +1,32 @@
-"""Offline augmentation for contrastive sentence embeddings."""
+"""Offline augmentation for contrastive sentence embeddings: plain text in, Parquet out.
+
+>>> import augment_cli
+>>> store = augment_cli.open_store("store")            # what `make augment` left
+>>> store.read("una")                                  # Arrow; store.frame("una") is polars
+>>> augment_cli.augment(["The river flows."], "una", store=store, radius="1%")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 from augment_cli.version import __version__
 
-__all__ = ["__version__"]
+# Loaded on first use, so that `augment-cli --help` need not wait for them.
+_LAZY = {
+    "Store": "augment_cli.store",
+    "augment": "augment_cli.api",
+    "fit": "augment_cli.api",
+    "ingest": "augment_cli.api",
+    "open_store": "augment_cli.api",
+    "run": "augment_cli.api",
+}
+
+__all__ = ["Store", "__version__", "augment", "fit", "ingest", "open_store", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

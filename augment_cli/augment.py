@@ -82,6 +82,10 @@ class AugmentationRun:
             card.name, card.version, parameters | {"draw": self.draw}, seed=self.seed, inputs=inputs
         )
 
+    def warnings(self, store: Store) -> list[str]:
+        """What a person should know before it runs, such as a window over most of the vocabulary."""
+        return self.augmentation.warnings(self.parameters, self.resources(store))
+
     def _fit_stages(self) -> list[tuple[str, str]]:
         return list(zip(("tfidf", "terms"), stage_names(self.fit), strict=True))
 

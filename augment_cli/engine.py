@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import itertools
 import os
-from collections.abc import Callable, Sequence
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +56,21 @@ class Engine:
             If a worker process died (most often for want of memory). Finished parts are kept.
         """
         jobs = min(self.jobs, len(tasks))
-        if jobs <= 1:
-            for task in tasks:
-                done(call(function, task))
-            return
+        with _polite_interrupt() as asked_to_stop:
+            # Tasks are drawn as workers become free: once asked to stop, no further one is begun.
+            remaining = itertools.takewhile(lambda task: not asked_to_stop(), tasks)
+            if jobs <= 1:
+                for task in remaining:
+                    done(call(function, task))
+            else:
+                self._run_in_processes(jobs, function, remaining, done)
+            if asked_to_stop():
+                raise KeyboardInterrupt
+
+    @staticmethod
+    def _run_in_processes(
+        jobs: int, function: str, tasks: Iterable[dict[str, Any]], done: Callable[[Any], None]
+    ) -> None:
         import joblib
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -66,7 +82,7 @@ class Engine:
                 batch_size=1,
                 pre_dispatch=jobs + 1,
             )
-            for result in pool(joblib.delayed(call)(function, task) for task in tasks):
+            for result in pool(joblib.delayed(call_in_worker)(function, task) for task in tasks):
                 done(result)
         except TerminatedWorkerError as error:
             raise IncompleteError(
@@ -75,9 +91,37 @@ class Engine:
             ) from error
 
 
-def call(function: str, arguments: dict[str, Any]) -> Any:
-    """Import and call a function; in a worker, before anything heavy is imported."""
+@contextlib.contextmanager
+def _polite_interrupt() -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C asks to stop after the running parts, the second one stops now."""
+    asked = False
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: asked
+        return
+
+    def on_interrupt(signal_number: int, frame: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        print("\nFinishing the running parts; Ctrl-C again stops now.", file=sys.stderr, flush=True)
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def call_in_worker(function: str, arguments: dict[str, Any]) -> Any:
+    """`call` in a worker process: its libraries keep to one thread, and Ctrl-C is the parent's affair."""
     for name, value in _THREAD_SETTINGS.items():
         os.environ.setdefault(name, value)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return call(function, arguments)
+
+
+def call(function: str, arguments: dict[str, Any]) -> Any:
+    """Import a function by its `module:name` and call it."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(**arguments)

@@ -14,7 +14,7 @@ from augment_cli.files import fsync
 from augment_cli.schema import ROW_GROUP_ROWS
 
 # Columns of high entropy: a dictionary only costs time there; split bytes compress better.
-_NO_DICTIONARY = {"row_id", "line", "text", "raw", "term", "id"}
+_NO_DICTIONARY = {"row_id", "line", "text", "raw", "term", "id", "edits.list.element.replacement"}
 _BYTE_STREAM_SPLIT = {"weights.list.element", "idf", "max_score"}
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.parquet import read_parquet
 from augment_cli.spans import offsets_from_lengths, ranges, string_array, string_buffers
 from augment_cli.store import Store
 
@@ -29,11 +31,12 @@ class TermTable:
 
     @classmethod
     def read(cls, store: Store, stage: str) -> TermTable:
-        """Read a fit's term table from a store."""
-        table = store.read(stage, ["term", "idf", "max_score"])
-        return cls(
-            table["term"].combine_chunks(), table["idf"].to_numpy(), table["max_score"].to_numpy()
-        )
+        """Read a fit's term table from a store.
+
+        The last one read is kept, since a worker reads the same table for each of its parts; its
+        content is in the key, so that a table fitted anew is never mistaken for it.
+        """
+        return _read_terms(store.part_path(stage, 0), store.stage(stage).digest)
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -127,6 +130,12 @@ class TermTable:
     def reference_forms(self) -> tuple[np.ndarray, np.ndarray]:
         """Byte offsets (V+1,) and bytes of the terms exactly as the tokeniser gave them."""
         return string_buffers(self.terms)
+
+
+@lru_cache(maxsize=1)
+def _read_terms(path: Path, digest: str) -> TermTable:
+    table = read_parquet(path, ["term", "idf", "max_score"])
+    return TermTable(table["term"].combine_chunks(), table["idf"].to_numpy(), table["max_score"].to_numpy())
 
 
 def gather_strings(offsets: np.ndarray, data: np.ndarray, indices: np.ndarray) -> pa.StringArray:

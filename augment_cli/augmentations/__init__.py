@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from augment_cli.augmentations.base import Augmentation
 from augment_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from augment_cli.augmentations.base import Augmentation
 
 _REGISTRY = {
     "una": "augment_cli.augmentations.una:UNA",
@@ -16,6 +21,14 @@ _REGISTRY = {
 def names() -> list[str]:
     """Names of all augmentations, in the order of the registry."""
     return list(_REGISTRY)
+
+
+def summary(name: str) -> str:
+    """What an augmentation does, in one line: the first of its file's docstring, read without running it."""
+    module, _, _ = _REGISTRY[name].partition(":")
+    file = Path(__file__).parent / f"{module.rpartition('.')[2]}.py"
+    docstring = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
+    return docstring.partition("\n")[0]
 
 
 def get(name: str) -> Augmentation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -74,6 +75,11 @@ class TokenRows:
     ends: np.ndarray
     weights: np.ndarray
 
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """int64 (N,): the sentence of each token, 0 … n−1."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -130,6 +136,8 @@ class Prepared(Protocol):
 class Augmentation:
     """The card of an augmentation; registering it makes the command, its help, the docs and the tests.
 
+    The first line of its file's docstring is its summary.
+
     Parameters
     ----------
     name : str
@@ -138,8 +146,6 @@ class Augmentation:
         Raised whenever the same input would give another output.
     kind : {"negative", "positive"}
         Whether the result means something else (hard negative) or the same (positive).
-    summary : str
-        One line for the help and the docs.
     paper : str
         Where it comes from.
     needs : frozenset of {"tfidf"}
@@ -153,6 +159,8 @@ class Augmentation:
     resolve : callable
         (parameters, resources) to the JSON values that the result depends on: word lists by digest,
         shares as counts. The default takes the parameters as they are.
+    warnings : callable
+        (parameters, resources) to lines a person should read before the run.
     examples : tuple of str
         Command lines for the help.
     """
@@ -160,7 +168,6 @@ class Augmentation:
     name: str
     version: int
     kind: Literal["negative", "positive"]
-    summary: str
     paper: str
     needs: frozenset[str]
     parameters: type
@@ -169,6 +176,7 @@ class Augmentation:
     resolve: Callable[[Any, Resources], dict[str, Any]] = lambda parameters, resources: dataclasses.asdict(
         parameters
     )
+    warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
     examples: tuple[str, ...] = ()
 
 

@@ -79,6 +79,18 @@ def radius_in_ranks(radius: str, terms: TermTable) -> int:
     return max(1, round(float(match[2]) / 100 * len(terms)))
 
 
+def warnings(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
+    """A window over more than half of the vocabulary hardly depends on the term it replaces."""
+    size = len(_terms(resources))
+    radius = radius_in_ranks(parameters.radius, _terms(resources))
+    if parameters.terms == "random" or 2 * radius + 1 <= size / 2:
+        return []
+    return [
+        f"--radius {parameters.radius}: the window covers {min(1, (2 * radius + 1) / size):.0%} of the "
+        f"{size:,} terms, so replacements are hardly chosen by weight; --radius 1% suits any corpus"
+    ]
+
+
 def _terms(resources: Resources) -> TermTable:
     if resources.terms is None:
         raise ValueError("term replacement needs the fitted term table")
@@ -113,7 +125,7 @@ def replacement_probabilities(
     probabilities = np.zeros(len(tokens.weights))
     if not len(index):
         return probabilities
-    token_rows = np.searchsorted(tokens.offsets, index, side="right") - 1
+    token_rows = tokens.rows[index]
     first = np.flatnonzero(np.append(True, np.diff(token_rows) > 0))  # first token of each sentence
     counts = np.diff(np.append(first, len(index)))
     scores = tokens.weights[index]
@@ -157,7 +169,7 @@ class TermReplacement:
         if tokens is None:
             raise ValueError("term replacement needs the TF-IDF rows of its batch")
         lengths = np.diff(tokens.offsets)
-        rows = np.repeat(np.arange(len(batch)), lengths)
+        rows = tokens.rows
         counters = np.arange(len(rows)) - np.repeat(tokens.offsets[:-1], lengths)
         eligible = ~self._kept[tokens.term_ids]
 
@@ -216,7 +228,7 @@ class TermReplacement:
         its neighbour, a space goes with the replacement.
         """
         count = len(self._terms)
-        rows = np.searchsorted(tokens.offsets, chosen, side="right") - 1
+        rows = tokens.rows[chosen]
         base = batch.code_points.offsets[rows]
         starts, ends = base + tokens.starts[chosen], base + tokens.ends[chosen]
         forms = new_ids + count * _case_pattern(batch.code_points, starts, ends)
@@ -229,7 +241,7 @@ class TermReplacement:
             chosen, rows, starts, ends = chosen[differs], rows[differs], starts[differs], ends[differs]
             base = base[differs]
             replacements = replacements.take(pa.array(differs))
-        replacements = _spaced(batch.code_points, starts, ends, replacements)
+        replacements = _spaced(batch.code_points, rows, starts, ends, replacements)
         edits = Edits(
             rows, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements
         )
@@ -243,7 +255,7 @@ class TermReplacement:
         changed_ids = tokens.term_ids.copy()
         changed_ids[chosen] = new_ids
         differs = chosen[new_ids != tokens.term_ids[chosen]]
-        changed_rows = np.unique(np.searchsorted(tokens.offsets, differs, side="right") - 1)
+        changed_rows = np.unique(tokens.rows[differs])
         counts = np.diff(tokens.offsets)[changed_rows]
         index = ranges(tokens.offsets[changed_rows], counts)
         words, out_of_table = changed_ids[index], changed_ids[index] < 0
@@ -283,24 +295,34 @@ def _join_words(
     return string_array(offsets_from_lengths(per_sentence), data[ranges(starts, piece_lengths)])
 
 
+_UPPER, _LOWER, _ALPHANUMERIC = 1, 2, 4
+
+
 @lru_cache(maxsize=1)
-def _character_classes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For every code point whether it is upper case, lower case, and a letter or digit (a pure table)."""
+def _character_classes() -> np.ndarray:
+    """uint8 flags of every code point: upper case, lower case, letter or digit (a pure table)."""
     characters = [chr(code) for code in range(0x110000)]
-    upper = np.fromiter(map(str.isupper, characters), bool, len(characters))
-    lower = np.fromiter(map(str.islower, characters), bool, len(characters))
-    alphanumeric = np.fromiter(map(str.isalnum, characters), bool, len(characters))
-    return upper, lower, alphanumeric
+    classes = np.zeros(len(characters), np.uint8)
+    for flag, test in ((_UPPER, str.isupper), (_LOWER, str.islower), (_ALPHANUMERIC, str.isalnum)):
+        classes |= np.fromiter(map(test, characters), bool, len(characters)) * np.uint8(flag)
+    return classes
 
 
 def _case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """0: as it stands, 1: capitalised, 2: all capitals; int64 (m,)."""
-    is_upper, is_lower, _ = _character_classes()
-    upper = np.append(0, np.cumsum(is_upper[texts.values]))
-    lower = np.append(0, np.cumsum(is_lower[texts.values]))
-    uppers, lowers = upper[ends] - upper[starts], lower[ends] - lower[starts]
-    starts_upper = is_upper[texts.values[starts]] if len(texts.values) else np.zeros(len(starts), bool)
-    return np.where((uppers >= 2) & (lowers == 0), 2, np.where(starts_upper, 1, 0))
+    """0: as it stands, 1: capitalised, 2: all capitals (two at least); int64 (m,)."""
+    classes = _character_classes()
+    first = classes[texts.values[starts]]
+    patterns = (first & _UPPER).astype(np.int64)
+    # Only a token of two or more characters that does not begin with a small letter can be in capitals.
+    maybe = np.flatnonzero((first & _LOWER == 0) & (ends - starts >= 2))
+    if len(maybe):
+        lengths = (ends - starts)[maybe]
+        inside = classes[texts.values[ranges(starts[maybe], lengths)]]
+        begins = np.cumsum(lengths) - lengths
+        uppers = np.add.reduceat((inside & _UPPER).astype(np.int64), begins)
+        any_lower = np.bitwise_or.reduceat(inside & _LOWER, begins) > 0
+        patterns[maybe[(uppers >= 2) & ~any_lower]] = 2
+    return patterns
 
 
 def _slices(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> pa.StringArray:
@@ -317,30 +339,33 @@ def _equals_original(
 
 
 def _spaced(
-    texts: CodePoints, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
+    texts: CodePoints, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
 ) -> pa.StringArray:
     """Replacements with a space on the side where two words would otherwise grow together."""
-    count = len(starts)
-    if count == 0:
+    if not len(starts):
         return replacements
-    _, _, alphanumeric = _character_classes()
+    classes = _character_classes()
     new = CodePoints.of(replacements)
-    is_word = alphanumeric[new.values]
+    is_word = classes[new.values] & _ALPHANUMERIC > 0
     new_first, new_last = is_word[new.offsets[:-1]], is_word[new.offsets[1:] - 1]
-    # Spaces and text ends are no word characters, and between two texts nothing can touch.
-    bounds = np.zeros(len(texts.values) + 1, bool)
-    bounds[texts.offsets] = True
-    source = np.append(alphanumeric[texts.values], False)
-    touches_before = ~bounds[starts]
-    touches_after = ~bounds[ends]
-    follows_edit = np.append(False, ends[:-1] == starts[1:]) & touches_before
-    precedes_edit = np.append(starts[1:] == ends[:-1], False) & touches_after
-    last_before = np.where(follows_edit, np.append(False, new_last[:-1]), source[starts - 1])
-    space_before = touches_before & last_before & new_first
+    # The characters on either side; none beyond the text's own bounds.
+    has_before, has_after = starts > texts.offsets[rows], ends < texts.offsets[rows + 1]
+    before = classes[texts.values[starts - has_before]] & _ALPHANUMERIC > 0
+    after = classes[texts.values[ends - ~has_after]] & _ALPHANUMERIC > 0
+    follows_edit = np.append(False, ends[:-1] == starts[1:]) & has_before
+    precedes_edit = np.append(starts[1:] == ends[:-1], False) & has_after
+    last_before = np.where(follows_edit, np.append(False, new_last[:-1]), before)
+    space_before = has_before & last_before & new_first
     # Between two edits the second one brings the space.
-    space_after = touches_after & ~precedes_edit & new_last & source[ends]
-    if not (space_before.any() or space_after.any()):
+    space_after = has_after & ~precedes_edit & new_last & after
+    touched = np.flatnonzero(space_before | space_after)
+    if not len(touched):
         return replacements
-    pieces = [np.where(space_before, " ", ""), replacements, np.where(space_after, " ", "")]
-    arrays = [pa.array(piece, pa.string()) if isinstance(piece, np.ndarray) else piece for piece in pieces]
-    return pa.compute.binary_join_element_wise(*arrays, "")
+    wanted = replacements.take(pa.array(touched)).to_pylist()
+    spaced = [
+        " " * bool(space_before[index]) + text + " " * bool(space_after[index])
+        for index, text in zip(touched, wanted, strict=True)
+    ]
+    mask = np.zeros(len(replacements), bool)
+    mask[touched] = True
+    return pa.compute.replace_with_mask(replacements, pa.array(mask), pa.array(spaced, pa.string()))

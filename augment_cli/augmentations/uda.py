@@ -1,4 +1,4 @@
-"""UDA: positives by replacing the unimportant terms, the opposite of UNA.
+"""Positives: replace the terms that matter least, keep those that carry the sentence (UDA).
 
 The mode without hard negatives in the code of Shu and Lampos 2024, after Xie et al. 2020
 (Unsupervised Data Augmentation): a_i = max z − z_i chooses the positions.
@@ -16,12 +16,12 @@ UDA = Augmentation(
     name="uda",
     version=1,
     kind="positive",
-    summary="positives: replace the terms that matter least, keep those that carry the sentence",
     paper="Xie et al. 2020, Unsupervised Data Augmentation; as used by Shu and Lampos 2024",
     needs=frozenset({"tfidf"}),
     parameters=term_replacement.TermReplacementParameters,
     prepare=_prepare,
     columns=term_replacement.COLUMNS,
     resolve=term_replacement.resolve,
+    warnings=term_replacement.warnings,
     examples=("augment-cli uda --beta 0.1", "augment-cli uda --beta 0.2 --radius 1% --name uda-20"),
 )

@@ -1,4 +1,7 @@
-"""UNA: hard negatives by TF-IDF-driven term replacement (Shu and Lampos 2024)."""
+"""Hard negatives: replace the terms that carry a sentence by terms of similar weight (UNA).
+
+Shu and Lampos 2024, section 2; the arithmetic is in `term_replacement`.
+"""
 
 from augment_cli.augmentations import term_replacement
 from augment_cli.augmentations.base import Augmentation, Prepared, Resources
@@ -12,13 +15,13 @@ UNA = Augmentation(
     name="una",
     version=1,
     kind="negative",
-    summary="hard negatives: replace the terms that carry the sentence by terms of similar weight",
     paper="Shu and Lampos 2024, Unsupervised hard Negative Augmentation for contrastive learning",
     needs=frozenset({"tfidf"}),
     parameters=term_replacement.TermReplacementParameters,
     prepare=_prepare,
     columns=term_replacement.COLUMNS,
     resolve=term_replacement.resolve,
+    warnings=term_replacement.warnings,
     examples=(
         "augment-cli una --beta 0.5 --radius 4000",
         "augment-cli una --radius 1% --draws 3",

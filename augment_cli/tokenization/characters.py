@@ -20,17 +20,18 @@ CLOSING = 0x92  # » ” ’
 DASH = 0x93  # U+2012 to U+2015
 CONVERTED = 0x94  # a double quote already rewritten as an opening one
 ODD = 0x95  # a row with it is left to NLTK
+DOTTED_I = 0x96  # U+0130: lower-cased an i, with a combining dot behind it
+DOTLESS_I = 0x97  # U+0131: an i to the contraction rules, which ignore case
+LONG_S = 0x98  # U+017F: an s to the clitic and contraction rules, for the same reason
 NEWLINE = 0x0A  # between the rows
 
 DOTTED_CAPITAL_I = 0x130
-DOTLESS_I = 0x131
 CAPITAL_SIGMA = 0x3A3
 LAST_CODE_POINT = 0x10FFFF
 
 _OPENING_CHARACTERS = "«“‘„"
 _CLOSING_CHARACTERS = "»”’"
-# U+017F is an s to a pattern that ignores case: NLTK's clitics are such patterns.
-_ODD_CHARACTERS = "\u017f"
+_LETTERS = {DOTTED_CAPITAL_I: DOTTED_I, 0x131: DOTLESS_I, 0x17F: LONG_S}
 
 
 def utf8_size(codes: np.ndarray) -> np.ndarray:
@@ -44,11 +45,9 @@ def _classify(code: int) -> tuple[int, int]:
 
     character = chr(code)
     lowered = character.lower()
-    if code == DOTTED_CAPITAL_I:  # "i" and a combining dot; the caller sees to its neighbours
-        return PLAIN | REGEX_WORD_BIT | RE_WORD_BIT, code
-    if len(lowered) != 1 or character in _ODD_CHARACTERS:
-        return ODD, code
-    if len(lowered.encode()) > len(character.encode()):
+    if code in _LETTERS:
+        return _LETTERS[code], code
+    if len(lowered) != 1 or len(lowered.encode()) > len(character.encode()):
         return ODD, code
     is_space = lowered.isspace()
     if is_space != bool(regex.match(r"\s", lowered)):
@@ -117,8 +116,11 @@ _WORD = _DIGITS + "abcdefghijklmnopqrstuvwxyz_"
 ASCII_KINDS = _ascii_kinds()
 ASCII_LOWER = bytes(range(256)).lower()
 ASCII_SPACES = b" \n\t\v\f\r"
-IS_REGEX_WORD = _set_of(_WORD, *_ordinary(REGEX_WORD_BIT))
-IS_RE_WORD = _set_of(_WORD, *_ordinary(RE_WORD_BIT))
+IS_REGEX_WORD = _set_of(_WORD, *_ordinary(REGEX_WORD_BIT), *_LETTERS.values())
+IS_RE_WORD = _set_of(_WORD, *_ordinary(RE_WORD_BIT), *_LETTERS.values())
+# Seen from behind, a lower-cased U+0130 is its combining dot: no word character to `re`.
+IS_RE_WORD_BEFORE = IS_RE_WORD.copy()
+IS_RE_WORD_BEFORE[DOTTED_I] = False
 IS_DIGIT = _set_of(_DIGITS, *_ordinary(DIGIT_BIT))
 IS_SPACE = _set_of(" \n", SPACE)
 # What a double quote follows when it opens; a line feed counts for " alone.
@@ -127,8 +129,7 @@ PRECEDES_OPENING = _set_of(" ([{<`", OPENING)
 FOLLOWS_FINAL_PERIOD = _set_of("])}>\"' ", CLOSING)
 ISOLATED_EARLY = _set_of(";@#$%&?!", OPENING, DASH)
 ISOLATED_LATE = _set_of("*[](){}<>", CLOSING)
-_SPECIAL = IS_SPACE | _set_of("\"'`.,:-", ODD) | ISOLATED_EARLY | ISOLATED_LATE
-_SPECIAL[[ord(" "), NEWLINE]] = False
+_SPECIAL = _set_of("\"'`.,:-", ODD) | ISOLATED_EARLY | ISOLATED_LATE
 
 SPACE_FLAG, SPECIAL_FLAG = 1, 2
 FLAGS = (IS_SPACE * SPACE_FLAG + _SPECIAL * SPECIAL_FLAG).astype(np.uint8).tobytes()

@@ -20,7 +20,11 @@ PADDING = 4  # line feeds after the batch, so that looking ahead stays inside th
 _LONGEST_TAIL = 64  # characters looked at after a final period, before the row is left to NLTK
 
 _QUOTE, _APOSTROPHE, _BACKTICK, _PERIOD, _HYPHEN = (ord(mark) for mark in "\"'`.-")
-_SPLIT_WORDS = ((b"cannot", 3), (b"gimme", 3), (b"gonna", 3), (b"gotta", 3), (b"lemme", 3), (b"wanna", 3))
+# Each is cut after its third letter.
+_SPLIT_WORDS = (b"cannot", b"gimme", b"gonna", b"gotta", b"lemme", b"wanna")
+_CUT = 3
+# Letters that patterns which ignore case take for others.
+_ALSO = {"i": ch.DOTLESS_I, "s": ch.LONG_S}
 
 
 @dataclass
@@ -39,10 +43,19 @@ class Rewriting:
 
 
 def _equals(kinds: np.ndarray, positions: np.ndarray, text: str) -> np.ndarray:
-    """Whether the characters from each position on are `text`; positions may be any inside the batch."""
+    """Whether the characters from each position on are `text`."""
     result = np.ones(len(positions), bool)
     for offset, character in enumerate(text):
         result &= kinds[positions + offset] == ord(character)
+    return result
+
+
+def _equals_any_case(kinds: np.ndarray, positions: np.ndarray, text: str) -> np.ndarray:
+    """As `_equals`, for NLTK's patterns that ignore case."""
+    result = np.ones(len(positions), bool)
+    for offset, character in enumerate(text):
+        here = kinds[positions + offset]
+        result &= (here == ord(character)) | (here == _ALSO.get(character, ord(character)))
     return result
 
 
@@ -101,7 +114,7 @@ def _opening_apostrophes(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.nd
     word_follows = ch.IS_REGEX_WORD[kinds[opening + 2]]
     clitic = np.zeros(len(opening), bool)
     for letter in "mtsdn":
-        clitic |= (kinds[opening + 1] == ord(letter)) & ~word_follows
+        clitic |= _equals_any_case(kinds, opening + 1, letter) & ~word_follows
     for letters in ("re", "ve", "ll"):
         clitic |= _equals(kinds, opening + 1, letters) & ~ch.IS_REGEX_WORD[kinds[opening + 3]]
     gaps[opening[~clitic] + 1] = True
@@ -119,10 +132,13 @@ def _final_periods(
     last = last[in_row & (kinds[last - 1] != _PERIOD)]
     is_final = kinds[last + 1] == ch.NEWLINE
     pending = np.flatnonzero(~is_final)
+    in_spaces = np.zeros(len(pending), bool)  # past the first space that is not U+0020: no more marks
     for distance in range(1, _LONGEST_TAIL):
         here = kinds[last[pending] + distance]
         is_final[pending[here == ch.NEWLINE]] = True
-        pending = pending[ch.FOLLOWS_FINAL_PERIOD[here]]
+        in_spaces |= here == ch.SPACE
+        goes_on = np.where(in_spaces, ch.IS_SPACE[here] & (here != ch.NEWLINE), ch.FOLLOWS_FINAL_PERIOD[here])
+        pending, in_spaces = pending[goes_on], in_spaces[goes_on]
         if not len(pending):
             break
     _isolate(gaps, last[is_final])
@@ -137,8 +153,9 @@ def _commas(kinds: np.ndarray, gaps: np.ndarray, commas: np.ndarray) -> None:
 
 
 def _closing_apostrophes(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> None:
-    """An apostrophe before a space, seen before the marks that only later get spaces."""
-    closing = gaps[apostrophes + 1] & (kinds[apostrophes + 1] != ch.NEWLINE)
+    """An apostrophe before a U+0020, seen before the marks that only later get spaces."""
+    after = kinds[apostrophes + 1]
+    closing = gaps[apostrophes + 1] & (after != ch.NEWLINE) & (after != ch.SPACE)
     gaps[apostrophes[closing & (kinds[apostrophes - 1] != _APOSTROPHE)]] = True
 
 
@@ -166,14 +183,17 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostroph
     """Words written as one: cannot, gimme, gonna, gotta, lemme, wanna, d'ye, more'n, 'tis, 'twas."""
 
     def starts_word(positions: np.ndarray) -> np.ndarray:
-        starts: np.ndarray = ~ch.IS_RE_WORD[kinds[positions - 1]] | gaps[positions]
+        starts: np.ndarray = ~ch.IS_RE_WORD_BEFORE[kinds[positions - 1]] | gaps[positions]
         return starts
 
     def ends_word(positions: np.ndarray) -> np.ndarray:
         ends: np.ndarray = ~ch.IS_RE_WORD[kinds[positions]] | gaps[positions]
         return ends
 
-    for word, cut in _SPLIT_WORDS:
+    words = [*_SPLIT_WORDS]
+    if ch.DOTLESS_I in letters:
+        words.append(b"g%cmme" % ch.DOTLESS_I)
+    for word in words:
         found = []
         position = letters.find(word)
         while position >= 0:
@@ -184,7 +204,7 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostroph
         is_word = starts_word(starts) & ends_word(ends)
         if word == b"wanna":
             is_word &= gaps[ends]
-        for offset in (0, cut, len(word)):
+        for offset in (0, _CUT, len(word)):
             gaps[starts[is_word] + offset] = True
 
     inner = apostrophes[~gaps[apostrophes] & ~gaps[apostrophes + 1]]
@@ -197,7 +217,7 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostroph
     # Only after a word that was split off just now: elsewhere the apostrophe already stands alone.
     for ending in ("tis", "twas"):
         outer = apostrophes[gaps[apostrophes] & ~gaps[apostrophes + 1]]
-        near = outer[_equals(kinds, outer + 1, ending)]
+        near = outer[_equals_any_case(kinds, outer + 1, ending)]
         near = near[ends_word(near + 1 + len(ending))]
         gaps[near + 2] = True
         gaps[near + 1 + len(ending)] = True
@@ -228,14 +248,6 @@ def rewrite(letters: bytes, newlines: np.ndarray) -> Rewriting:
         return special[special_kinds == mark]
 
     odd_positions = [at(ch.ODD)]
-    other_spaces = at(ch.SPACE)
-    if len(other_spaces):
-        # The rules treat U+0020 and other white space differently, but only beside punctuation.
-        beside = ch.IS_REGEX_WORD | ch.IS_RE_WORD
-        beside[ch.NEWLINE] = True
-        harmless = beside[kinds[other_spaces - 1]] & beside[kinds[other_spaces + 1]]
-        odd_positions.append(other_spaces[~harmless])
-
     apostrophes = at(_APOSTROPHE)
     periods = at(_PERIOD)
     quotes = at(_QUOTE)

@@ -8,9 +8,7 @@ Rows the rules do not cover go through NLTK itself and are put back in their pla
 sentence is known to differ. They are the rows with
 
 - a control character other than the tab, or white space on which `re` and `regex` disagree;
-- white space other than U+0020 beside punctuation or other white space;
-- U+017F (long s), U+0131 (dotless i) inside gimme or 'tis, U+0130 (dotted capital I) beside a letter
-  that begins or ends a contraction;
+- a line feed inside;
 - a letter whose lower case is longer in UTF-8 (U+023A, U+023E), or U+03A3 and U+0130 in one row;
 - more than 64 closing marks and spaces after the last period.
 """
@@ -41,7 +39,7 @@ class _Piece:
     """Tokens of some rows: terms as bytes and byte lengths."""
 
     data: bytes
-    lengths: np.ndarray  # (N,) int64
+    lengths: np.ndarray  # (N,) int32
     starts: np.ndarray  # (N,) int32
     ends: np.ndarray  # (N,) int32
     counts: np.ndarray  # (n,) int64 tokens per row
@@ -79,30 +77,15 @@ def _characters(raw: bytes, table: ch.CharacterTable) -> tuple[bytes, _Foreign]:
     letters = bytearray(narrow.tobytes().translate(ch.ASCII_KINDS))
     view = np.frombuffer(letters, np.uint8)
     view[positions] = kinds
-    odd = [
-        _odd_dotless(view, positions[foreign_codes == ch.DOTLESS_I]),
-        _odd_dotted(view, positions[foreign_codes == ch.DOTTED_CAPITAL_I]),
-        _lower_sigmas(text, positions, foreign_codes, lowered),
-    ]
-    return bytes(letters), _Foreign(positions, kinds, foreign_codes, lowered, np.concatenate(odd))
-
-
-def _is_any(kinds: np.ndarray, members: str) -> np.ndarray:
-    return np.isin(kinds, np.frombuffer(members.encode(), np.uint8))
-
-
-def _odd_dotless(kinds: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    # NLTK's contractions ignore case, and to `re` U+0131 is an i then.
-    return positions[_is_any(kinds[positions - 1], "gt") & _is_any(kinds[positions + 1], "ms")]
-
-
-def _odd_dotted(kinds: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    # Lower-cased it is a letter and a mark that is no letter: each side may see a word boundary.
-    return positions[_is_any(kinds[positions - 1], "aentsi'") | _is_any(kinds[positions + 1], "cdglmw'")]
+    odd = _lower_sigmas(text, positions, foreign_codes, lowered)
+    return bytes(letters), _Foreign(positions, kinds, foreign_codes, lowered, odd)
 
 
 def _lower_sigmas(text: str, positions: np.ndarray, codes: np.ndarray, lowered: np.ndarray) -> np.ndarray:
-    """Set the lower case of each capital sigma, which depends on its place in the word."""
+    """Set the lower case of each capital sigma, which depends on its place in the word.
+
+    Returns the positions of those in rows whose lower case is longer than they are.
+    """
     odd = []
     for index in np.flatnonzero(codes == ch.CAPITAL_SIGMA).tolist():
         position = int(positions[index])
@@ -151,15 +134,14 @@ def _term_bytes(raw: bytes, foreign: _Foreign, rewriting: Rewriting) -> bytes:
 def _term_lengths(
     starts: np.ndarray, ends: np.ndarray, foreign: _Foreign, rewriting: Rewriting
 ) -> np.ndarray:
-    """Bytes of each term (N,), int64."""
-    lengths = (ends - starts).astype(np.int64)
+    """Bytes of each term (N,), int32."""
+    lengths = (ends - starts).astype(np.int32)
     for quotes in (rewriting.opening_quotes, rewriting.closing_quotes):
         lengths[np.searchsorted(starts, quotes)] += 1
     visible = foreign.kinds != ch.SPACE
     extra = ch.utf8_size(foreign.lowered[visible]) - 1
     extra[foreign.codes[visible] == ch.DOTTED_CAPITAL_I] += 1
-    owners = np.searchsorted(starts, foreign.positions[visible], "right") - 1
-    lengths += np.bincount(owners, extra, len(lengths)).astype(np.int64)
+    np.add.at(lengths, np.searchsorted(starts, foreign.positions[visible], "right") - 1, extra)
     return lengths
 
 
@@ -171,8 +153,8 @@ def _odd_rows(newlines: np.ndarray, positions: list[np.ndarray]) -> list[int]:
 
 def _insert_exact(piece: _Piece, texts: pa.Array, rows: list[int]) -> list[_Piece]:
     """Replace the tokens of some rows by NLTK's own."""
-    token_offsets = np.concatenate([[0], np.cumsum(piece.counts)])
-    byte_offsets = np.concatenate([[0], np.cumsum(piece.lengths)])
+    token_offsets = _offsets(piece.counts, np.int64)
+    byte_offsets = _offsets(piece.lengths, np.int64)
     pieces = []
     done = 0
     for row in [*rows, len(texts)]:
@@ -196,7 +178,7 @@ def _exact_piece(text: str) -> _Piece:
     tokens = exact_tokens(text)
     flat = tokens_of_rows([tokens])
     terms = [term.encode() for term, _, _ in tokens]
-    lengths = np.array([len(term) for term in terms], np.int64)
+    lengths = np.array([len(term) for term in terms], np.int32)
     return _Piece(b"".join(terms), lengths, flat.starts, flat.ends, np.array([len(tokens)], np.int64))
 
 
@@ -209,7 +191,8 @@ def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Pi
         # A line feed inside a row: NLTK's patterns treat one at the end in their own way.
         broken = pc.match_substring(texts, "\n")
         pieces = _tokenize_chunk(pc.if_else(broken, "", texts), table)
-        return _insert_broken(pieces, texts, np.flatnonzero(broken.to_numpy(zero_copy_only=False)).tolist())
+        rows = np.flatnonzero(broken.to_numpy(zero_copy_only=False)).tolist()
+        return _insert_exact(_joined(pieces), texts, rows)
     rewriting = rewrite(letters, newlines)
     visible = ~rewriting.spaces
     starts = np.flatnonzero(rewriting.gaps[:-1] & visible)
@@ -227,14 +210,17 @@ def _tokenize_chunk(texts: pa.StringArray, table: ch.CharacterTable) -> list[_Pi
     return _insert_exact(piece, texts, odd) if odd else [piece]
 
 
-def _insert_broken(pieces: list[_Piece], texts: pa.StringArray, rows: list[int]) -> list[_Piece]:
-    return _insert_exact(_joined(pieces), texts, rows)
+def _offsets(lengths: np.ndarray, dtype: type[np.signedinteger]) -> np.ndarray:
+    """Running sum (n+1,) from 0."""
+    offsets = np.zeros(len(lengths) + 1, dtype)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
 
 
 def _joined(pieces: list[_Piece]) -> _Piece:
     return _Piece(
         b"".join([piece.data for piece in pieces]),
-        np.concatenate([np.zeros(0, np.int64), *(piece.lengths for piece in pieces)]),
+        np.concatenate([np.zeros(0, np.int32), *(piece.lengths for piece in pieces)]),
         np.concatenate([np.zeros(0, np.int32), *(piece.starts for piece in pieces)]),
         np.concatenate([np.zeros(0, np.int32), *(piece.ends for piece in pieces)]),
         np.concatenate([np.zeros(0, np.int64), *(piece.counts for piece in pieces)]),
@@ -278,11 +264,12 @@ class TreebankTokenizer:
             raise ValueError(f"the column has {texts.null_count} nulls; drop them before tokenising")
         pieces = [piece for chunk in _chunks(texts) for piece in _tokenize_chunk(chunk, self._table)]
         joined = _joined(pieces)
-        offsets = np.concatenate([[0], np.cumsum(joined.lengths)])
+        is_large = len(joined.data) > np.iinfo(np.int32).max
+        offsets = _offsets(joined.lengths, np.int64 if is_large else np.int32)
         if offsets[-1] != len(joined.data):
             raise AssertionError(f"{len(joined.data)} bytes of terms where {offsets[-1]} are due")
-        terms = pa.LargeStringArray.from_buffers(
+        array_class = pa.LargeStringArray if is_large else pa.StringArray
+        terms = array_class.from_buffers(
             len(joined.lengths), pa.py_buffer(offsets), pa.py_buffer(joined.data)
         )
-        row_offsets = np.concatenate([[0], np.cumsum(joined.counts)])
-        return Tokens(terms, row_offsets, joined.starts, joined.ends)
+        return Tokens(terms, _offsets(joined.counts, np.int64), joined.starts, joined.ends)

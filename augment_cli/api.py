@@ -1,0 +1,127 @@
+"""The Python interface, for notebooks and scripts; the commands do the same through `pipeline`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from augment_cli.augment import augment_texts, make_run
+from augment_cli.engine import Engine
+from augment_cli.ingest import IngestOptions, IngestReport, report_of
+from augment_cli.pipeline import Pipeline
+from augment_cli.store import Store
+from augment_cli.tfidf import FitOptions
+
+
+def open_store(path: str | Path = "store") -> Store:
+    """Open a store for reading: `store.stages()`, `store.read("una")`, `store.frame("una")`.
+
+    Raises
+    ------
+    BadInputError
+        If there is no store.
+    """
+    return Store.open(path)
+
+
+def ingest(
+    corpus: str | Path | Sequence[str | Path],
+    store: str | Path = "store",
+    *,
+    strict: bool = False,
+    max_rejects: float = 0.01,
+    **options: Any,
+) -> IngestReport:
+    """Read text files into a store's corpus.
+
+    Parameters
+    ----------
+    corpus : path or sequence of paths
+        Files (plain or gzipped text, jsonl, Parquet), folders, globs.
+    store : path
+        Folder, made if it is not there.
+    strict : bool
+        Stop at the first bad line instead of setting it aside.
+    max_rejects : float
+        Share of lines, 0 to 1, that may be set aside.
+    **options
+        As in `IngestOptions`: text_column, id_column, limit, max_characters, part_rows.
+    """
+    entries = [corpus] if isinstance(corpus, str | Path) else list(corpus)
+    with Pipeline(store) as pipeline:
+        pipeline.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
+        return report_of(pipeline.store)
+
+
+def fit(
+    store: str | Path = "store", *, name: str | None = None, jobs: int | None = None, **options: Any
+) -> Store:
+    """Fit TF-IDF on a store's corpus; `**options` as in `FitOptions` (tokenizer, min_df, stages)."""
+    with Pipeline(store, Engine.for_this_machine(jobs)) as pipeline:
+        pipeline.ingest()
+        pipeline.fit(FitOptions(**options), name)
+        return pipeline.store
+
+
+def run(
+    name: str,
+    store: str | Path = "store",
+    *,
+    stage: str | None = None,
+    draws: int = 1,
+    jobs: int | None = None,
+    **parameters: Any,
+) -> Store:
+    """Run an augmentation over a store, and before it whatever is missing (`augment-cli NAME`).
+
+    Parameters
+    ----------
+    name : str
+        Of the augmentation; `augment-cli list` shows them.
+    store : path
+    stage : str, optional
+        Folder of the result; the augmentation's name by default.
+    draws : int
+        How many independent draws, each a stage of its own.
+    jobs : int, optional
+        Worker processes; one for each core by default.
+    **parameters
+        The augmentation's own, and seed and fit.
+
+    Returns
+    -------
+    Store
+        Ready to be read.
+    """
+    augmentation_run = make_run(name, **parameters)
+    with Pipeline(store, Engine.for_this_machine(jobs)) as pipeline:
+        pipeline.ingest()
+        pipeline.augment(augmentation_run, stage, draws)
+        return pipeline.store
+
+
+def augment(
+    texts: Sequence[str], name: str, *, store: Store | str | Path = "store", **parameters: Any
+) -> pa.Table:
+    """Augment sentences in memory, with the term table of a store.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    name : str
+        Of the augmentation.
+    store : Store or path
+        Whose fitted tables to use.
+    **parameters
+        The augmentation's own, and seed, draw and fit.
+
+    Returns
+    -------
+    pyarrow.Table
+        original, row_id (position in `texts`), text (null where unchanged), reason, edits, ….
+    """
+    opened = store if isinstance(store, Store) else Store.open(store)
+    return augment_texts(texts, opened, make_run(name, **parameters))

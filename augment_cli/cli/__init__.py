@@ -1,0 +1,14 @@
+"""The `augment-cli` command. Importing this loads nothing heavy; each command loads what it needs."""
+
+from __future__ import annotations
+
+import os
+
+
+def main() -> None:
+    """Run the command line and exit with its code (the README says what each code means)."""
+    # Workers and this process share the cores; polars reads this when it is first imported.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    from augment_cli.cli.app import app
+
+    app(prog_name="augment-cli")

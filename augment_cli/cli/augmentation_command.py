@@ -1,0 +1,122 @@
+"""Build the command of an augmentation from its card: one option for each parameter."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from augment_cli import augmentations
+from augment_cli.augment import DEFAULT_SEED, AugmentationRun, make_run
+from augment_cli.augmentations.base import Augmentation
+from augment_cli.cli import options
+from augment_cli.cli.guard import guarded
+from augment_cli.engine import Engine
+from augment_cli.ingest import IngestOptions
+from augment_cli.pipeline import Pipeline
+from augment_cli.schema import PART_ROWS
+
+
+def make_command(name: str) -> Callable[..., None]:
+    """A function with the signature that Typer turns into the augmentation's command."""
+    card = augmentations.get(name)
+    own = {item.name: item for item in dataclasses.fields(card.parameters)}
+
+    def command(**values: Any) -> None:
+        parameters = {key: values.pop(key) for key in own}
+        run = make_run(name, seed=values.pop("seed"), fit=values.pop("fit"), **parameters)
+        run_augmentation(run, **values)
+
+    signature = inspect.Signature([*map(_option_of, own.values()), *_common_options()])
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {item.name: item.annotation for item in signature.parameters.values()}
+    command.__name__ = name
+    command.__doc__ = help_of(name, card)
+    return guarded(command)
+
+
+def help_of(name: str, card: Augmentation) -> str:
+    """Help text: summary, what it makes, the paper, examples."""
+    examples = "".join(f"\n\n    {line}" for line in card.examples)
+    return (
+        f"{augmentations.summary(name)}\n\nMakes a stage of {card.kind}s, and before it whatever is missing. "
+        f"Source: {card.paper}.\n\n\b\nExamples:{examples}"
+    )
+
+
+def _option_of(item: dataclasses.Field[Any]) -> inspect.Parameter:
+    kind: Any = type(item.default)
+    help_text = item.metadata["help"]
+    if item.metadata["choices"]:
+        help_text += f" ({', '.join(item.metadata['choices'])})"
+    flag = "--" + item.name.replace("_", "-")
+    # A plain --flag for switches; a range is checked, and named, by the parameter class itself.
+    annotation = Annotated[kind, typer.Option(flag, help=help_text)]
+    return inspect.Parameter(
+        item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=annotation
+    )
+
+
+def _common_options() -> list[inspect.Parameter]:
+    """The options of `run_augmentation` and the three that go into the run."""
+    draws_help = "independent draws, each a stage of its own: NAME, NAME.1, …"
+    draws = Annotated[int, typer.Option("--draws", min=1, help=draws_help)]
+    stage = Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")]
+    seed = Annotated[int, typer.Option("--seed", help="seed of all draws")]
+    fit = Annotated[str | None, typer.Option("--fit", help="which fit to read, where there are several")]
+    table: list[tuple[str, Any, Any]] = [
+        ("seed", DEFAULT_SEED, seed),
+        ("draws", 1, draws),
+        ("stage", None, stage),
+        ("fit", None, fit),
+        ("store", options.DEFAULT_STORE, options.Store),
+        ("corpus", None, options.Corpus),
+        ("text_column", None, options.TextColumn),
+        ("id_column", None, options.IdColumn),
+        ("limit", None, options.Limit),
+        ("max_rejects", 0.01, options.MaxRejects),
+        ("strict", False, options.Strict),
+        ("jobs", None, options.Jobs),
+        ("dry_run", False, options.DryRun),
+        ("as_json", False, options.Json),
+    ]
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, default, annotation in table
+    ]
+
+
+def run_augmentation(
+    run: AugmentationRun,
+    *,
+    draws: int,
+    stage: str | None,
+    store: Any,
+    corpus: list[str] | None,
+    text_column: str | None,
+    id_column: str | None,
+    limit: int | None,
+    max_rejects: float,
+    strict: bool,
+    jobs: int | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Ingest and fit what is missing, run the augmentation, print what came out."""
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.plan import plan_run
+
+    ingest_options = IngestOptions(text_column, id_column, limit, part_rows=PART_ROWS)
+    if dry_run:
+        views.show_plan(plan_run(store, corpus, ingest_options, [(run, stage, draws)]), as_json)
+        return
+    with Pipeline(store, Engine.for_this_machine(jobs), ConsoleReporter()) as pipeline:
+        pipeline.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
+        folders = pipeline.augment(run, stage, draws)
+        views.show_run(pipeline.store, pipeline.results, as_json)
+        if not as_json:
+            views.show_hints(pipeline.store, folders)

@@ -1,0 +1,37 @@
+"""A command group that loads an augmentation's code only when its command is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from augment_cli import augmentations
+
+
+class AugmentationGroup(TyperGroup):
+    """The written commands, and one for each registered augmentation."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of all commands, augmentations first."""
+        return [*augmentations.names(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command for the help's listing: of an augmentation, only its name and summary."""
+        if cmd_name in augmentations.names():
+            return TyperCommand(
+                cmd_name, help=augmentations.summary(cmd_name), rich_help_panel="Augmentations"
+            )
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command to run, with all its options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in augmentations.names():
+            from augment_cli.cli.augmentation_command import make_command
+
+            application = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            application.command(name, epilog=None)(make_command(name))
+            command = typer.main.get_command(application)
+        return name, command, rest

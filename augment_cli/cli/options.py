@@ -1,0 +1,38 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Store = Annotated[Path, typer.Option("--store", help="folder of the store")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON on stdout")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, help="worker processes; one for each core by default", show_default=False),
+]
+Corpus = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--corpus",
+        help="file, folder or glob of .txt, .jsonl, .parquet (also .gz); may be given more than once. "
+        "By default the store's own corpus, else the shipped sample",
+        show_default=False,
+    ),
+]
+TextColumn = Annotated[
+    str | None, typer.Option("--text-column", help="field of jsonl and Parquet input [default: text]")
+]
+IdColumn = Annotated[str | None, typer.Option("--id-column", help="field to keep as the rows' own id")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="read the first N sentences only")]
+MaxCharacters = Annotated[int, typer.Option("--max-characters", min=1, help="longer lines are set aside")]
+PartRows = Annotated[int, typer.Option("--part-rows", min=1, help="rows a part, in every stage")]
+MaxRejects = Annotated[
+    float, typer.Option("--max-rejects", min=0, max=1, help="share of lines that may be set aside")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="stop at the first bad line")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would be done, and stop")]
+
+DEFAULT_STORE = Path("store")

@@ -1,0 +1,79 @@
+"""Progress for people: bars with rate and ETA on a terminal, plain lines elsewhere; all of it on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class _RateColumn(ProgressColumn):
+    """Rows per second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f} rows/s" if task.speed else "", style="dim")
+
+
+class ConsoleReporter:
+    """Says things on stderr, so that stdout stays for data."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+
+    def say(self, message: str) -> None:
+        """A line worth reading."""
+        self._console.print(message, markup=False, soft_wrap=True)
+
+    def warn(self, message: str) -> None:
+        """A line that should not be missed."""
+        self._console.print(f"Note: {message}", style="yellow", markup=False, soft_wrap=True)
+
+    @contextlib.contextmanager
+    def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """A bar on a terminal; otherwise a line every few seconds."""
+        if self._console.is_terminal:
+            columns = [
+                TextColumn("{task.description:<12}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                _RateColumn(),
+                TimeRemainingColumn(),
+            ]
+            with Progress(*columns, console=self._console, transient=True) as bars:
+                task = bars.add_task(stage, total=rows)
+                yield lambda done: bars.advance(task, done)
+            return
+        yield _PlainProgress(stage, rows)
+
+
+class _PlainProgress:
+    def __init__(self, stage: str, rows: int | None) -> None:
+        self._stage, self._rows, self._done = stage, rows, 0
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        self._done += done
+        now = time.monotonic()
+        if now - self._last < _SECONDS_BETWEEN_LINES:
+            return
+        self._last = now
+        rate = self._done / (now - self._start)
+        left = f", {(self._rows - self._done) / rate:,.0f} s left" if self._rows and rate else ""
+        whole = f" of {self._rows:,}" if self._rows else ""
+        line = f"{self._stage}: {self._done:,}{whole} rows, {rate:,.0f} rows/s{left}"
+        print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,195 @@
+"""How reports look: tables and marked sentences on a terminal, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from augment_cli import report
+from augment_cli.pipeline import StageResult
+from augment_cli.store import Store
+
+
+def console() -> Console:
+    """Where data goes: stdout; wide enough not to wrap when it is no terminal."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on stdout."""
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def size(count: int | None) -> str:
+    """A number of bytes for people, in powers of 1000."""
+    if count is None:
+        return ""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def show_run(store: Store, results: Sequence[StageResult], as_json: bool) -> None:
+    """What a run made: a row a stage."""
+    seconds = {result.stage: result for result in results}
+    entries = []
+    for entry in report.status(store):
+        result = seconds.get(entry["stage"])
+        entry["seconds"] = round(result.seconds, 3) if result and result.was_made else None
+        entries.append(entry)
+    if as_json:
+        print_json(entries)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for name, justify in (("stage", "left"), ("rows", "right"), ("changed", "right"), ("seconds", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("size", justify="right")
+    for entry in entries:
+        if entry["seconds"] is not None:
+            took = f"{entry['seconds']:.1f}"
+        else:
+            took = "" if entry["stage"] in {"rejects", "terms"} else "already there"
+        table.add_row(entry["stage"], f"{entry['rows']:,}", _share(entry), took, size(entry["bytes"]))
+    console().print(table)
+
+
+def _share(entry: dict[str, Any]) -> str:
+    if entry["changed"] is None:
+        return ""
+    return f"{100 * entry['changed'] / max(entry['rows'], 1):.1f} %"
+
+
+def show_status(store: Store, as_json: bool) -> None:
+    """Every stage of a store: how much of it is there, and what it was made with."""
+    entries = report.status(store)
+    if as_json:
+        print_json(entries)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("stage", "parts", "rows", "changed", "size", "settings"):
+        table.add_column(name, justify="left" if name in {"stage", "settings"} else "right")
+    for entry in entries:
+        settings = {key: value for key, value in entry["parameters"].items() if value is not None}
+        if entry["seed"] is not None:
+            settings["seed"] = entry["seed"]
+        table.add_row(
+            entry["stage"],
+            f"{entry['parts']}/{entry['expected_parts']}" + ("" if entry["complete"] else " unfinished"),
+            f"{entry['rows']:,}",
+            _share(entry),
+            size(entry["bytes"]),
+            ", ".join(f"{key}={value}" for key, value in settings.items()),
+        )
+    console().print(table)
+
+
+def show_stats(entry: dict[str, Any], as_json: bool) -> None:
+    """The numbers of one stage."""
+    if as_json:
+        print_json(entry)
+        return
+    table = Table(box=None, show_header=False)
+    for key, value in entry.items():
+        if key == "fingerprint" or value is None:
+            continue
+        if key == "bytes":
+            value = size(value)
+        if isinstance(value, dict):
+            value = ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
+        if isinstance(value, float):
+            value = f"{value:.4f}"
+        table.add_row(key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+    console().print(table)
+
+
+def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """Rows of a stage; of an augmentation, the original and the result with the changed words marked."""
+    if as_json:
+        print_json([_plain(row) for row in rows])
+        return
+    out = console()
+    for row in rows:
+        if "original" not in row:
+            line = "  ".join(f"{key}={value!r}" for key, value in _plain(row).items())
+            out.print(line, markup=False, soft_wrap=True)
+            continue
+        before, after = marked(row["original"], row["edits"])
+        out.print(Text.assemble((f"{row['row_id']:>9}  ", "dim"), before), soft_wrap=True)
+        if row["text"] is None:
+            out.print(Text.assemble(("        →  ", "dim"), (f"unchanged: {row['reason']}", "yellow")))
+        else:
+            out.print(Text.assemble(("        →  ", "dim"), after), soft_wrap=True)
+
+
+def marked(original: str, edits: Sequence[dict[str, Any]]) -> tuple[Text, Text]:
+    """Original and augmented text with the changed words in [brackets], red and green on a terminal."""
+    before, after, position = Text(), Text(), 0
+    for edit in edits:
+        kept = original[position : edit["start"]]
+        removed, new = original[edit["start"] : edit["end"]], edit["replacement"]
+        before.append(kept)
+        after.append(kept)
+        if removed:
+            before.append(f"[{removed}]", "red")
+        if new:
+            after.append(f"[{new}]", "bold green")
+        position = edit["end"]
+    before.append(original[position:])
+    after.append(original[position:])
+    return before, after
+
+
+def show_hints(store: Store, folders: Sequence[str]) -> None:
+    """Three examples, and what to type next."""
+    out = console()
+    option = "" if store.path == Path("store") else f" --store {store.path}"
+    # Where the environment is not activated, commands are shown so that they work as they stand.
+    program, python = "augment-cli", "python"
+    if shutil.which(program) is None:
+        binaries = Path(sys.executable).parent
+        program, python = str(binaries / program), str(binaries / python)
+    read = f"import polars; print(polars.read_parquet('{store.path}/{folders[0]}/*.parquet'))"
+    for folder in folders[:3]:
+        out.print(f"Three rows of {folder}:", style="bold")
+        show_rows(report.sample_rows(store, folder, 3), as_json=False)
+    out.print("\nNext:", style="bold")
+    for command in (
+        f"{program} inspect {folders[0]} -n 20{option}",
+        f"{program} stats {folders[0]}{option}",
+        f'{python} -c "{read}"',
+    ):
+        out.print(f"  {command}", markup=False, soft_wrap=True)
+
+
+def show_plan(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """What a run would do."""
+    if as_json:
+        print_json(list(entries))
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("stage", "", "about rows", "about seconds", "about size"):
+        table.add_column(name, justify="right" if name.startswith("about") else "left")
+    for entry in entries:
+        seconds = f"{entry['seconds']:.0f}" if "seconds" in entry else ""
+        table.add_row(entry["stage"], entry["state"], f"{entry['rows']:,}", seconds, size(entry.get("bytes")))
+    console().print(table)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with raw bytes as text, so that it can be printed and be JSON."""
+    return {
+        key: value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+        for key, value in row.items()
+    }

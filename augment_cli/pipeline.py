@@ -1,0 +1,159 @@
+"""What a command needs done: the earlier stages that are missing, then its own. Commands and API use it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from augment_cli import tfidf
+from augment_cli.augment import AugmentationRun, augment_store
+from augment_cli.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.ingest import IngestOptions, IngestReport, ingest
+from augment_cli.store import Store
+
+SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
+
+
+class Reporter(Protocol):
+    """How progress reaches a person; the default says nothing."""
+
+    def say(self, message: str) -> None:
+        """A line worth reading."""
+
+    def warn(self, message: str) -> None:
+        """A line that should not be missed."""
+
+    def progress(
+        self, stage: str, rows: int | None
+    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+        """A progress display for one stage; the value is called with rows done since the last call."""
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def say(self, message: str) -> None:
+        """Nothing."""
+
+    def warn(self, message: str) -> None:
+        """Nothing."""
+
+    @contextlib.contextmanager
+    def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """Nothing."""
+        yield lambda done: None
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What happened to one stage in a run: how long it took, and whether anything was left to do."""
+
+    stage: str
+    seconds: float
+    was_made: bool
+
+
+class Pipeline:
+    """A store, an engine and a reporter, with one method for each kind of stage.
+
+    Used inside `with pipeline:`, which holds the store's lock.
+
+    Parameters
+    ----------
+    store : str or Path
+        Folder of the store; made if it is not there.
+    engine : Engine, optional
+        One worker for each core by default.
+    reporter : Reporter, optional
+    """
+
+    def __init__(
+        self, store: str | Path, engine: Engine | None = None, reporter: Reporter | None = None
+    ) -> None:
+        self.store = Store.create(store)
+        self.engine = engine or Engine.for_this_machine()
+        self.reporter: Reporter = reporter or Silent()
+        self.results: list[StageResult] = []
+        self._lock = contextlib.ExitStack()
+
+    def __enter__(self) -> Pipeline:
+        self._lock.enter_context(self.store.lock())
+        # Another run may have written between opening and locking.
+        self.store = Store.create(self.store.path)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._lock.close()
+
+    def ingest(
+        self,
+        corpus: Sequence[str | Path] | None = None,
+        options: IngestOptions | None = None,
+        *,
+        strict: bool = False,
+        max_rejects: float = 0.01,
+    ) -> IngestReport | None:
+        """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
+        if corpus is None and self.store.has("corpus"):
+            return None
+        if corpus is None:
+            if not SAMPLE.exists():
+                raise UsageError(f"{SAMPLE}: the sample corpus is not there; name your own with --corpus")
+            self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
+        with self._timed("corpus", None) as progress:
+            report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
+        if report.rejected:
+            self.reporter.warn(
+                f"{report.rejected:,} of {report.read:,} lines set aside: "
+                + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
+                + "; see them with `augment-cli inspect rejects`"
+            )
+        report.check(max_rejects)
+        return report
+
+    def fit(self, options: tfidf.FitOptions | None = None, name: str | None = None) -> None:
+        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
+        matrix, table = tfidf.stage_names(name)
+        if options is None and self.store.has(matrix) and self.store.has(table):
+            return
+        options = options or tfidf.FitOptions()
+        rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
+        with self._timed(matrix, rows) as progress:
+            tfidf.fit(self.store, options, name, self.engine, progress)
+
+    def augment(self, run: AugmentationRun, stage: str | None = None, draws: int = 1) -> list[str]:
+        """Make `draws` independent draws of an augmentation, and before it what it needs."""
+        if draws < 1:
+            raise UsageError(f"--draws {draws}: must be at least 1")
+        if "tfidf" in run.augmentation.needs:
+            self.fit(name=run.fit)
+        for warning in run.warnings(self.store):
+            self.reporter.warn(warning)
+        folders = []
+        for draw in range(draws):
+            one = AugmentationRun(run.name, run.parameters, run.seed, draw, run.fit)
+            with self._timed(stage or run.name, self.store.rows) as progress:
+                folders.append(augment_store(self.store, one, stage, self.engine, progress))
+            self.results[-1] = StageResult(
+                folders[-1], self.results[-1].seconds, self.results[-1].was_made
+            )
+        return folders
+
+    @contextlib.contextmanager
+    def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        done = 0
+
+        def count(rows_done: int) -> None:
+            nonlocal done
+            done += rows_done
+            show(rows_done)
+
+        start = time.perf_counter()
+        with self.reporter.progress(stage, rows) as show:
+            yield count
+        self.results.append(StageResult(stage, time.perf_counter() - start, done > 0))

@@ -1,0 +1,68 @@
+"""`--dry-run`: which stages a command would make, and roughly how long and how large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from augment_cli.augment import AugmentationRun
+from augment_cli.ingest import IngestOptions, find_files
+from augment_cli.pipeline import SAMPLE
+from augment_cli.store import Store
+from augment_cli.tfidf import stage_names
+
+# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py.
+_SECONDS_PER_MILLION = {"corpus": 5, "tfidf": 10, "augmentation": 10}
+_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "augmentation": 240}
+_BYTES_PER_SENTENCE_OF_TEXT = 130
+_BYTES_PER_SENTENCE_COMPRESSED = 62
+
+
+def plan_run(
+    store_path: Path,
+    corpus: Sequence[str] | None,
+    options: IngestOptions,
+    runs: Sequence[tuple[AugmentationRun, str | None, int]],
+) -> list[dict[str, Any]]:
+    """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing."""
+    store = Store.create(store_path)
+    if store.has("corpus"):
+        rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]
+    else:
+        rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
+        entries = [_entry("corpus", "corpus", rows)]
+    for run, stage, draws in runs:
+        names = []
+        if "tfidf" in run.augmentation.needs:
+            names.append((stage_names(run.fit)[0], "tfidf"))
+        base = stage or run.name
+        names += [(f"{base}.{draw}" if draw else base, "augmentation") for draw in range(draws)]
+        for name, kind in names:
+            if any(entry["stage"] == name for entry in entries):
+                continue
+            if store.has(name):
+                entries.append({"stage": name, "state": "done", "rows": rows})
+            else:
+                entries.append(_entry(name, kind, rows))
+    return entries
+
+
+def estimate_rows(files: Sequence[Path], limit: int | None) -> int:
+    """About how many sentences some files hold, from their sizes alone."""
+    rows = 0
+    for path in files:
+        compressed = path.suffix in {".gz", ".parquet"}
+        per_row = _BYTES_PER_SENTENCE_COMPRESSED if compressed else _BYTES_PER_SENTENCE_OF_TEXT
+        rows += max(1, path.stat().st_size // per_row)
+    return rows if limit is None else min(rows, limit)
+
+
+def _entry(name: str, kind: str, rows: int) -> dict[str, Any]:
+    return {
+        "stage": name,
+        "state": "to do",
+        "rows": rows,
+        "seconds": round(1 + rows / 1e6 * _SECONDS_PER_MILLION[kind], 1),
+        "bytes": rows * _BYTES_PER_ROW[kind],
+    }
