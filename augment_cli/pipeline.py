@@ -122,6 +122,7 @@ class Pipeline:
         if options is None and self.store.has(matrix) and self.store.has(table):
             return
         options = options or tfidf.FitOptions()
+        options.check()
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
         with self._timed(matrix, rows) as progress:
             tfidf.fit(self.store, options, name, self.engine, progress)
