@@ -258,7 +258,7 @@ def load_encoder(
     if precision not in ("fp32", "bf16"):
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
     model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
-    longest = _longest_input(model, tokenizer)
+    longest = longest_input(model, tokenizer)
     chosen = max_length or layout.max_length or longest
     if max_length and (max_length < 1 or max_length > longest):
         raise UsageError(f"--max-length {max_length}: {path_or_name} takes 1 to {longest} tokens")
@@ -341,7 +341,8 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _longest_input(model: Any, tokenizer: Any) -> int:
+def longest_input(model: Any, tokenizer: Any) -> int:
+    """The most tokens a model takes, special tokens included."""
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     # RoBERTa and its kin count positions from the padding id, so two of the table's rows are never reached.
     if getattr(model.config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "mpnet"):

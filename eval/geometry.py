@@ -44,7 +44,7 @@ def alignment(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def uniformity(vectors: np.ndarray) -> float:
-    """ln of the mean of exp(−2 ‖x − y‖²) over pairs of different rows (Wang & Isola 2020); lower is more even.
+    """ln of the mean of exp(−2 ‖x − y‖²) over pairs of rows (Wang & Isola 2020); lower is more even.
 
     Returns
     -------
@@ -163,8 +163,6 @@ def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
 def neighbourhood_purity(vectors: np.ndarray, labels: Sequence[str], neighbours: int = 10) -> float:
     """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows.
 
-    Ties go to the earlier row.
-
     Parameters
     ----------
     vectors, labels
@@ -177,18 +175,27 @@ def neighbourhood_purity(vectors: np.ndarray, labels: Sequence[str], neighbours:
     UsageError
         If there are too few rows.
     """
-    scaled = unit(vectors)
-    if not 1 <= neighbours < len(scaled):
-        raise UsageError(f"{neighbours} neighbours of {len(scaled)} rows; choose 1 to {len(scaled) - 1}")
+    return purities(vectors, labels, [neighbours])[f"purity_{neighbours}"]
+
+
+def purities(vectors: np.ndarray, labels: Sequence[str], neighbours: Sequence[int]) -> dict[str, float]:
+    """`neighbourhood_purity` for several numbers of neighbours in one pass, as `purity_{K}`."""
+    scaled = unit(vectors).astype(np.float32)
+    most = max(neighbours)
+    if min(neighbours) < 1 or most >= len(scaled):
+        raise UsageError(f"{most} neighbours of {len(scaled)} rows; choose 1 to {len(scaled) - 1}")
     _, codes = np.unique(np.asarray(labels), return_inverse=True)
-    same = 0.0
+    same = dict.fromkeys(neighbours, 0.0)
     for start in range(0, len(scaled), _BLOCK):
         similarity = scaled[start : start + _BLOCK] @ scaled.T
         rows = np.arange(len(similarity))
         similarity[rows, start + rows] = -np.inf
-        near = np.argsort(-similarity, axis=1, kind="stable")[:, :neighbours]
-        same += float((codes[near] == codes[start + rows][:, None]).mean(axis=1).sum())
-    return same / len(scaled)
+        near = np.argpartition(-similarity, most - 1, axis=1)[:, :most]
+        order = np.argsort(-np.take_along_axis(similarity, near, axis=1), axis=1, kind="stable")
+        hits = codes[np.take_along_axis(near, order, axis=1)] == codes[start + rows][:, None]
+        for count in neighbours:
+            same[count] += float(hits[:, :count].mean(axis=1).sum())
+    return {f"purity_{count}": total / len(scaled) for count, total in same.items()}
 
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:

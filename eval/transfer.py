@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, matthews_corrcoef
 from sklearn.model_selection import StratifiedKFold
 
 from augment_cli.errors import UsageError
@@ -123,6 +123,26 @@ def score(
         scores["f1"] = float(f1_score(gold, predicted, pos_label=labels[-1]))
     settings["strengths"] = strengths
     return Outcome(accuracy, scores, runs, {"correct": predicted == gold}, settings, notes)
+
+
+def acceptability(train: Split, dev: Split) -> Outcome:
+    """CoLA as AugCSE scores it: logistic regression (lbfgs, 1,000 iterations, C = 1) on frozen embeddings.
+
+    Returns
+    -------
+    Outcome
+        `accuracy`, and `matthews`, the correlation that GLUE reports for this set.
+    """
+    settings = {"classifier": "logistic-regression", "C": 1.0, "max_iter": MAX_ITERATIONS}
+    reason = flaw(np.concatenate([train[0], dev[0]]))
+    if not reason and len(np.unique(train[1])) < 2:
+        reason = "the training part has one class only"
+    if reason:
+        return undefined("accuracy", reason, settings)
+    predicted = LogisticRegression(max_iter=MAX_ITERATIONS).fit(*train).predict(dev[0])
+    accuracy = float(np.mean(predicted == dev[1]))
+    scores = {"accuracy": accuracy, "matthews": float(matthews_corrcoef(dev[1], predicted))}
+    return Outcome(accuracy, scores, [], {"correct": predicted == dev[1]}, settings, caution(train[0]))
 
 
 def _folds(count: int) -> StratifiedKFold:

