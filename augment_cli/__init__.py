@@ -18,12 +18,12 @@ _LAZY = {
     "Store": "augment_cli.store",
     "augment": "augment_cli.api",
     "fit": "augment_cli.api",
-    "ingest": "augment_cli.api",
+    "ingest_corpus": "augment_cli.api",
     "open_store": "augment_cli.api",
     "run": "augment_cli.api",
 }
 
-__all__ = ["Store", "__version__", "augment", "fit", "ingest", "open_store", "run"]
+__all__ = ["Store", "__version__", "augment", "fit", "ingest_corpus", "open_store", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from augment_cli.augment import augment_texts, make_run
+from augment_cli.runs import augment_texts, make_run
 from augment_cli.engine import Engine
 from augment_cli.ingest import IngestOptions, IngestReport, report_of
 from augment_cli.pipeline import Pipeline
@@ -27,7 +27,7 @@ def open_store(path: str | Path = "store") -> Store:
     return Store.open(path)
 
 
-def ingest(
+def ingest_corpus(
     corpus: str | Path | Sequence[str | Path],
     store: str | Path = "store",
     *,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from augment_cli.augment import AugmentationRun, make_run
+from augment_cli.runs import AugmentationRun, make_run
 from augment_cli.errors import UsageError
 
 FOLDER = Path(__file__).parent / "recipes"

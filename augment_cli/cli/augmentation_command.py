@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from augment_cli import augmentations
-from augment_cli.augment import DEFAULT_SEED, AugmentationRun, make_run
+from augment_cli.runs import DEFAULT_SEED, AugmentationRun, make_run
 from augment_cli.augmentations.base import Augmentation
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded

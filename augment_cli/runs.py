@@ -165,7 +165,7 @@ def augment_store(
 
     arguments = {"store_path": store.path, "stage": folder, "run": run, "settings": settings}
     tasks = [arguments | {"index": index} for index in missing]
-    (engine or Engine()).run("augment_cli.augment:augment_part", tasks, commit)
+    (engine or Engine()).run("augment_cli.runs:augment_part", tasks, commit)
     store.clean_work(folder)
     return folder
 
@@ -187,8 +187,12 @@ def augment_part(
     return store.write_part(stage, index, schema_of(run.augmentation), tables(), settings, statistics)
 
 
-def augment_texts(texts: Sequence[str], store: Store, run: AugmentationRun) -> pa.Table:
-    """Augment sentences in memory, with the resources of a store; row_id counts from 0.
+def augment_texts(
+    texts: Sequence[str], store: Store, run: AugmentationRun, row_ids: np.ndarray | None = None
+) -> pa.Table:
+    """Augment sentences in memory, with the resources of a store.
+
+    The draws depend on the row_ids (int64, 0, 1, 2, … by default), as they do in a stored stage.
 
     Returns
     -------
@@ -202,7 +206,9 @@ def augment_texts(texts: Sequence[str], store: Store, run: AugmentationRun) -> p
     if resources.terms is not None:
         tokenizer = store.stage(stage_names(run.fit)[1]).settings["parameters"]["tokenizer"]
         tokens = _tokens_of(column, tokenizer, resources.terms)
-    batch = Batch(np.arange(len(column)), column, CodePoints.of(column), tokens)
+    if row_ids is None:
+        row_ids = np.arange(len(column))
+    batch = Batch(row_ids, column, CodePoints.of(column), tokens)
     return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", column)
 
 
