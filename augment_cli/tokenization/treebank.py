@@ -229,6 +229,8 @@ def _joined(pieces: list[_Piece]) -> _Piece:
 
 def _chunks(texts: pa.Array) -> list[pa.StringArray]:
     """Slices of at most CHUNK_ROWS rows and, unless one row is longer, CHUNK_BYTES bytes."""
+    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        texts = texts.cast(pa.large_string())  # the string view has no kernels
     sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
     ends = np.cumsum(sizes, dtype=np.int64)
     slices = []
