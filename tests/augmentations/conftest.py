@@ -1,0 +1,32 @@
+"""A store fitted on the sample corpus, shared by the tests of all augmentations."""
+
+from pathlib import Path
+
+import pytest
+
+from augment_cli.engine import Engine
+from augment_cli.pipeline import Pipeline
+from augment_cli.store import Store
+
+
+@pytest.fixture(scope="session")
+def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The sample corpus with its TF-IDF fit."""
+    with Pipeline(tmp_path_factory.mktemp("sample") / "store", Engine(1)) as pipeline:
+        pipeline.ingest()
+        pipeline.fit()
+        return pipeline.store
+
+
+@pytest.fixture
+def fitted(tmp_path: Path):
+    """A function that fits a store on some sentences."""
+
+    def fit(sentences: list[str]) -> Store:
+        (tmp_path / "corpus.txt").write_text("\n".join(sentences) + "\n", "utf-8")
+        with Pipeline(tmp_path / "store", Engine(1)) as pipeline:
+            pipeline.ingest([tmp_path / "corpus.txt"])
+            pipeline.fit()
+            return pipeline.store
+
+    return fit

@@ -1,0 +1,131 @@
+"""What holds for every registered augmentation: golden examples, purity, edits that tell the whole story."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import augment_cli
+from augment_cli import augmentations
+from augment_cli.augmentations.base import REASONS
+from augment_cli.pipeline import SAMPLE
+from augment_cli.runs import augment_texts, make_run
+from augment_cli.store import Store
+
+GOLDEN = Path(__file__).parent / "golden"
+NAMES = augmentations.names()
+
+
+def golden(name: str) -> dict[str, Any]:
+    return tomllib.loads((GOLDEN / f"{name}.toml").read_text("utf-8"))
+
+
+GOLDEN_CASES = [
+    pytest.param(name, case, id=f"{name}: {case['text'][:30]} {case.get('parameters', '')}")
+    for name in NAMES
+    for case in golden(name)["case"]
+]
+
+
+@pytest.mark.parametrize(("name", "case"), GOLDEN_CASES)
+def test_golden_examples(name: str, case: dict[str, Any], fitted: Callable[[list[str]], Store]) -> None:
+    store = fitted(golden(name)["corpus"])
+    row = augment_cli.augment([case["text"]], name, store=store, **case.get("parameters", {})).to_pylist()[0]
+    assert row["text"] == case.get("expected")
+    assert row["reason"] == case.get("reason")
+
+
+def apply_edits(text: str, edits: list[dict[str, Any]]) -> str:
+    for edit in reversed(edits):
+        text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
+    return text
+
+
+def assert_sound(table: pa.Table) -> None:
+    """Each row has a text that its edits make of the original, or a reason and no edit."""
+    for row in table.to_pylist():
+        if row["text"] is None:
+            assert row["reason"] in REASONS
+            assert row["edits"] == []
+        else:
+            assert row["reason"] is None
+            assert row["text"] != row["original"]
+            assert row["text"] == apply_edits(row["original"], row["edits"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
+    texts = SAMPLE.read_text("utf-8").splitlines()
+    table = augment_cli.augment(texts, name, store=sample_store)
+    assert_sound(table)
+    assert table["row_id"].to_pylist() == list(range(len(texts)))
+    assert table["text"].null_count < len(texts)
+
+
+ODD_CHARACTERS = st.sampled_from("a bB'\"`.,-()…“”éİΣς日🙂\u0301\u00a0\t0")
+ODD = st.lists(
+    st.text(ODD_CHARACTERS | st.characters(exclude_categories=["Cs", "Cc"]))
+    | st.sampled_from(["cannot", "İSTANBUL'DA", "don't", '"Why?"', "…", "x" * 300, "\u00a0", "ΟΔΟΣ"]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=ODD)
+def test_odd_input_never_raises_and_comes_out_sound(name: str, sample_store: Store, texts: list[str]) -> None:
+    assert_sound(augment_cli.augment(texts, name, store=sample_store))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_does_not_depend_on_its_batch(name: str, sample_store: Store) -> None:
+    """Rows 0–299 in one batch, in small ones, and backwards: the same row_id, the same text."""
+    corpus = sample_store.read("corpus").slice(0, 300)
+    run = make_run(name)
+
+    def texts_of(positions: np.ndarray) -> dict[int, str | None]:
+        part = corpus.take(pa.array(positions))
+        table = augment_texts(part["text"].to_pylist(), sample_store, run, part["row_id"].to_numpy())
+        return dict(zip(table["row_id"].to_pylist(), table["text"].to_pylist(), strict=True))
+
+    whole = texts_of(np.arange(300))
+    pieces = {row: text for piece in np.split(np.arange(300), 20) for row, text in texts_of(piece).items()}
+    assert pieces == whole
+    assert texts_of(np.arange(300)[::-1]) == whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) -> None:
+    texts = SAMPLE.read_text("utf-8").splitlines()[:200]
+    results = [
+        augment_cli.augment(texts, name, store=sample_store, seed=seed, draw=draw)["text"].to_pylist()
+        for seed, draw in [(0, 0), (1, 0), (0, 1)]
+    ]
+    assert results[0] != results[1]
+    assert results[0] != results[2]
+    assert results[1] != results[2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_is_complete(name: str) -> None:
+    card = augmentations.get(name)
+    assert card.name == name
+    assert card.kind in {"positive", "negative"}
+    assert augmentations.summary(name).endswith(".")
+    assert card.paper
+    assert card.examples
+    assert all(example.startswith(f"augment-cli {name}") for example in card.examples)
+
+
+def test_the_stored_stage_equals_the_result_in_memory(sample_store: Store) -> None:
+    stored = augment_cli.run("una", sample_store.path, radius="1%", jobs=1).read("una")
+    texts = sample_store.read("corpus")["text"].to_pylist()
+    table = augment_cli.augment(texts, "una", store=sample_store, radius="1%")
+    assert stored.equals(table.drop_columns(["original"]))
