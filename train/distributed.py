@@ -1,0 +1,107 @@
+"""Ranks: one process without torchrun, N with it. The only collectives are here.
+
+Every rank computes head and loss on the gathered global batch and back-propagates only through its own
+slice of it. The encoder's gradients of the ranks then add up to the gradient of the whole batch, so one
+all-reduce (a sum) a step makes N ranks equal one rank.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among all.
+
+    Attributes
+    ----------
+    rank, ranks
+        Own number and their count.
+    here
+        How many run on this machine.
+    device
+        Where this process computes.
+    """
+
+    rank: int
+    ranks: int
+    here: int
+    device: torch.device
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the process that writes and prints."""
+        return self.rank == 0
+
+    def gather(self, own: Tensor, sizes: list[int]) -> Tensor:
+        """Concatenate every rank's rows; `sizes` are their counts, which may differ by one.
+
+        Not differentiable: the caller takes its own slice of the gradient.
+        """
+        if self.ranks == 1:
+            return own
+        padded = own.new_zeros((max(sizes), *own.shape[1:]))
+        padded[: len(own)] = own
+        everyone = [torch.empty_like(padded) for _ in sizes]
+        dist.all_gather(everyone, padded)
+        return torch.cat([rows[:size] for rows, size in zip(everyone, sizes, strict=True)])
+
+    def sum(self, value: Tensor) -> Tensor:
+        """The sum of a small tensor over all ranks."""
+        if self.ranks > 1:
+            dist.all_reduce(value)
+        return value
+
+    def sum_gradients(self, own: Iterable[nn.Parameter], shared: Iterable[nn.Parameter] = ()) -> None:
+        """One all-reduce: gradients of `own` parameters are summed, of `shared` ones averaged.
+
+        `shared` are the heads', which every rank has computed in full.
+        """
+        if self.ranks == 1:
+            return
+        own, shared = list(own), list(shared)
+        parameters = [*own, *shared]
+        for parameter in parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        for parameter in shared:
+            assert parameter.grad is not None
+            parameter.grad /= self.ranks
+        flat = torch.cat([parameter.grad.reshape(-1) for parameter in parameters if parameter.grad is not None])
+        dist.all_reduce(flat)
+        start = 0
+        for parameter in parameters:
+            assert parameter.grad is not None
+            parameter.grad.copy_(flat[start : start + parameter.numel()].view_as(parameter))
+            start += parameter.numel()
+
+    def barrier(self) -> None:
+        """Wait for everyone."""
+        if self.ranks > 1:
+            dist.barrier()
+
+
+def join() -> Ranks:
+    """Join torchrun's group (gloo on CPUs, nccl on GPUs), or be alone without it."""
+    ranks = int(os.environ.get("WORLD_SIZE", "1"))
+    rank, local = int(os.environ.get("RANK", "0")), int(os.environ.get("LOCAL_RANK", "0"))
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", str(ranks)))
+    device = torch.device("cuda", local) if torch.cuda.is_available() else torch.device("cpu")
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    if ranks > 1 and not dist.is_initialized():
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    return Ranks(rank, ranks, here, device)
+
+
+def leave() -> None:
+    """Leave the group."""
+    if dist.is_available() and dist.is_initialized():
+        dist.destroy_process_group()

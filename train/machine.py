@@ -1,0 +1,56 @@
+"""Settings of the machine that decide speed: threads, memory, attention, number format."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+import torch
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+
+def keep_freed_memory() -> bool:
+    """Tell glibc to reuse freed blocks instead of handing them back to the kernel after each operation.
+
+    Activations of some megabytes otherwise cost a page fault per 4 KiB in every step, which is up to a
+    third of a small encoder's step. Returns whether this machine's C library could be told.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return False
+    libc = ctypes.CDLL(None)
+    largest = 2**31 - 1
+    return bool(libc.mallopt(_M_MMAP_THRESHOLD, largest) and libc.mallopt(_M_TRIM_THRESHOLD, largest))
+
+
+def set_threads(threads: int, ranks_here: int = 1) -> int:
+    """Set torch's threads; 0 shares the usable cores out among this machine's ranks.
+
+    Idle OpenMP threads that spin take the core from whoever could use it: with two threads and one
+    busy neighbour a step takes ten times as long. `python -m train` therefore asks OpenMP for passive waiting
+    (`OMP_WAIT_POLICY`) before torch is loaded, unless the user has set it.
+    """
+    if not threads:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = max(1, cores // ranks_here)
+    torch.set_num_threads(threads)
+    return threads
+
+
+def has_fast_bf16() -> bool:
+    """Whether this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX); elsewhere bf16 only costs time."""
+    capability = getattr(torch.backends.cpu, "get_cpu_capability", lambda: "")()
+    if not capability.startswith("AVX512"):
+        return False
+    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
+
+
+def attention_for(device: torch.device) -> str:
+    """The attention implementation that trains faster there.
+
+    On a CPU at 32 tokens the plain products beat torch's fused kernel, whose backward pass is the slowest
+    single operation of a step; on a GPU the fused kernel wins.
+    """
+    return "sdpa" if device.type == "cuda" else "eager"

@@ -1,0 +1,72 @@
+"""The objective of masked language modelling alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from train.distributed import Ranks
+from train.mlm import MaskedSlice, Masking
+from train.model import Model, draw_key
+from train.order import rank_slice
+from train.reader import Batch
+from train.recipe import Recipe
+from train.tokens import special_ids
+
+CORPUS = "corpus"
+NOTHING = np.zeros(0, dtype=np.int64)
+
+
+def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
+    """Masking as a recipe and a tokenizer want it."""
+    before, after = special_ids(tokenizer)
+    ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+    return Masking(
+        recipe.mask_rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id, tokenizer.pad_token_id,
+        ordinary, before, after,
+    )  # fmt: skip
+
+
+class MaskedObjective:
+    """Mean negative log-likelihood (nats) of the hidden tokens of the global batch."""
+
+    columns = (CORPUS,)
+
+    def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
+        self.recipe, self.ranks = recipe, ranks
+        self.masking = make_masking(recipe, tokenizer)
+        self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
+
+    def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:
+        """Hide tokens and pad; runs in the read-ahead thread."""
+        texts = [NOTHING if ids is None else ids for ids in batch.columns[CORPUS]]
+        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices)
+
+    def backward(self, model: Model, prepared: list[MaskedSlice], step: int) -> dict[str, float]:
+        """Add this rank's share of the gradient of the global mean; return what to log."""
+        total, metrics = masked_loss(model, prepared, step, self.recipe, self.ranks)
+        total.backward()
+        return metrics
+
+
+def masked_loss(
+    model: Model, prepared: list[MaskedSlice], step: int, recipe: Recipe, ranks: Ranks
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """This rank's share of the global mean loss, and the whole of it over all ranks."""
+    assert model.masked_head is not None
+    own = sum(item.hidden.numel() for item in prepared)
+    count = ranks.sum(torch.tensor(float(own), device=ranks.device)).clamp(min=1)
+    with autocast(recipe, ranks):
+        losses = []
+        for number, item in enumerate(prepared):
+            torch.manual_seed(draw_key(recipe.seed, "mlm", step, ranks.rank, number))
+            losses.append(model.masked_head(model.hidden_states(item.inputs), item))
+        total = torch.stack(losses).sum() / count
+    return total, {"mlm_loss": float(ranks.sum(total.detach().clone()))}
+
+
+def autocast(recipe: Recipe, ranks: Ranks) -> torch.autocast:
+    """bf16 autocast where the recipe asks for it."""
+    return torch.autocast(ranks.device.type, torch.bfloat16, enabled=recipe.precision == "bf16")

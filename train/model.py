@@ -1,0 +1,112 @@
+"""The model in training: an encoder with its pooling, the head, and the head of masked language modelling."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from augment_cli.errors import UsageError
+from eval.encoder import Encoder, load_encoder
+from eval.pooling import canonical, needs_all_layers, pool
+from train.heads import make_head
+from train.machine import attention_for
+from train.mlm import MaskedHead
+from train.padding import Slice
+from train.recipe import Recipe
+
+
+class Model(nn.Module):
+    """Everything with parameters.
+
+    Attributes
+    ----------
+    encoder
+        A transformers model; the only part that is saved at the end.
+    head
+        Applied to the gathered embeddings in training (SimCSE's linear + tanh, or nothing).
+    masked_head
+        Names hidden tokens; None unless the recipe asks for masked language modelling.
+    """
+
+    def __init__(self, encoder: nn.Module, pooling: str, recipe: Recipe) -> None:
+        super().__init__()
+        self.encoder, self.pooling = encoder, canonical(pooling)
+        config: Any = encoder.config
+        joined = self.pooling.count("+") + 1
+        self.head = make_head(recipe.head, config.hidden_size * joined) if recipe.objective != "mlm" else None
+        self.masked_head = None
+        if recipe.objective == "mlm" or recipe.mlm_weight:
+            words = encoder.get_input_embeddings()  # type: ignore[operator]
+            self.masked_head = MaskedHead(config.hidden_size, config.vocab_size, words)
+
+    def hidden_states(self, item: Slice) -> Tensor:
+        """Last layer's token vectors of a slice, shape (n, length, d)."""
+        return self.encoder(input_ids=item.ids, attention_mask=item.mask).last_hidden_state
+
+    def embed(self, item: Slice) -> Tensor:
+        """Sentence embeddings of a slice before the head, shape (n, d), at least fp32."""
+        every = needs_all_layers(self.pooling)
+        output = self.encoder(input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every)
+        layers = output.hidden_states if every else output.last_hidden_state
+        wide = [_widen(layer) for layer in layers] if every else _widen(layers)
+        return pool(wide, item.mask, self.pooling)
+
+    def encoder_parameters(self) -> list[nn.Parameter]:
+        """Parameters whose gradients are partial on each rank: the encoder's and the masked head's."""
+        own = list(self.encoder.parameters())
+        return own + (list(self.masked_head.parameters()) if self.masked_head is not None else [])
+
+    def head_parameters(self) -> list[nn.Parameter]:
+        """Parameters whose gradients are the same on every rank."""
+        return list(self.head.parameters()) if self.head is not None else []
+
+
+def _widen(tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
+
+
+def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_download: bool = False) -> Encoder:
+    """The encoder to start from: a trained one, or a new one where the folder holds only a tokenizer.
+
+    Raises
+    ------
+    UsageError
+        If there are no weights and the recipe has no [new_encoder] table.
+    """
+    path = Path(folder)
+    if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
+        if not recipe.new_encoder:
+            raise UsageError(f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]")
+        encoder = _new(path, recipe)
+    else:
+        encoder = load_encoder(folder, allow_download=allow_download)
+    if recipe.dropout >= 0:
+        for module in encoder.model.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = recipe.dropout
+    encoder.model.set_attn_implementation(attention_for(device))
+    if recipe.precision == "float64":
+        encoder.model.double()
+    encoder.model.to(device)
+    return encoder
+
+
+def _new(folder: Path, recipe: Recipe) -> Encoder:
+    from transformers import AutoModel, AutoTokenizer, BertConfig
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    config = BertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **recipe.new_encoder)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(draw_key(recipe.seed, "new encoder"))
+        model = AutoModel.from_config(config)
+    return Encoder(model, tokenizer, "mean", max_length=config.max_position_embeddings, name=folder.name)
+
+
+def draw_key(*names: Any) -> int:
+    """A seed for torch that is a function of the names alone, below 2**63."""
+    digest = hashlib.sha256("|".join(map(str, names)).encode()).digest()
+    return int.from_bytes(digest[:8], "little") >> 1

@@ -1,0 +1,60 @@
+"""Token ids to padded tensors: sorted by length and cut into slices, so that little is spent on padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Sequences of like length, padded to the longest of them.
+
+    Attributes
+    ----------
+    places
+        Where they stand in the batch, shape (n,), int64.
+    ids
+        Token ids, shape (n, length), int64.
+    mask
+        1 for a token, 0 for padding, shape (n, length), int64.
+    """
+
+    places: Tensor
+    ids: Tensor
+    mask: Tensor
+
+    def to(self, device: torch.device) -> Slice:
+        """The same on another device."""
+        return Slice(self.places.to(device), self.ids.to(device), self.mask.to(device))
+
+
+def with_special(ids: np.ndarray, before: list[int], after: list[int], max_length: int) -> np.ndarray:
+    """A text's ids cut to `max_length` with the special tokens around them, as tokenizers truncate."""
+    room = max(0, max_length - len(before) - len(after))
+    return np.concatenate([before, ids[:room], after]).astype(np.int64)
+
+
+def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int) -> list[Slice]:
+    """Sort by length, cut into `slices` nearly equal groups, pad each to its own longest.
+
+    Which sequences share a slice changes nothing but the padding: every embedding goes back to its place
+    in the batch before they meet in the loss.
+    """
+    lengths = np.array([len(sequence) for sequence in sequences])
+    order = np.argsort(-lengths, kind="stable")
+    result = []
+    for places in np.array_split(order, max(1, min(slices, len(order)))):
+        width = int(lengths[places].max())
+        ids = np.full((len(places), width), pad, dtype=np.int64)
+        for row, place in enumerate(places):
+            ids[row, : lengths[place]] = sequences[place]
+        mask = np.arange(width) < lengths[places][:, None]
+        result.append(
+            Slice(torch.from_numpy(places.copy()), torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64)))
+        )
+    return result

@@ -1,0 +1,162 @@
+"""A recipe: one method as a TOML file of settings, each with its default and the reason for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import MissingError, UsageError
+
+FOLDER = Path(__file__).parent / "recipes"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Every setting of a run. Lengths are in tokens, counts of steps in optimiser steps, B is `batch`."""
+
+    name: str = "unnamed"
+    description: str = ""
+
+    # --- what is learned
+    objective: str = "contrastive"  # contrastive | mlm
+    loss: str = "one-way"  # one-way | symmetric | nt-xent, see train/losses
+    temperature: float = 0.05
+    head: str = "tanh"  # tanh (SimCSE's linear + tanh) | none; never part of what is saved
+    pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else cls
+    positives: tuple[str, ...] = ("self",)  # stages; one is drawn uniformly for each row. self: the anchor again
+    proportion: float = 1.0  # share of rows that get an augmented positive, the rest get themselves
+    negatives: tuple[str, ...] = ()  # stages
+    negative_layout: str = "pool"  # pool: rows of the NT-Xent pool | columns: hard-negative columns
+    alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
+    hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
+    mask_equal_texts: bool = True  # an equal text elsewhere in the batch is no negative
+    mlm_weight: float = 0.0  # masked language modelling as auxiliary loss
+    mask_rate: float = 0.15  # BERT's
+
+    # --- how
+    batch: int = 64
+    epochs: int = 1
+    steps: int = 0  # stop after so many steps, over as many epochs as it takes; 0: epochs decides
+    max_length: int = 32
+    learning_rate: float = 3e-5
+    schedule: str = "linear"  # linear (to 0) | constant | warmup-stable-decay
+    warmup_steps: int = 0
+    decay_steps: int = 0  # length of the last phase of warmup-stable-decay
+    betas: tuple[float, float] = (0.9, 0.999)
+    weight_decay: float = 0.0
+    clip: float = 1.0  # largest gradient norm; 0: none
+    dropout: float = -1.0  # -1: what the starting encoder says
+    seed: int = 42
+
+    # --- streaming
+    window: int = 16  # row groups among which rows are permuted
+    held_out: float = 0.0  # share of rows kept from training, for the dev score where there is no STS-B
+    workers: int = 1  # threads that read windows ahead
+    slices: int = 4  # a batch is sorted by length and cut so often to save padding
+    length_homogeneous: bool = False  # batches of like length: changes which negatives meet, so never the default
+    chunk: int = 0  # gradient caching: encode so many texts at a time; 0: all at once
+
+    # --- machine
+    precision: str = "fp32"  # fp32 | bf16 (autocast) | float64
+    compile: bool = False
+    threads: int = 0  # torch threads of a process; 0: chosen by train.machine
+
+    # --- watching
+    evaluate_every: int = 125
+    patience: int = 0  # stop after so many evaluations without a better score; 0: never
+    log_every: int = 10
+    checkpoint_every: int = 500
+    keep: int = 2  # checkpoints kept besides the best
+
+    # --- a new encoder, where the starting folder holds only a tokenizer (train/recipes/mlm.toml)
+    new_encoder: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return dataclasses.asdict(self)
+
+
+_CHOICES = {
+    "objective": ("contrastive", "mlm"),
+    "loss": ("one-way", "symmetric", "nt-xent"),
+    "head": ("tanh", "none"),
+    "negative_layout": ("pool", "columns"),
+    "schedule": ("linear", "constant", "warmup-stable-decay"),
+    "precision": ("fp32", "bf16", "float64"),
+}
+
+
+def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
+    """Read a recipe by its name (``una``) or file, and apply ``key=value`` changes on top.
+
+    Raises
+    ------
+    MissingError
+        If there is no such recipe.
+    UsageError
+        If a key is unknown or a value does not fit.
+    """
+    path = Path(name) if str(name).endswith(".toml") else FOLDER / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.toml")))
+        raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from error
+    values = {"name": path.stem} | values
+    for change in changes:
+        key, separator, text = change.partition("=")
+        if not separator:
+            raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
+        values[key.strip()] = _parse(text.strip())
+    return make_recipe(values, str(path))
+
+
+def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
+    """Check values and make a recipe of them; `where` names their origin in errors."""
+    fields = {item.name: item for item in dataclasses.fields(Recipe)}
+    checked: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in fields:
+            raise UsageError(f"{where}: unknown setting {key!r}; known: {', '.join(fields)}")
+        default = getattr(Recipe(), key)
+        if isinstance(default, tuple) and isinstance(value, (list, tuple, str)):
+            value = tuple([part for part in value.split(",") if part] if isinstance(value, str) else value)
+        elif isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not type(default):
+            raise UsageError(f"{where}: {key} = {value!r} should be a {type(default).__name__}")
+        if key in _CHOICES and value not in _CHOICES[key]:
+            raise UsageError(f"{where}: {key} = {value!r}; choose one of {', '.join(_CHOICES[key])}")
+        checked[key] = value
+    recipe = Recipe(**checked)
+    _check(recipe, where)
+    return recipe
+
+
+def _check(recipe: Recipe, where: str) -> None:
+    positive = ("batch", "max_length", "temperature", "learning_rate", "window", "slices", "alpha", "keep")
+    for key in positive:
+        if getattr(recipe, key) <= 0:
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
+    for key in ("proportion", "held_out", "mask_rate"):
+        if not 0 <= getattr(recipe, key) <= 1:
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must lie between 0 and 1")
+    if not recipe.positives:
+        raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
+    if recipe.negatives and recipe.loss != "nt-xent" and recipe.negative_layout == "pool":
+        raise UsageError(f'{where}: negative_layout "pool" needs loss "nt-xent"; use "columns" with {recipe.loss}')
+    if recipe.negatives and recipe.loss == "nt-xent" and recipe.negative_layout == "columns":
+        raise UsageError(f'{where}: negative_layout "columns" needs loss "one-way" or "symmetric"')
+
+
+def _parse(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text  # a bare word is a string, so that --set loss=nt-xent needs no quotes within quotes
