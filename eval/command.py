@@ -21,7 +21,7 @@ from eval import tables
 from eval.compare import RESAMPLES, compare
 from eval.results import ModelResults, find_results, read_results, write_encoder, write_file, write_result
 from eval.runner import Progress as SilentProgress
-from eval.tasks import Task, choose_tasks, load_registry
+from eval.tasks import REGISTRY, Task, choose_tasks, load_registry
 
 _EXAMPLES = """
 score an encoder on the STS test sets:
@@ -107,6 +107,7 @@ def _score(arguments: Sequence[str]) -> None:
         help="processes for cross-validation (default: all cores)",
     )
     add("--device", default="cpu", help="where the encoder runs (default cpu)")
+    add("--registry", type=Path, default=REGISTRY, help="registry of tasks (default eval/tasks.toml)")
     add("--any-data", action="store_true", help="accept data files whose digest differs from the registry's")
     add(
         "--skip-missing", action="store_true", help="leave out tasks whose data file is not there, and say so"
@@ -119,7 +120,7 @@ def _score(arguments: Sequence[str]) -> None:
         raise UsageError("--max-length and --no-truncation contradict each other; give one")
     from eval.runner import read_tables
 
-    registry = load_registry()
+    registry = load_registry(options.registry)
     chosen = choose_tasks(registry, options.tasks.split(","))
     data_tables, missing = read_tables(
         chosen, options.data, any_data=options.any_data, skip_missing=options.skip_missing

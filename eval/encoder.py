@@ -260,7 +260,7 @@ def load_encoder(
     model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
     longest = longest_input(model, tokenizer)
     chosen = max_length or layout.max_length or longest
-    if max_length and (max_length < 1 or max_length > longest):
+    if max_length is not None and (max_length < 1 or max_length > longest):
         raise UsageError(f"--max-length {max_length}: {path_or_name} takes 1 to {longest} tokens")
     return Encoder(
         model=model.to(device).eval(),
