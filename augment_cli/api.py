@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from augment_cli.runs import augment_texts, make_run
 from augment_cli.engine import Engine
 from augment_cli.ingest import IngestOptions, IngestReport, report_of
 from augment_cli.pipeline import Pipeline
+from augment_cli.runs import augment_texts, make_run
 from augment_cli.store import Store
 from augment_cli.tfidf import FitOptions
 

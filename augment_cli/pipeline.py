@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from augment_cli import tfidf
-from augment_cli.runs import AugmentationRun, augment_store
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, ingest
+from augment_cli.runs import AugmentationRun, augment_store
 from augment_cli.store import Store
 
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from augment_cli.runs import AugmentationRun
 from augment_cli.ingest import IngestOptions, find_files
 from augment_cli.pipeline import SAMPLE
+from augment_cli.runs import AugmentationRun
 from augment_cli.store import Store
 from augment_cli.tfidf import stage_names
 

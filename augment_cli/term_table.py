@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.parquet import read_parquet
-from augment_cli.spans import offsets_from_lengths, ranges, string_array, string_buffers
 from augment_cli.store import Store
 
 
@@ -87,7 +86,11 @@ class TermTable:
         target = uniforms * weight
         if not include_self:
             target += np.where(target >= before, own, 0.0)
-        drawn = np.searchsorted(sums, sums[low] + target, side="right") - 1
+        target += sums[low]
+        # Searching in order walks the table once, instead of missing the cache at every step.
+        order = np.argsort(target)
+        drawn = np.empty(len(ids), np.int64)
+        drawn[order] = np.searchsorted(sums, target[order], side="right") - 1
 
         # All-zero windows: uniform over the ranks.
         choices = high - low - (0 if include_self else 1)
@@ -115,30 +118,18 @@ class TermTable:
         return drawn.astype(np.int32)
 
     @cached_property
-    def surface_forms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Byte offsets (3V+1,) and bytes of all terms as they stand, capitalised, and in capitals.
+    def surface_forms(self) -> pa.StringArray:
+        """3V strings: all terms as they stand, then capitalised, then in capitals.
 
         NLTK's `` and '' stand for a double quotation mark, and become one again.
         """
         plain = pc.replace_substring_regex(self.terms, "^(``|'')$", '"')
         first = pc.utf8_upper(pc.utf8_slice_codeunits(plain, 0, 1))
         capitalised = pc.binary_join_element_wise(first, pc.utf8_slice_codeunits(plain, 1), "")
-        forms = pa.concat_arrays([plain, capitalised, pc.utf8_upper(plain)])
-        return string_buffers(forms)
-
-    @cached_property
-    def reference_forms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Byte offsets (V+1,) and bytes of the terms exactly as the tokeniser gave them."""
-        return string_buffers(self.terms)
+        return pa.concat_arrays([plain, capitalised, pc.utf8_upper(plain)])
 
 
 @lru_cache(maxsize=1)
 def _read_terms(path: Path, digest: str) -> TermTable:
     table = read_parquet(path, ["term", "idf", "max_score"])
     return TermTable(table["term"].combine_chunks(), table["idf"].to_numpy(), table["max_score"].to_numpy())
-
-
-def gather_strings(offsets: np.ndarray, data: np.ndarray, indices: np.ndarray) -> pa.StringArray:
-    """The strings at `indices` of a pool given by byte offsets and bytes."""
-    lengths = np.diff(offsets)[indices]
-    return string_array(offsets_from_lengths(lengths), data[ranges(offsets[:-1][indices], lengths)])

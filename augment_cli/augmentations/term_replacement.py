@@ -32,7 +32,7 @@ from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.files import sha256_of_json
 from augment_cli.spans import CodePoints, Edits, offsets_from_lengths, ranges, string_array, string_buffers
-from augment_cli.term_table import TermTable, gather_strings
+from augment_cli.term_table import TermTable
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
 
@@ -232,8 +232,7 @@ class TermReplacement:
         base = batch.code_points.offsets[rows]
         starts, ends = base + tokens.starts[chosen], base + tokens.ends[chosen]
         forms = new_ids + count * _case_pattern(batch.code_points, starts, ends)
-        pool_offsets, pool = self._terms.surface_forms
-        replacements = gather_strings(pool_offsets, pool, forms)
+        replacements = self._terms.surface_forms.take(pa.array(forms))
 
         same = _equals_original(batch.code_points, starts, ends, replacements)
         if same.any():  # the same word in the same case: no edit
@@ -251,7 +250,7 @@ class TermReplacement:
         self, batch: Batch, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
     ) -> tuple[Edits, np.ndarray]:
         """One edit over the whole sentence: lower-cased tokens joined by single spaces."""
-        offsets, data = self._terms.reference_forms
+        offsets, data = string_buffers(self._terms.terms)
         changed_ids = tokens.term_ids.copy()
         changed_ids[chosen] = new_ids
         differs = chosen[new_ids != tokens.term_ids[chosen]]
@@ -334,8 +333,12 @@ def _slices(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> pa.Strin
 def _equals_original(
     texts: CodePoints, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
 ) -> np.ndarray:
-    equal = pa.compute.equal(_slices(texts, starts, ends), replacements)
-    return equal.to_numpy(zero_copy_only=False)
+    lengths = texts.byte_positions[ends] - texts.byte_positions[starts]
+    equal = lengths == np.diff(string_buffers(replacements)[0])
+    maybe = np.flatnonzero(equal)  # of the same length: most are not, and need no comparison
+    same = pa.compute.equal(_slices(texts, starts[maybe], ends[maybe]), replacements.take(pa.array(maybe)))
+    equal[maybe] = same.to_numpy(zero_copy_only=False)
+    return equal
 
 
 def _spaced(

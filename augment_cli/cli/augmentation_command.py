@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from augment_cli import augmentations
-from augment_cli.runs import DEFAULT_SEED, AugmentationRun, make_run
 from augment_cli.augmentations.base import Augmentation
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded
 from augment_cli.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.pipeline import Pipeline
+from augment_cli.runs import DEFAULT_SEED, AugmentationRun, make_run
 from augment_cli.schema import PART_ROWS
 
 
