@@ -120,7 +120,8 @@ def score(
         accuracy = float(np.mean(predicted == gold))
     scores = {"accuracy": accuracy}
     if len(labels) == 2:
-        scores["f1"] = float(f1_score(gold, predicted, pos_label=labels[-1]))
+        positive = labels[-1]
+        scores["f1"] = float(f1_score(gold == positive, predicted == positive))
     settings["strengths"] = strengths
     return Outcome(accuracy, scores, runs, {"correct": predicted == gold}, settings, notes)
 

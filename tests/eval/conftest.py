@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 
 WORDS = """
 a the man woman dog cat river town plays runs eats flows through in on with red blue small old guitar ball
@@ -17,7 +18,8 @@ food house street is are was not and or of to it he she they . , ! ?
 def one_thread():
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with threadpool_limits(1):
+        yield
     torch.set_num_threads(before)
 
 
