@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import MixError
+from augment_cli.errors import BadInputError, MissingError, MixError, UserError
 
 
 def sha256_of_file(path: Path) -> str:
@@ -34,9 +36,21 @@ def fsync(path: Path) -> None:
     """Make a file's contents, or a folder's entries, survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in errors of operations that know only its descriptor."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_atomically(path: Path, data: bytes, work: Path) -> None:
@@ -45,8 +59,8 @@ def write_atomically(path: Path, data: bytes, work: Path) -> None:
     `work` is a folder on the same file system, where the temporary file may lie.
     """
     work.mkdir(parents=True, exist_ok=True)
-    temporary = work / f"{path.name}.{os.getpid()}"
-    with temporary.open("wb") as file:
+    temporary = work / f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}"
+    with naming(temporary), temporary.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -55,10 +69,18 @@ def write_atomically(path: Path, data: bytes, work: Path) -> None:
 
 
 @contextlib.contextmanager
-def exclusive_lock(path: Path) -> Iterator[None]:
+def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[None]:
     """Hold a lock file for the length of a `with` block.
 
     The kernel releases it when the owner dies, so a killed run leaves nothing to clean up.
+
+    Parameters
+    ----------
+    path : Path
+    shared : bool
+        Exclude only those who want it for themselves.
+    wait : bool
+        Wait for the others to finish, instead of raising.
 
     Raises
     ------
@@ -68,7 +90,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             file.seek(0)
             owner = file.read().strip() or "unknown"
@@ -76,7 +98,27 @@ def exclusive_lock(path: Path) -> Iterator[None]:
                 f"{path.parent.parent}: another run (process {owner}) is writing to this store; "
                 "wait for it to end, or use another --store"
             ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        if not shared:
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
         yield
+
+
+def explain(error: OSError) -> UserError:
+    """What an operating system's error means for a person: what, where, and what to do next."""
+    where = error.filename2 or error.filename or "a file of the store"
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    again = "then run the same command again; finished parts are kept"
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return MissingError(f"{where}: no room left ({reason}); free some disk space, {again}")
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return MissingError(f"{where}: not allowed ({reason}); make it writable or use another --store")
+    if error.errno in {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY}:
+        return BadInputError(f"{where}: a file or folder is in the way ({reason}); move it away, {again}")
+    if error.errno == errno.EXDEV:
+        return MissingError(
+            f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "
+            "lie on one file system, since only there a file can appear as a whole"
+        )
+    return MissingError(f"{where}: the file system refused ({reason}); mend it or move the store, {again}")

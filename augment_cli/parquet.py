@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from augment_cli.errors import BadInputError
-from augment_cli.files import fsync
+from augment_cli.files import naming
 from augment_cli.schema import ROW_GROUP_ROWS
 
 # Columns of high entropy: a dictionary only costs time there; split bytes compress better.
@@ -48,38 +49,57 @@ def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.Table | pa
     dictionary = [leaf for leaf in leaves if leaf not in _NO_DICTIONARY | _BYTE_STREAM_SPLIT]
     split: dict[str, str] = {leaf: "BYTE_STREAM_SPLIT" for leaf in leaves if leaf in _BYTE_STREAM_SPLIT}
     rows = 0
-    with pq.ParquetWriter(
-        path,
-        schema,
-        compression="zstd",
-        compression_level=1,
-        write_page_checksum=True,
-        use_dictionary=dictionary or False,
-        column_encoding=split or None,
-        store_schema=True,
-    ) as writer:
-        for batch in batches:
-            table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-            writer.write_table(table.cast(schema), row_group_size=ROW_GROUP_ROWS)
-            rows += table.num_rows
-    fsync(path)
+    # Python's file, not Arrow's: the error of a full disk keeps its number, and fsync its descriptor.
+    with naming(path), path.open("wb") as file:
+        with pq.ParquetWriter(
+            file,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            write_page_checksum=True,
+            use_dictionary=dictionary or False,
+            column_encoding=split or None,
+            store_schema=True,
+        ) as writer:
+            for batch in batches:
+                table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+                writer.write_table(table.cast(schema), row_group_size=ROW_GROUP_ROWS)
+                rows += table.num_rows
+        file.flush()
+        os.fsync(file.fileno())
     return rows
+
+
+# No part of ours comes near these; a file that claims more is an attempt to exhaust memory.
+_MAX_ROW_GROUP_BYTES = 2 << 30
+_LIMITS = {"thrift_string_size_limit": 64 << 20, "thrift_container_size_limit": 1_000_000}
 
 
 @contextlib.contextmanager
 def _naming_damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except FileNotFoundError:
-        raise BadInputError(
-            f"{path}: the file is missing; run the stage again to make it anew"
-        ) from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInputError(f"{path}: the file is missing; run the stage again to make it anew") from None
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise BadInputError(
             f"{path}: cannot be read as a Parquet part, it is damaged or foreign ({reason}); "
             "delete the file and run the same command again to make it anew"
         ) from error
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
+    """A Parquet file for reading, page checksums verified, sizes that no honest file has refused."""
+    with pq.ParquetFile(path, page_checksum_verification=True, **_LIMITS) as file:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).total_byte_size
+            if size > _MAX_ROW_GROUP_BYTES:
+                raise ValueError(f"row group {group} claims {size:,} bytes")
+        yield file
 
 
 def read_parquet(
@@ -92,7 +112,7 @@ def read_parquet(
     BadInputError
         If the file is missing, damaged or no Parquet file; the message names it.
     """
-    with _naming_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+    with _naming_damage(path), open_parquet(path) as file:
         names = list(columns) if columns is not None else None
         if names is not None and (unknown := set(names) - set(file.schema_arrow.names)):
             raise BadInputError(f"{path}: has no column {sorted(unknown)}; it has {file.schema_arrow.names}")
@@ -103,13 +123,12 @@ def read_parquet(
 
 def iterate_row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
     """The row groups of a part one after the other, page checksums verified."""
-    with _naming_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+    with _naming_damage(path), open_parquet(path) as file:
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns=list(columns), use_threads=False)
 
 
 def describe(path: Path) -> tuple[int, pa.Schema]:
     """Number of rows and Arrow schema (with our metadata) from a part's footer."""
-    with _naming_damage(path), pq.ParquetFile(path) as file:
+    with _naming_damage(path), open_parquet(path) as file:
         return file.metadata.num_rows, file.schema_arrow
-

@@ -25,7 +25,6 @@ from augment_cli.augmentations.base import (
 )
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.parquet import iterate_row_groups
 from augment_cli.schema import AUGMENTATION
 from augment_cli.settings import Settings
 from augment_cli.spans import CodePoints, Edits, apply_edits
@@ -254,13 +253,13 @@ def _add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
 
 def _batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
     """The row groups of a part with what the augmentation needs of them."""
-    corpus = iterate_row_groups(store.part_path("corpus", index), ["row_id", "text"])
+    corpus = store.iterate_part("corpus", index, ["row_id", "text"])
     if "tfidf" not in run.augmentation.needs:
         for table in corpus:
             yield _batch_of(table, None)
         return
-    matrix = iterate_row_groups(
-        store.part_path(stage_names(run.fit)[0], index), ["term_ids", "starts", "ends", "weights"]
+    matrix = store.iterate_part(
+        stage_names(run.fit)[0], index, ["term_ids", "starts", "ends", "weights"]
     )
     for table, rows in zip(corpus, matrix, strict=True):
         yield _batch_of(table, _token_rows(rows))

@@ -15,9 +15,9 @@ without an entry is made again.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
-import re
+import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,63 +27,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.files import exclusive_lock, fsync, sha256_of_file, sha256_of_json, write_atomically
-from augment_cli.parquet import describe, read_parquet, write_parquet
+from augment_cli.files import fsync, hold_lock, sha256_of_file, write_atomically
+from augment_cli.manifest import Part, Plan, Stage, dump_manifest, is_stage_name, parse_manifest, part_name
+from augment_cli.parquet import describe, iterate_row_groups, read_parquet, write_parquet
 from augment_cli.schema import SCHEMA_VERSION, metadata_of, with_metadata
 from augment_cli.settings import Settings, differences
 
 if TYPE_CHECKING:
     import polars
 
-_STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)
-
-
-def part_name(index: int) -> str:
-    """File name of a part: `part-00000.parquet`, `part-00001.parquet`, …"""
-    return f"part-{index:05d}.parquet"
-
-
-@dataclass(frozen=True)
-class Part:
-    """A finished part as the manifest records it.
-
-    `statistics` holds small sums over the part (JSON values) that reports add up.
-    """
-
-    rows: int
-    bytes: int
-    sha256: str
-    statistics: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage as the manifest records it: its settings, how many parts it has, and those finished."""
-
-    name: str
-    settings: dict[str, Any]
-    expected_parts: int
-    parts: dict[int, Part]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every part is there."""
-        return len(self.parts) == self.expected_parts
-
-    @property
-    def rows(self) -> int:
-        """Rows in the finished parts."""
-        return sum(part.rows for part in self.parts.values())
-
-    @property
-    def bytes(self) -> int:
-        """Size of the finished parts on disk."""
-        return sum(part.bytes for part in self.parts.values())
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 over the parts' digests, in order: what later stages record as their input."""
-        return sha256_of_json([self.parts[index].sha256 for index in sorted(self.parts)])
+# Parts whose digest this process has compared, by path, size, time and inode: each is hashed once.
+_VERIFIED: set[tuple[object, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -99,10 +53,10 @@ class PendingPart:
 class Store:
     """An output folder of parts. Open one with `Store.open`, or `Store.create` for a new one."""
 
-    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, path: Path, plan: Plan, stages: dict[str, Stage]) -> None:
         self.path = path
-        self._plan: list[tuple[int, int]] = [tuple(pair) for pair in manifest["parts"]]
-        self._stages = {name: _stage_from_json(name, value) for name, value in manifest["stages"].items()}
+        self._plan, self._stages = plan, stages
+        self._is_shared = False
 
     # --- opening
 
@@ -123,21 +77,21 @@ class Store:
                 f"{folder}: no store here (no manifest.json); make one with "
                 f"`augment-cli ingest --corpus FILE --store {folder}`"
             ) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise BadInputError(
                 f"{folder / 'manifest.json'}: cannot be read ({error}); restore it from a copy, "
                 "or delete the store and run again"
             ) from error
-        if manifest.get("schema") != SCHEMA_VERSION:
-            raise MixError(
-                f"{folder}: written with store schema {manifest.get('schema')}, this version reads "
-                f"{SCHEMA_VERSION}; use another --store"
-            )
         try:
-            return cls(folder, manifest)
+            if (schema := manifest["schema"]) != SCHEMA_VERSION:
+                raise MixError(
+                    f"{folder}: written with store schema {schema}, this version reads {SCHEMA_VERSION}; "
+                    "use another --store"
+                )
+            return cls(folder, *parse_manifest(manifest))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInputError(
-                f"{folder / 'manifest.json'}: not a manifest of ours ({error!r}); restore it from a copy, "
+                f"{folder / 'manifest.json'}: not a manifest of ours ({error}); restore it from a copy, "
                 "or delete the store and run again"
             ) from error
 
@@ -153,7 +107,7 @@ class Store:
             raise BadInputError(
                 f"{folder}: is a folder with other files and no manifest.json; choose another --store"
             )
-        return cls(folder, {"parts": [], "stages": {}})
+        return cls(folder, [], {})
 
     # --- what is there
 
@@ -172,8 +126,17 @@ class Store:
         return list(self._stages)
 
     def has(self, stage: str) -> bool:
-        """Whether a stage is there and complete."""
-        return stage in self._stages and self._stages[stage].is_complete
+        """Whether a stage is complete, and all its files are there in their size."""
+        return stage in self._stages and not self._missing(self._stages[stage])
+
+    def _missing(self, stage: Stage) -> list[int]:
+        def is_there(index: int) -> bool:
+            path = self.part_path(stage.name, index)
+            return path.is_file() and path.stat().st_size == stage.parts[index].bytes
+
+        return [
+            index for index in range(stage.expected_parts) if index not in stage.parts or not is_there(index)
+        ]
 
     def stage(self, name: str) -> Stage:
         """The manifest's record of a stage.
@@ -190,9 +153,48 @@ class Store:
 
     def part_path(self, stage: str, index: int) -> Path:
         """Where a part lies, or will lie."""
-        if not _STAGE_NAME.fullmatch(stage):
+        if not is_stage_name(stage):
             raise UsageError(f"{stage!r} is no stage name; use lower-case letters, digits, '.', '_' and '-'")
         return self.path / stage / part_name(index)
+
+    def verified_path(self, stage: str, index: int) -> Path:
+        """Where a part lies, after its size and SHA-256 were found to be those in the manifest.
+
+        Raises
+        ------
+        BadInputError
+            If the part is missing, damaged, foreign, unfinished, or reached through a symbolic link.
+        """
+        part = self.stage(stage).parts.get(index)
+        if part is None:
+            raise BadInputError(
+                f"{self.path}: part {index} of stage {stage!r} is not finished; run the stage again to resume"
+            )
+        path = self.part_path(stage, index)
+        self._refuse_links(path)
+        mend = "delete it and run the command that made the stage again to make it anew"
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise BadInputError(
+                f"{path}: the file is missing; run the command that made the stage again to make it anew"
+            ) from None
+        key = (path, status.st_ino, status.st_size, status.st_mtime_ns, part.sha256)
+        if key not in _VERIFIED:
+            if status.st_size != part.bytes or not path.is_file() or sha256_of_file(path) != part.sha256:
+                raise BadInputError(
+                    f"{path}: its bytes differ from what was committed (size or sha256), so it is damaged, "
+                    f"or from another run; {mend}"
+                )
+            _VERIFIED.add(key)
+        return path
+
+    def _refuse_links(self, path: Path) -> None:
+        for place in (path, *path.parents):
+            if place == self.path:
+                return
+            if place.is_symlink():
+                raise BadInputError(f"{place}: is a symbolic link, which a store has none of; remove it")
 
     # --- reading
 
@@ -203,12 +205,12 @@ class Store:
         columns: Sequence[str] | None = None,
         row_groups: Sequence[int] | None = None,
     ) -> pa.Table:
-        """Read a part (or some of its columns and row groups of 8,192 rows), page checksums verified."""
-        if index not in self.stage(stage).parts:
-            raise BadInputError(
-                f"{self.path}: part {index} of stage {stage!r} is not finished; run the stage again to resume"
-            )
-        return read_parquet(self.part_path(stage, index), columns, row_groups)
+        """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
+        return read_parquet(self.verified_path(stage, index), columns, row_groups)
+
+    def iterate_part(self, stage: str, index: int, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """The row groups of a part one after the other, digest and pages verified."""
+        return iterate_row_groups(self.verified_path(stage, index), columns)
 
     def read(self, stage: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Read a whole stage as an Arrow table, rows in corpus order, page checksums verified."""
@@ -235,9 +237,24 @@ class Store:
         """Folder for temporary files, on the store's own file system."""
         return self.path / ".work"
 
-    def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Exclude other writers from this store for the length of a `with` block."""
-        return exclusive_lock(self.work / "lock")
+    @contextlib.contextmanager
+    def lock(self, shared: bool = False) -> Iterator[None]:
+        """Exclude other writers from this store for the length of a `with` block.
+
+        With `shared`, several processes that make different parts of one stage may write together
+        (`--parts`), each excluding writers of the other kind; their commits take turns.
+        """
+        self._refuse_links(self.work)
+        with hold_lock(self.work / "lock", shared):
+            self._is_shared = shared
+            if not shared:
+                shutil.rmtree(self.work / "parts", ignore_errors=True)  # orphans of killed runs
+            yield
+
+    def reload(self) -> None:
+        """Read the manifest again: others may have written since."""
+        fresh = Store.create(self.path)
+        self._plan, self._stages = fresh._plan, fresh._stages
 
     def begin(self, name: str, settings: Settings, expected_parts: int | None = None) -> list[int]:
         """Announce a stage and learn which of its parts are still to be made.
@@ -257,7 +274,7 @@ class Store:
             If the stage exists with other settings; the message names the first differing key.
         """
         wanted = settings.as_json()
-        self.part_path(name, 0)  # refuses an impossible name
+        self._check_name(name)
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != wanted["fingerprint"]:
                 key, there, now = next(differences(record.settings, wanted))
@@ -266,10 +283,20 @@ class Store:
                     f"Use the same settings, write beside it with --name, or remove it with "
                     f"`augment-cli remove {name} --store {self.path}`"
                 )
-            return [index for index in range(record.expected_parts) if index not in record.parts]
+            missing = self._missing(record)
+            for index in missing:  # a deleted or cut file is made anew
+                record.parts.pop(index, None)
+            return missing
         count = len(self._plan) if expected_parts is None else expected_parts
         self._stages[name] = Stage(name, wanted, count, {})
         return list(range(count))
+
+    def _check_name(self, name: str) -> None:
+        self.part_path(name, 0)  # refuses an impossible name
+        for other in self._stages:
+            if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
+                raise UsageError(f"{name!r} lies inside stage {other!r} or around it; choose another")
+        self._refuse_links(self.path / name)
 
     def write_part(
         self,
@@ -286,7 +313,8 @@ class Store:
         """
         folder = self.work / "parts" / name
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / part_name(index)
+        # A name of its own: a worker that outlives a killed run never meets its successor's file.
+        path = folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
         rows = write_parquet(path, with_metadata(schema, settings.as_json()), batches)
         part = Part(rows, path.stat().st_size, sha256_of_file(path), dict(statistics or {}))
         return PendingPart(name, index, path, part)
@@ -303,12 +331,31 @@ class Store:
             )
         if written_by is None or written_by["fingerprint"] != record.settings["fingerprint"]:
             raise MixError(f"{pending.path}: was written for another run; run the same command again")
-        target = self.part_path(pending.stage, pending.index)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        pending.path.replace(target)
-        fsync(target.parent)
-        record.parts[pending.index] = pending.part
-        self._write_manifest()
+        with self._turn(record):
+            record = self._stages[pending.stage]
+            target = self.part_path(pending.stage, pending.index)
+            self._refuse_links(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            pending.path.replace(target)
+            fsync(target.parent)
+            record.parts[pending.index] = pending.part
+            self._write_manifest()
+
+    @contextlib.contextmanager
+    def _turn(self, record: Stage) -> Iterator[None]:
+        """Where several processes write, one commits at a time, on top of what the others committed."""
+        if not self._is_shared:
+            yield
+            return
+        with hold_lock(self.work / "commit", wait=True):
+            self.reload()
+            there = self._stages.setdefault(record.name, record)
+            if there.settings != record.settings:
+                raise MixError(
+                    f"{self.path / record.name}: another process makes it with other settings; "
+                    "use the same for all parts, or another --name"
+                )
+            yield
 
     def set_plan(self, plan: Iterable[tuple[int, int]]) -> None:
         """Fix the part plan: (first row_id, rows) of each part. Ingest does, before its first commit."""
@@ -317,47 +364,29 @@ class Store:
     def remove(self, name: str) -> None:
         """Delete a stage: first its manifest entry, then its files."""
         self.stage(name)
-        del self._stages[name]
+        names = {"corpus", "rejects"} if name in {"corpus", "rejects"} else {name}
+        others = [other for other in self._stages if other not in names]
+        if "corpus" in names and others:
+            raise UsageError(
+                f"{self.path}: every stage is made from the corpus; remove {', '.join(others)} first, "
+                "or use another --store"
+            )
+        for one in names & self._stages.keys():
+            self._refuse_links(self.path / one)
+            del self._stages[one]
+        if "corpus" in names:
+            self._plan = []
         self._write_manifest()
-        shutil.rmtree(self.path / name, ignore_errors=True)
+        for one in names:
+            shutil.rmtree(self.path / one, ignore_errors=True)
 
     def clean_work(self, name: str) -> None:
-        """Delete a stage's temporary files."""
+        """Delete a stage's temporary files, unless other processes are writing theirs beside."""
+        if self._is_shared:
+            return
         shutil.rmtree(self.work / "parts" / name, ignore_errors=True)
         shutil.rmtree(self.work / name, ignore_errors=True)
 
     def _write_manifest(self) -> None:
-        value = {
-            "schema": SCHEMA_VERSION,
-            "parts": self._plan,
-            "stages": {name: _stage_as_json(stage) for name, stage in self._stages.items()},
-        }
-        data = json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
+        data = dump_manifest(SCHEMA_VERSION, self._plan, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work)
-
-
-def plan_parts(rows: int, part_rows: int) -> list[tuple[int, int]]:
-    """Cut `rows` rows into parts: (first row_id, rows) of each. No rows make one empty part."""
-    firsts = range(0, rows, part_rows) or [0]
-    return [(first, min(part_rows, rows - first)) for first in firsts]
-
-
-def row_group_slices(table: pa.Table, rows: int) -> Iterator[pa.Table]:
-    """Cut a table into slices of at most `rows` rows."""
-    for start in itertools.chain([0], range(rows, table.num_rows, rows)):
-        yield table.slice(start, rows)
-
-
-def _stage_as_json(stage: Stage) -> dict[str, Any]:
-    return {
-        "settings": stage.settings,
-        "expected_parts": stage.expected_parts,
-        "parts": {str(index): vars(stage.parts[index]) for index in sorted(stage.parts)},
-    }
-
-
-def _stage_from_json(name: str, value: dict[str, Any]) -> Stage:
-    if not _STAGE_NAME.fullmatch(name):
-        raise ValueError(f"stage name {name!r}")
-    parts = {int(index): Part(**part) for index, part in value["parts"].items()}
-    return Stage(name, value["settings"], int(value["expected_parts"]), parts)

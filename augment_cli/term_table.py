@@ -35,7 +35,7 @@ class TermTable:
         The last one read is kept, since a worker reads the same table for each of its parts; its
         content is in the key, so that a table fitted anew is never mistaken for it.
         """
-        return _read_terms(store.part_path(stage, 0), store.stage(stage).digest)
+        return _read_terms(store.verified_path(stage, 0), store.stage(stage).digest)
 
     def __len__(self) -> int:
         return len(self.terms)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import typer
 
 from augment_cli.errors import UserError
+from augment_cli.files import explain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -39,12 +40,20 @@ def guarded(function: Function) -> Function:
             raise typer.Exit(0) from None
         except typer.Exit:
             raise
+        except OSError as error:
+            if error.errno is None:  # not from the operating system, so a bug of ours
+                return _internal_error()
+            known = explain(error)
+            print(f"augment-cli: {known}", file=sys.stderr)
+            raise typer.Exit(known.exit_code) from None
         except Exception:
-            traceback.print_exc()
-            print(
-                "augment-cli: an internal error, which is our fault; please report the lines above",
-                file=sys.stderr,
-            )
-            raise typer.Exit(1) from None
+            return _internal_error()
 
     return wrapper  # type: ignore[return-value]
+
+
+def _internal_error() -> None:
+    traceback.print_exc()
+    message = "augment-cli: an internal error, which is our fault; please report the lines above"
+    print(message, file=sys.stderr)
+    raise typer.Exit(1) from None
