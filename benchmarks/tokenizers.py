@@ -16,7 +16,7 @@ import gzip
 import resource
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
@@ -39,7 +39,7 @@ class Stopwatch:
     """Seconds and rows by name."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.rows: Counter[str] = Counter()
 
     def __call__(self, name: str, rows: int, work: Callable[[], Result]) -> Result:

@@ -148,8 +148,7 @@ def _final_periods(
 def _commas(kinds: np.ndarray, gaps: np.ndarray, commas: np.ndarray) -> None:
     """Commas and colons before anything but a digit; the rule's match takes in the following one."""
     index, _ = _runs(commas)
-    after = kinds[commas + 1]
-    _isolate(gaps, commas[((index % 2 == 0) & ~ch.IS_DIGIT[after]) | (after == ch.NEWLINE)])
+    _isolate(gaps, commas[(index % 2 == 0) & ~ch.IS_DIGIT[kinds[commas + 1]]])
 
 
 def _closing_apostrophes(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> None:
@@ -164,17 +163,16 @@ def _clitics(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> No
     inner = apostrophes[~gaps[apostrophes] & (kinds[apostrophes - 1] != _APOSTROPHE)]
     after = kinds[inner + 1]
     one_letter = (after == ord("s")) | (after == ord("m")) | (after == ord("d"))
-    alone = gaps[inner + 1]
-    splits = alone | (one_letter & gaps[inner + 2])
+    splits = gaps[inner + 1] | (one_letter & gaps[inner + 2])
     gaps[inner[splits]] = True
 
-    inner = inner[~splits & ~alone]
+    inner = inner[~splits]
     clitic = np.zeros(len(inner), bool)
     for letters in ("ll", "re", "ve"):
         clitic |= _equals(kinds, inner + 1, letters)
     clitic &= gaps[inner + 3]
     negated = inner[_equals(kinds, inner - 1, "n't")]
-    negated = negated[gaps[negated + 2] & ~gaps[negated - 1] & (kinds[negated - 2] != _APOSTROPHE)]
+    negated = negated[gaps[negated + 2] & (kinds[negated - 2] != _APOSTROPHE)]
     gaps[inner[clitic]] = True
     gaps[negated - 1] = True
 
