@@ -1,42 +1,54 @@
-"""Run independent tasks in worker processes, and hand each result to the parent as it comes."""
+"""Run independent tasks in workers, and hand each result to the parent as it comes."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import itertools
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.errors import IncompleteError
+from augment_cli import backends
+from augment_cli.errors import IncompleteError, UsageError
 
-# Worker processes share the cores among themselves; each library keeps to one thread in them.
-_THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+BACKENDS = ("loky", "threading", "dask")
 
 
 @dataclass(frozen=True)
 class Engine:
-    """How tasks are run.
+    """How tasks are run. Results never depend on it.
 
     Parameters
     ----------
     jobs : int
-        Number of worker processes; 1 runs everything in this process. Results never depend on it.
+        Number of workers; 1 runs everything in this process.
+    backend : {"loky", "threading", "dask"}
+        joblib's processes, joblib's threads, or a Dask cluster.
+    scheduler : str, optional
+        Address of the Dask scheduler, such as `tcp://head-node:8786`.
     """
 
     jobs: int = 1
+    backend: str = "loky"
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise UsageError(f"--backend {self.backend}: choose one of {', '.join(BACKENDS)}")
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise UsageError("--backend dask and --scheduler ADDRESS go together")
 
     @classmethod
-    def for_this_machine(cls, jobs: int | None = None) -> Engine:
+    def for_this_machine(
+        cls, jobs: int | None = None, backend: str = "loky", scheduler: str | None = None
+    ) -> Engine:
         """One worker for each core this process may use, unless told otherwise."""
         if jobs is None:
             jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return cls(jobs or 1)
+        return cls(jobs or 1, backend, scheduler)
 
     def run(self, function: str, tasks: Sequence[dict[str, Any]], done: Callable[[Any], None]) -> None:
         """Call a function once for each task, in any order.
@@ -53,42 +65,39 @@ class Engine:
         Raises
         ------
         IncompleteError
-            If a worker process died (most often for want of memory). Finished parts are kept.
+            If tasks killed every worker that tried them (most often for want of memory). All others
+            have been run, and their results are kept.
         """
-        jobs = min(self.jobs, len(tasks))
+        failed: list[dict[str, Any]] = []
         with _polite_interrupt() as asked_to_stop:
-            # Tasks are drawn as workers become free: once asked to stop, no further one is begun.
-            remaining = itertools.takewhile(lambda task: not asked_to_stop(), tasks)
-            if jobs <= 1:
-                for task in remaining:
-                    done(call(function, task))
-            else:
-                self._run_in_processes(jobs, function, remaining, done)
+            with contextlib.closing(self._results(function, tasks, asked_to_stop, failed.append)) as results:
+                for result in results:
+                    done(result)
             if asked_to_stop():
                 raise KeyboardInterrupt
-
-    @staticmethod
-    def _run_in_processes(
-        jobs: int, function: str, tasks: Iterable[dict[str, Any]], done: Callable[[Any], None]
-    ) -> None:
-        import joblib
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-        try:
-            pool = joblib.Parallel(
-                n_jobs=jobs,
-                backend="loky",
-                return_as="generator_unordered",
-                batch_size=1,
-                pre_dispatch=jobs + 1,
-            )
-            for result in pool(joblib.delayed(call_in_worker)(function, task) for task in tasks):
-                done(result)
-        except TerminatedWorkerError as error:
+        if failed:
+            names = ", ".join(f"{task.get('stage', function)} part {task.get('index')}" for task in failed)
             raise IncompleteError(
-                "a worker process died, most often for want of memory; finished parts are kept. Run the "
-                "same command again to resume, with a smaller --jobs if memory was short"
-            ) from error
+                f"{len(failed)} of {len(tasks)} tasks killed every worker that tried them, most often for "
+                f"want of memory ({names}); all others are done. Run the same command again to try these, "
+                "with a smaller --jobs if memory was short"
+            )
+
+    def _results(
+        self,
+        function: str,
+        tasks: Sequence[dict[str, Any]],
+        asked_to_stop: Callable[[], bool],
+        failed: Callable[[dict[str, Any]], None],
+    ) -> Generator[Any, None, None]:
+        if self.scheduler is not None and tasks:
+            return backends.run_on_dask(self.scheduler, function, tasks, asked_to_stop, failed)
+        jobs = min(self.jobs, len(tasks))
+        if jobs <= 1:
+            return backends.run_here(function, tasks, asked_to_stop)
+        if self.backend == "threading":
+            return backends.run_in_threads(jobs, function, tasks, asked_to_stop)
+        return backends.run_in_processes(jobs, function, tasks, asked_to_stop, failed)
 
 
 @contextlib.contextmanager
@@ -111,17 +120,3 @@ def _polite_interrupt() -> Iterator[Callable[[], bool]]:
         yield lambda: asked
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def call_in_worker(function: str, arguments: dict[str, Any]) -> Any:
-    """`call` in a worker process: its libraries keep to one thread, and Ctrl-C is the parent's affair."""
-    for name, value in _THREAD_SETTINGS.items():
-        os.environ.setdefault(name, value)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return call(function, arguments)
-
-
-def call(function: str, arguments: dict[str, Any]) -> Any:
-    """Import a function by its `module:name` and call it."""
-    module, _, name = function.partition(":")
-    return getattr(importlib.import_module(module), name)(**arguments)

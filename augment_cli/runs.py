@@ -26,7 +26,7 @@ from augment_cli.augmentations.base import (
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.schema import AUGMENTATION
-from augment_cli.settings import Settings
+from augment_cli.settings import Settings, library_versions
 from augment_cli.spans import CodePoints, Edits, apply_edits
 from augment_cli.store import PendingPart, Store
 from augment_cli.term_table import TermTable
@@ -78,7 +78,12 @@ class AugmentationRun:
             inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
         parameters = card.resolve(self.parameters, self.resources(store))
         return Settings(
-            card.name, card.version, parameters | {"draw": self.draw}, seed=self.seed, inputs=inputs
+            card.name,
+            card.version,
+            parameters | {"draw": self.draw},
+            seed=self.seed,
+            inputs=inputs,
+            libraries=library_versions(["numpy", "pyarrow"]),
         )
 
     def warnings(self, store: Store) -> list[str]:

@@ -13,6 +13,8 @@ floating point, and one pass over the text is enough.
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +25,9 @@ import pyarrow.compute as pc
 
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.files import naming
 from augment_cli.schema import ROW_GROUP_ROWS, TERMS, TFIDF
-from augment_cli.settings import Settings
+from augment_cli.settings import Settings, library_versions
 from augment_cli.spans import offsets_from_lengths
 from augment_cli.store import PendingPart, Store
 from augment_cli.tokenization import get_tokenizer
@@ -74,6 +77,7 @@ def fit_settings(store: Store, options: FitOptions) -> Settings:
         parameters={"tokenizer": tokenizer.name, "min_df": options.min_df, "stages": list(options.stages)},
         inputs={name: store.stage(name).digest for name in options.stages},
         resources={"tokenizer": tokenizer.version},
+        libraries=library_versions(["numpy", "pyarrow"]),
     )
 
 
@@ -106,7 +110,8 @@ def fit(
     if not missing_table and not missing:
         return
 
-    work = store.work / matrix
+    # A folder for these settings alone: whatever a killed run left, or still writes, is never read.
+    work = store.work / matrix / settings.fingerprint[:16]
     work.mkdir(parents=True, exist_ok=True)
     sources = [(stage, index) for stage in options.stages for index in sorted(store.stage(stage).parts)]
     tasks = [
@@ -300,8 +305,10 @@ def _mapping_path(folder: Path, index: int) -> Path:
 
 
 def _write_ipc(path: Path, table: pa.Table) -> None:
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+    temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
+    temporary.replace(path)
 
 
 def _read_ipc(path: Path) -> pa.Table:

@@ -1,0 +1,187 @@
+"""Where tasks run: joblib's worker processes or threads, or a Dask cluster. One function for each.
+
+All have the same shape: they draw tasks from an iterator as workers become free, and yield
+(position of the task, its result) in the order of arrival.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import MissingError
+
+# Worker processes share the cores among themselves; each library keeps to one thread in them.
+_THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_DEATHS_BEFORE_ALONE = 2
+
+Task = dict[str, Any]
+
+
+def call(function: str, arguments: Task) -> Any:
+    """Import a function by its `module:name` and call it."""
+    module, _, name = function.partition(":")
+    return getattr(importlib.import_module(module), name)(**arguments)
+
+
+def call_in_worker(function: str, arguments: Task) -> Any:
+    """`call` in a worker process: its libraries keep to one thread, and Ctrl-C is the parent's affair."""
+    for name, value in _THREAD_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return call(function, arguments)
+
+
+def _call_numbered(position: int, caller: Callable[..., Any], function: str, task: Task) -> tuple[int, Any]:
+    return position, caller(function, task)
+
+
+def run_here(
+    function: str, tasks: Sequence[Task], asked_to_stop: Callable[[], bool]
+) -> Generator[Any, None, None]:
+    """One task after the other, in this process."""
+    for task in tasks:
+        if asked_to_stop():
+            return
+        yield call(function, task)
+
+
+def run_in_threads(
+    jobs: int, function: str, tasks: Sequence[Task], asked_to_stop: Callable[[], bool]
+) -> Generator[Any, None, None]:
+    """In threads of this process: for stages whose model should be in memory once."""
+    drawn = _draw(function, call, dict(enumerate(tasks)), asked_to_stop, set())
+    for _, result in _parallel(jobs, "threading")(drawn):
+        yield result
+
+
+def run_in_processes(
+    jobs: int,
+    function: str,
+    tasks: Sequence[Task],
+    asked_to_stop: Callable[[], bool],
+    failed: Callable[[Task], None],
+) -> Generator[Any, None, None]:
+    """In joblib's worker processes; survives their death.
+
+    joblib gives up as a whole when one of its workers dies. The tasks not yet done are then run
+    again in a new pool. A task that was in flight when two pools died runs alone in a third; if that
+    one dies too, the task is to blame: `failed` is called with it, and the rest goes on.
+    """
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    waiting = dict(enumerate(tasks))
+    deaths: Counter[int] = Counter()
+    while waiting and not asked_to_stop():
+        group = {index: task for index, task in waiting.items() if deaths[index] < _DEATHS_BEFORE_ALONE}
+        is_alone = not group
+        if is_alone:
+            index = next(iter(waiting))
+            group = {index: waiting[index]}
+        in_flight: set[int] = set()
+        try:
+            # At least two workers, since joblib would run a single one in this very process.
+            pool = _parallel(max(2, jobs), "loky")
+            for index, result in pool(_draw(function, call_in_worker, group, asked_to_stop, in_flight)):
+                del waiting[index]
+                in_flight.discard(index)
+                yield result
+        except TerminatedWorkerError:
+            deaths.update(in_flight)
+            if is_alone:
+                for index in in_flight:
+                    failed(waiting.pop(index))
+
+
+def _draw(
+    function: str,
+    caller: Callable[..., Any],
+    tasks: dict[int, Task],
+    asked_to_stop: Callable[[], bool],
+    in_flight: set[int],
+) -> Generator[Any, None, None]:
+    """Calls as joblib draws them, when a worker becomes free; none any more once asked to stop."""
+    import joblib
+
+    for index, task in tasks.items():
+        if asked_to_stop():
+            return
+        in_flight.add(index)
+        yield joblib.delayed(_call_numbered)(index, caller, function, task)
+
+
+def _parallel(jobs: int, backend: str) -> Any:
+    import joblib
+
+    return joblib.Parallel(
+        n_jobs=jobs,
+        backend=backend,
+        return_as="generator_unordered",
+        batch_size=1,
+        pre_dispatch=jobs + 1,
+    )
+
+
+def run_on_dask(
+    scheduler: str,
+    function: str,
+    tasks: Sequence[Task],
+    asked_to_stop: Callable[[], bool],
+    failed: Callable[[Task], None],
+) -> Generator[Any, None, None]:
+    """On the workers of a Dask cluster, which must see the store under the same path.
+
+    Dask itself runs the tasks of a dead worker again; one that has killed several is given up, then
+    `failed` is called with it.
+    """
+    try:
+        from distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        raise MissingError(
+            "--backend dask needs Dask, which is not installed; `pip install 'augment-cli[dask]'`"
+        ) from None
+    try:
+        client = Client(scheduler, timeout=20)
+    except (OSError, ValueError) as error:
+        raise MissingError(
+            f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); start one with "
+            "`dask scheduler` and workers with `dask worker ADDRESS`"
+        ) from error
+    with client:
+        # Workers run in folders of their own.
+        absolute = [
+            {key: value.absolute() if isinstance(value, Path) else value for key, value in task.items()}
+            for task in tasks
+        ]
+        positions = iter(range(len(tasks)))
+        submitted: dict[Any, int] = {}
+
+        def submit(count: int) -> list[Any]:
+            futures = []
+            for position in positions:
+                future = client.submit(call_in_worker, function, absolute[position], pure=False)
+                submitted[future] = position
+                futures.append(future)
+                if len(futures) >= count:
+                    break
+            return futures
+
+        threads = sum(client.nthreads().values()) or 1
+        completed = as_completed(submit(2 * threads))
+        for future in completed:
+            position = submitted.pop(future)
+            if not asked_to_stop():
+                completed.update(submit(1))
+            try:
+                result = future.result()
+            except KilledWorker:
+                failed(tasks[position])
+                continue
+            yield result
