@@ -152,12 +152,29 @@ def test_random_terms_are_drawn_evenly_and_never_the_word_itself() -> None:
 # --- the whole
 
 
-def test_the_realised_share_is_near_beta(sample_store: Store) -> None:
+def test_the_realised_share_is_what_the_probabilities_promise(sample_store: Store) -> None:
     folder = augment_cli.run("una", sample_store.path, stage="una-share", radius="1%", jobs=1)
     entry = report.stats(folder, "una-share")
+    documents = [tokenize(text) for text in SAMPLE.read_text("utf-8").splitlines()]
+    reference = ReferenceFit(documents)
+    expected = [p for tokens in documents for p in probabilities(reference.scores(tokens), 0.5)]
+    deviation = np.sqrt(sum(p * (1 - p) for p in expected)) / len(expected)
+    assert entry["tokens"] == len(expected)
     assert entry["replaced"] == entry["edits"]
-    assert entry["replaced_share"] == pytest.approx(0.49, abs=0.02)
+    assert entry["replaced_share"] == pytest.approx(np.mean(expected), abs=4 * deviation)
     assert entry["beta"] == 0.5
+
+
+@pytest.mark.parametrize("sentence", ["The only sentence .", "word", "again again again"])
+def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted: Fitted, sentence: str) -> None:
+    """One sentence in the corpus: no score says anything, and neither does a window's weight."""
+    store = fitted([sentence])
+    row = augment_cli.augment([sentence], "una", store=store).to_pylist()[0]
+    if len(set(sentence.split())) == 1:  # no other term to put in
+        assert row["reason"] == "empty_window"
+    else:
+        assert [(edit["start"], edit["end"]) for edit in row["edits"]] == [(0, 3)]
+        assert row["text"].removesuffix(sentence[3:]).lower() in {"only", "sentence", "."}
 
 
 def test_draws_are_sibling_stages_that_differ(sample_store: Store) -> None:
