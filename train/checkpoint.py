@@ -41,7 +41,9 @@ def checkpoints(folder: Path) -> list[Path]:
     )
 
 
-def save(folder: Path, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> Path:
+def save(
+    folder: Path, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any]
+) -> Path:
     """Write a checkpoint so that it is there as a whole or not at all, and return its folder."""
     target = folder / f"step-{step:07d}"
     work = folder / f".writing-{step:07d}-{os.getpid()}"
@@ -118,16 +120,22 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None
         tensors = load_file(path / "model.safetensors")
         moments = load_file(path / "optimizer.safetensors")
     except (OSError, SafetensorError) as error:
-        raise BadInputError(f"{path}: cannot be read ({error}); delete this folder and resume again") from error
+        raise BadInputError(
+            f"{path}: cannot be read ({error}); delete this folder and resume again"
+        ) from error
     own = model_tensors(model)
     for name in sorted(own.keys() | tensors.keys()):
         if name not in own or name not in tensors or own[name].shape != tensors[name].shape:
-            raise BadInputError(f"{path}: tensor {name} does not fit this model; it is another model's checkpoint")
+            raise BadInputError(
+                f"{path}: tensor {name} does not fit this model; it is another model's checkpoint"
+            )
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(tensors[name])
     for name, parameter in model.named_parameters():
-        entries = {key.rpartition("|")[2]: value for key, value in moments.items() if key.rpartition("|")[0] == name}
+        entries = {
+            key.rpartition("|")[2]: value for key, value in moments.items() if key.rpartition("|")[0] == name
+        }
         if entries:
             moved = {k: v.to(parameter.device) if k != "step" else v for k, v in entries.items()}
             optimizer.state[parameter] = moved

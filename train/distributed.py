@@ -59,6 +59,17 @@ class Ranks:
             dist.all_reduce(value)
         return value
 
+    def agree(self, signal: int, finished: bool) -> tuple[int, bool]:
+        """What any rank was asked by a signal, and whether the first rank says the run is finished.
+
+        All ranks leave at the same step, or the others would wait for ever in the next collective.
+        """
+        if self.ranks == 1:
+            return signal, finished
+        votes = torch.tensor([signal, int(finished and self.is_first)], device=self.device)
+        dist.all_reduce(votes, op=dist.ReduceOp.MAX)
+        return int(votes[0]), bool(votes[1])
+
     def sum_gradients(self, own: Iterable[nn.Parameter], shared: Iterable[nn.Parameter] = ()) -> None:
         """One all-reduce: gradients of `own` parameters are summed, of `shared` ones averaged.
 
@@ -74,7 +85,9 @@ class Ranks:
         for parameter in shared:
             assert parameter.grad is not None
             parameter.grad /= self.ranks
-        flat = torch.cat([parameter.grad.reshape(-1) for parameter in parameters if parameter.grad is not None])
+        flat = torch.cat(
+            [parameter.grad.reshape(-1) for parameter in parameters if parameter.grad is not None]
+        )
         dist.all_reduce(flat)
         start = 0
         for parameter in parameters:

@@ -29,6 +29,14 @@ def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
     )  # fmt: skip
 
 
+class MaskedBatch(list[MaskedSlice]):
+    """A rank's texts of one step, with hidden tokens."""
+
+    def to(self, device: torch.device) -> MaskedBatch:
+        """The same on another device."""
+        return MaskedBatch(item.to(device) for item in self)
+
+
 class MaskedObjective:
     """Mean negative log-likelihood (nats) of the hidden tokens of the global batch."""
 
@@ -39,12 +47,12 @@ class MaskedObjective:
         self.masking = make_masking(recipe, tokenizer)
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
 
-    def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:
+    def prepare(self, batch: Batch, step: int) -> MaskedBatch:
         """Hide tokens and pad; runs in the read-ahead thread."""
         texts = [NOTHING if ids is None else ids for ids in batch.columns[CORPUS]]
-        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices)
+        return MaskedBatch(self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices))
 
-    def backward(self, model: Model, prepared: list[MaskedSlice], step: int) -> dict[str, float]:
+    def backward(self, model: Model, prepared: MaskedBatch, step: int) -> dict[str, float]:
         """Add this rank's share of the gradient of the global mean; return what to log."""
         total, metrics = masked_loss(model, prepared, step, self.recipe, self.ranks)
         total.backward()

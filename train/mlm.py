@@ -93,7 +93,9 @@ class Masking:
             hidden = np.zeros(len(original), dtype=bool)
             hidden[first:last] = chosen[row, first:last]
             n = len(original)
-            seen = np.where(kind[row, :n] < 0.8, self.mask, np.where(kind[row, :n] < 0.9, random[row, :n], original))
+            seen = np.where(
+                kind[row, :n] < 0.8, self.mask, np.where(kind[row, :n] < 0.9, random[row, :n], original)
+            )
             inputs.append(np.where(hidden, seen, original))
             targets.append(np.where(hidden, original, -1))
         result = []

@@ -55,6 +55,17 @@ class Model(nn.Module):
         wide = [_widen(layer) for layer in layers] if every else _widen(layers)
         return pool(wide, item.mask, self.pooling)
 
+    @property
+    def dimension(self) -> int:
+        """Length of a sentence embedding before the head."""
+        config: Any = self.encoder.config
+        return int(config.hidden_size) * (self.pooling.count("+") + 1)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number format of the embeddings: fp32, or float64 where the encoder is."""
+        return next(self.encoder.parameters()).dtype
+
     def encoder_parameters(self) -> list[nn.Parameter]:
         """Parameters whose gradients are partial on each rank: the encoder's and the masked head's."""
         own = list(self.encoder.parameters())
@@ -80,7 +91,9 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     path = Path(folder)
     if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
         if not recipe.new_encoder:
-            raise UsageError(f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]")
+            raise UsageError(
+                f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]"
+            )
         encoder = _new(path, recipe)
     else:
         encoder = load_encoder(folder, allow_download=allow_download)

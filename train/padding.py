@@ -55,6 +55,10 @@ def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int)
             ids[row, : lengths[place]] = sequences[place]
         mask = np.arange(width) < lengths[places][:, None]
         result.append(
-            Slice(torch.from_numpy(places.copy()), torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64)))
+            Slice(
+                torch.from_numpy(places.copy()),
+                torch.from_numpy(ids),
+                torch.from_numpy(mask.astype(np.int64)),
+            )
         )
     return result

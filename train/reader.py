@@ -88,6 +88,8 @@ class Reader:
         Which slice of each batch this process takes.
     workers
         Threads that read windows ahead, each holding one; 0 reads in the caller. Changes nothing but the speed.
+    length_homogeneous
+        Make batches of rows of like length. This decides which negatives meet, so it changes the method.
     """
 
     def __init__(
@@ -102,11 +104,12 @@ class Reader:
         rank: int = 0,
         ranks: int = 1,
         workers: int = 1,
+        length_homogeneous: bool = False,
     ) -> None:
         self.store, self.stages, self.batch = store, stages, batch
         self.seed, self.window, self.held_out = seed, window, held_out
         self.slice = rank_slice(batch, rank, ranks)
-        self.workers = workers
+        self.workers, self.length_homogeneous = workers, length_homogeneous
         self.groups = row_groups(store.parts)
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
@@ -115,14 +118,29 @@ class Reader:
         step, waiting = first_step, list[_Rows]()
         plan = windows(self.groups, self.seed, epoch, self.window, self.held_out)
         needed = (window for window in plan if window.start + len(window.order) > first)
-        for window, columns in map_ahead(lambda window: (window, self._read(window, epoch)), needed, self.workers):
-            rows = _Rows(columns, window.order, window.row_ids)[max(0, first - window.start) :]
+        for window, columns in map_ahead(
+            lambda window: (window, self._read(window, epoch)), needed, self.workers
+        ):
+            rows = _Rows(columns, window.order, window.row_ids)
+            if self.length_homogeneous:
+                rows = self._by_length(rows, [self.seed, epoch, window.start])
+            rows = rows[max(0, first - window.start) :]
             while (missing := self.batch - sum(map(len, waiting))) <= len(rows):
                 yield self._batch(step, [*waiting, rows[:missing]])
                 step, waiting, rows = step + 1, [], rows[missing:]
             waiting = [*waiting, rows] if len(rows) else waiting
         if waiting:
             yield self._batch(step, waiting)
+
+    def _by_length(self, rows: _Rows, key: list[int]) -> _Rows:
+        """Sort a window's rows by the first column's length, and permute the batches so made."""
+        column = next(iter(rows.columns.values()))
+        order = np.argsort(np.diff(column.offsets)[rows.order], kind="stable")
+        batches = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
+        short = [batches.pop()] if batches and len(batches[-1]) < self.batch else []
+        shuffled = [batches[index] for index in np.random.default_rng(key).permutation(len(batches))]
+        order = np.concatenate([*shuffled, *short]) if len(order) else order
+        return _Rows(rows.columns, rows.order[order], rows.row_ids[order])
 
     def _read(self, window: Window, epoch: int) -> dict[str, _Column]:
         columns = {}
@@ -154,7 +172,9 @@ class Reader:
         return Batch(step, ids, ids[self.slice], cells)
 
 
-def map_ahead(function: Callable[[T], R], items: Iterable[T], workers: int, depth: int | None = None) -> Iterator[R]:
+def map_ahead(
+    function: Callable[[T], R], items: Iterable[T], workers: int, depth: int | None = None
+) -> Iterator[R]:
     """`map`, with threads working ahead: results in order, at most `depth` (workers by default) waiting."""
     if not workers:
         yield from map(function, items)

@@ -27,7 +27,9 @@ class Recipe:
     temperature: float = 0.05
     head: str = "tanh"  # tanh (SimCSE's linear + tanh) | none; never part of what is saved
     pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else cls
-    positives: tuple[str, ...] = ("self",)  # stages; one is drawn uniformly for each row. self: the anchor again
+    positives: tuple[str, ...] = (
+        "self",
+    )  # stages; one is drawn uniformly for each row. self: the anchor again
     proportion: float = 1.0  # share of rows that get an augmented positive, the rest get themselves
     negatives: tuple[str, ...] = ()  # stages
     negative_layout: str = "pool"  # pool: rows of the NT-Xent pool | columns: hard-negative columns
@@ -57,7 +59,9 @@ class Recipe:
     held_out: float = 0.0  # share of rows kept from training, for the dev score where there is no STS-B
     workers: int = 1  # threads that read windows ahead
     slices: int = 4  # a batch is sorted by length and cut so often to save padding
-    length_homogeneous: bool = False  # batches of like length: changes which negatives meet, so never the default
+    length_homogeneous: bool = (
+        False  # batches of like length: changes which negatives meet, so never the default
+    )
     chunk: int = 0  # gradient caching: encode so many texts at a time; 0: all at once
 
     # --- machine
@@ -150,7 +154,9 @@ def _check(recipe: Recipe, where: str) -> None:
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
     if recipe.negatives and recipe.loss != "nt-xent" and recipe.negative_layout == "pool":
-        raise UsageError(f'{where}: negative_layout "pool" needs loss "nt-xent"; use "columns" with {recipe.loss}')
+        raise UsageError(
+            f'{where}: negative_layout "pool" needs loss "nt-xent"; use "columns" with {recipe.loss}'
+        )
     if recipe.negatives and recipe.loss == "nt-xent" and recipe.negative_layout == "columns":
         raise UsageError(f'{where}: negative_layout "columns" needs loss "one-way" or "symmetric"')
 

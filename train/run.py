@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from augment_cli.errors import UsageError
 from augment_cli.store import Store
 from train import checkpoint
+from train.contrastive import ContrastiveObjective
 from train.distributed import Ranks
+from train.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
+from train.export import check_pooling, export, write_card
+from train.log import Log, Quiet
 from train.machine import keep_freed_memory, set_threads
-from train.masked_objective import MaskedObjective
+from train.masked_objective import CORPUS, MaskedObjective
 from train.model import Model, draw_key, start
 from train.order import epoch_rows, row_groups, steps_per_epoch
 from train.reader import Reader, ahead
 from train.recipe import Recipe
 from train.schedule import rate_at
 from train.signals import StopRequest
-from train.tokens import cache_tokens
+from train.tokens import cache_tokens, stage_draws
+from train.watch import Watch
+
+# Settings that may differ between a checkpoint and the run that continues it: none changes a number.
+FREE = frozenset(
+    {"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep", "name", "description"}
+)
 
 
 @dataclass(frozen=True)
@@ -37,96 +51,225 @@ class Run:
         Folder or hub name of the encoder to start from.
     out
         Folder of the run; made if it is not there.
+    data
+        The data folder, for STS-B dev; None without.
+    command
+        What the user typed, for the card.
     """
 
     recipe: Recipe
     store: Path
     encoder: str
     out: Path
-    stop_at: int = 0  # leave with a checkpoint after this step, for planned interruptions
+    data: Path | None = None
+    allow_download: bool = False
+    command: str = ""
 
 
-def train(run: Run, ranks: Ranks) -> dict[str, Any]:
-    """Train, resuming from the newest checkpoint in `run.out` if there is one."""
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    Attributes
+    ----------
+    steps
+        Optimiser steps made.
+    scores
+        Dev scores: `before`, `best` and `last`, each a name-to-number table; empty without evaluation.
+    stopped_by
+        Number of the signal that interrupted the run, 0 if it is finished.
+    facts
+        For the card.
+    """
+
+    steps: int
+    scores: dict[str, dict[str, float]]
+    stopped_by: int
+    facts: dict[str, Any]
+
+
+def train(run: Run, ranks: Ranks) -> Outcome:
+    """Train, continuing from the newest checkpoint in `run.out` if there is one."""
     recipe = run.recipe
     keep_freed_memory()
     set_threads(recipe.threads, ranks.here)
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # a debugging aid that costs a quarter of a step
+    torch.utils.deterministic.fill_uninitialized_memory = (
+        False  # a debugging aid that costs a quarter of a step
+    )
 
-    store = Store.open(run.store)
-    starting = start(run.encoder, recipe, ranks.device)
+    # --- the model
+    starting = start(run.encoder, recipe, ranks.device, run.allow_download)
+    pooling = recipe.pooling or starting.pooling
+    check_pooling(pooling)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw_key(recipe.seed, "heads"))
-        model = Model(starting.model, recipe.pooling or starting.pooling, recipe).to(ranks.device)
-    model.train()
+        model = Model(starting.model, pooling, recipe).to(ranks.device, starting.model.dtype)
+    encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
+    if recipe.compile:
+        model.encoder.compile(dynamic=True)
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=recipe.learning_rate, betas=recipe.betas, weight_decay=recipe.weight_decay, fused=True
+        model.parameters(),
+        lr=recipe.learning_rate,
+        betas=recipe.betas,
+        weight_decay=recipe.weight_decay,
+        fused=True,
     )
-    objective = MaskedObjective(recipe, starting.tokenizer, ranks)
 
-    if ranks.is_first:
-        for name in objective.columns:
-            cache_tokens(store, name, starting.tokenizer)
-    ranks.barrier()
-    store = Store.open(run.store)
-    stages = {name: [cache_tokens(store, name, starting.tokenizer)] for name in objective.columns}
+    # --- the rows
+    objective = (MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective)(
+        recipe, starting.tokenizer, ranks
+    )
+    store, stages = open_columns(run.store, objective.columns, starting.tokenizer, ranks)
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
-        rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
+        rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers, length_homogeneous=recipe.length_homogeneous,
     )  # fmt: skip
     per_epoch = steps_per_epoch(epoch_rows(row_groups(store.parts), recipe.held_out), recipe.batch)
     steps = recipe.steps or per_epoch * recipe.epochs
+    if not steps:
+        raise UsageError(f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out})")
+    data = {name: store.stage(name).digest for name in objective.columns}
 
-    folder = run.out / "checkpoints"
-    done = 0
+    # --- where an earlier run stopped
+    folder, done, watch = run.out / "checkpoints", 0, Watch()
+    scores: dict[str, dict[str, float]] = {}
+    settings = _json({"encoder": starting.digest, "data": data} | recipe.as_json())
     if saved := checkpoint.checkpoints(folder):
         state = checkpoint.read_state(saved[-1])
-        checkpoint.check_same_run(saved[-1], state["recipe"], _json(recipe), frozenset({"steps", "threads", "workers"}))
+        # A run with a constant rate until its last phase may be given its length while it runs.
+        free = FREE | ({"steps", "decay_steps"} if recipe.schedule == "warmup-stable-decay" else set())
+        checkpoint.check_same_run(saved[-1], state["settings"], settings, free)
         checkpoint.load(saved[-1], model, optimizer)
-        done = state["step"]
+        done, watch, scores = state["step"], Watch.from_json(state["watch"]), state["scores"]
+    ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
-    log = (run.out / "log.jsonl").open("a", encoding="utf-8")
-    began, waited, last = time.perf_counter(), 0.0, done
+    log = Log(run.out, done, steps) if ranks.is_first else Quiet()
+    evaluate = dev_test(run, store) if ranks.is_first and recipe.evaluate_every else None
 
-    def prepared(epoch: int, first: int) -> Any:
+    def score(kind: str) -> float:
+        """Evaluate on the first rank; returns the main score."""
+        assert evaluate is not None
+        with evaluating(model):
+            found = evaluate(encoder)
+        scores[kind] = found
+        log.write("dev" if kind == "last" else kind, done, found)
+        return next(iter(found.values()))
+
+    def prepared() -> Iterator[Any]:
+        """This rank's batches from here to the end of the epoch, padded; runs in a thread."""
+        epoch, first = divmod(done, per_epoch)
         for batch in reader.epoch(epoch, first):
             yield objective.prepare(batch, epoch * per_epoch + batch.step)
 
-    with StopRequest() as stop:
-        while done < steps:
-            batches = ahead(prepared(*divmod(done, per_epoch)), depth=4)
-            before = time.perf_counter()
+    def save_checkpoint() -> None:
+        state = {"settings": settings, "watch": watch.as_json(), "scores": scores}
+        checkpoint.save(folder, done, model, optimizer, state)
+        checkpoint.rotate(folder, recipe.keep)
+
+    # --- the loop
+    model.train()
+    if evaluate and not done:
+        score("before")
+    clock, waited, counted = time.perf_counter(), 0.0, done
+    losses: list[float] = []
+    stopping, finished = 0, done >= steps
+    with StopRequest() as request, contextlib.closing(log):
+        while not finished and not stopping:
+            batches = ahead(prepared(), depth=4)
+            asked_at = time.perf_counter()
             for batch in batches:
-                waited += time.perf_counter() - before
+                waited += time.perf_counter() - asked_at
+                rate = rate_at(done, steps, recipe)
                 for group in optimizer.param_groups:
-                    group["lr"] = rate_at(done, steps, recipe)
-                metrics = objective.backward(model, [item.to(ranks.device) for item in batch], done)
+                    group["lr"] = rate
+                metrics = objective.backward(model, batch.to(ranks.device), done)
                 ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
                 norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip or math.inf))
+                losses = [*losses[1 - recipe.log_every :], sum(metrics.values())] if recipe.log_every > 1 else [
+                    sum(metrics.values())]  # fmt: skip
+                watch.check(sum(losses) / len(losses) + 0 * norm, done + 1)
                 optimizer.step()
                 optimizer.zero_grad()
                 done += 1
-                if ranks.is_first and (done % recipe.log_every == 0 or done == steps):
+                finished = done == steps
+
+                if done % recipe.log_every == 0 or finished:
                     now = time.perf_counter()
-                    rows_a_second = (done - last) * recipe.batch / (now - began)
-                    line = {"step": done, "rate": rate_at(done - 1, steps, recipe), "norm": norm, **metrics}
-                    line |= {"rows_per_second": round(rows_a_second, 1), "waited": round(waited / (now - began), 4)}
-                    log.write(json.dumps(line) + "\n")
-                    log.flush()
-                    began, waited, last = now, 0.0, done
-                leaving = stop.asked or done == run.stop_at
-                if ranks.is_first and (done % recipe.checkpoint_every == 0 or done == steps or leaving):
-                    checkpoint.save(folder, done, model, optimizer, {"recipe": _json(recipe)})
-                    checkpoint.rotate(folder, recipe.keep)
-                if done == steps or leaving:
-                    batches.close()
-                    log.close()
-                    return {"steps": done}
-                before = time.perf_counter()
-    return {"steps": done}
+                    speed = {"rows_per_second": round((done - counted) * recipe.batch / (now - clock), 1)}
+                    speed["waited"] = round(waited / (now - clock), 5)
+                    log.write("step", done, metrics | {"rate": rate, "norm": norm} | speed)
+                    clock, waited, counted = now, 0.0, done
+                if evaluate and (finished or done % recipe.evaluate_every == 0):
+                    before = time.perf_counter()
+                    if watch.score(score("last"), done):
+                        scores["best"] = scores["last"]
+                        export(encoder, run.out / "best")
+                    finished = finished or not watch.is_patient(recipe.patience)
+                    clock += time.perf_counter() - before  # evaluation is no training time
+                stopping, finished = ranks.agree(request.signal, finished)
+                if ranks.is_first and (finished or stopping or done % recipe.checkpoint_every == 0):
+                    save_checkpoint()
+                if finished or stopping:
+                    break
+                asked_at = time.perf_counter()
+            batches.close()
+
+    # --- what comes out
+    facts = {
+        "name": f"{recipe.name} from {encoder.name}", "recipe": recipe.as_json(), "command": run.command,
+        "encoder": f"{encoder.name} (SHA-256 {starting.digest})", "data": data, "pooling": pooling, "steps": done,
+        "seeds": [recipe.seed], "scores": {f"{when} {key}": [value] for when in ("before", "best", "last")
+                                           for key, value in scores.get(when, {}).items()},
+    }  # fmt: skip
+    if ranks.is_first and finished:
+        for kind in ("last", "best"):
+            if kind == "last" or not (run.out / "best").is_dir():
+                export(encoder, run.out / kind)
+            write_card(run.out / kind, facts)
+    return Outcome(done, scores, stopping, facts)
 
 
-def _json(recipe: Recipe) -> dict[str, Any]:
-    """A recipe as it reads back from JSON."""
-    return json.loads(json.dumps(recipe.as_json()))
+def open_columns(
+    path: Path, names: tuple[str, ...], tokenizer: Any, ranks: Ranks
+) -> tuple[Store, dict[str, list[str]]]:
+    """Open a store and the token-id stages of the named text stages, tokenising first what is not yet."""
+    if ranks.is_first:
+        store = Store.open(path)
+        for name in names:
+            for draw in stage_draws(store, name):
+                cache_tokens(store, draw, tokenizer)
+    ranks.barrier()
+    store = Store.open(path)
+    return store, {
+        name: [cache_tokens(store, draw, tokenizer) for draw in stage_draws(store, name)] for name in names
+    }
+
+
+def dev_test(run: Run, store: Store) -> Evaluate:
+    """STS-B dev where the data folder has it, else retrieval of held-out pairs."""
+    if has_stsb(run.data):
+        assert run.data is not None
+        return stsb_dev(run.data)
+    if not run.recipe.held_out:
+        raise UsageError(
+            "no dev score: there is no STS-B in the data folder (--data) and no row is held out; add "
+            "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
+        )
+    stages = tuple(stage for stage in run.recipe.positives if stage not in ("self", CORPUS))
+    return pair_retrieval(held_out_pairs(store, run.recipe.held_out, stages))
+
+
+@contextlib.contextmanager
+def evaluating(model: Model) -> Iterator[None]:
+    """Dropout off within the block."""
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train()
+
+
+def _json(value: dict[str, Any]) -> dict[str, Any]:
+    """A table as it reads back from JSON."""
+    return json.loads(json.dumps(value))

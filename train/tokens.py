@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from augment_cli.errors import UsageError
 from augment_cli.files import sha256_of_json
 from augment_cli.settings import Settings, library_versions
 from augment_cli.store import Store
@@ -29,6 +30,26 @@ def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
     full = tokenizer("a")["input_ids"]
     at = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
     return full[:at], full[at + len(bare) :]
+
+
+def stage_draws(store: Store, name: str) -> list[str]:
+    """The independent draws of an augmentation in a store: `una`, then `una.1`, `una.2`, … as far as complete.
+
+    Raises
+    ------
+    UsageError
+        If the stage is missing or unfinished; the message says how to make it.
+    """
+    if not store.has(name):
+        known = ", ".join(stage for stage in store.stages() if "/" not in stage) or "none"
+        raise UsageError(
+            f"{store.path}: has no finished stage {name!r} (it has {known}); make it with "
+            f"`augment-cli {name} --store {store.path}`"
+        )
+    draws = [name]
+    while store.has(f"{name}.{len(draws)}"):
+        draws.append(f"{name}.{len(draws)}")
+    return draws
 
 
 def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:

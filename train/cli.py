@@ -1,0 +1,112 @@
+"""`python -m train RECIPE --store FOLDER --encoder FOLDER --out FOLDER`: the command line of the trainer.
+
+Examples
+--------
+::
+
+    python -m train simcse --store store --encoder data/models/encoder --out runs/simcse
+    python -m train una --store store --encoder data/models/encoder --out runs/una --seeds 42,0,1
+    torchrun --nproc-per-node 2 -m train simcse --store store --out runs/simcse --set precision=bf16
+    python -m train una --store store --out runs/una --dry-run
+    python -m train plot runs/una
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from augment_cli.errors import UsageError, UserError
+
+ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's arguments."""
+    parser = argparse.ArgumentParser(
+        prog="python -m train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("recipe", help="a recipe of train/recipes, a .toml file, or `plot`")
+    parser.add_argument("run", nargs="?", type=Path, help="with `plot`: the run's folder")
+    parser.add_argument(
+        "--store", type=Path, default=Path("store"), help="the store to train on (default: store)"
+    )
+    parser.add_argument(
+        "--encoder", default=str(ENCODER), help="folder or hub name to start from (default: shipped)"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="folder of the run (default: runs/RECIPE); continues what is there"
+    )
+    parser.add_argument("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting of the recipe"
+    )
+    parser.add_argument("--seeds", help="comma-separated; one run each, then mean and sd")
+    parser.add_argument("--allow-download", action="store_true", help="fetch a hub encoder that is not here")
+    parser.add_argument("--dry-run", action="store_true", help="print plan and memory estimate, and stop")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit with its code."""
+    # Before torch is loaded: idle threads that spin take the core from whoever could use it.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    args = parser().parse_args(arguments)
+    try:
+        code = _run(args, sys.argv[1:] if arguments is None else arguments)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = error.exit_code
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def _run(args: argparse.Namespace, typed: list[str]) -> int:
+    from train.recipe import load_recipe
+
+    if args.recipe == "plot":
+        from train.plot import plot
+
+        if args.run is None:
+            raise UsageError("plot which run? Write: python -m train plot FOLDER")
+        print(plot(args.run))
+        return 0
+    changes = list(args.set)
+    recipe = load_recipe(args.recipe, changes)
+    try:
+        seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
+    except ValueError:
+        raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
+
+    from train.distributed import join, leave
+    from train.evaluate import has_stsb
+    from train.plan import plan
+    from train.run import Run
+    from train.seeds import repeat
+
+    if recipe.evaluate_every and not recipe.held_out and not has_stsb(args.data):
+        print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
+        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
+    command = shlex.join(["python", "-m", "train", *typed])
+    out = args.out or Path("runs") / recipe.name
+    run = Run(recipe, args.store, args.encoder, out, args.data, args.allow_download, command)
+    ranks = join()
+    try:
+        if args.dry_run:
+            print(plan(run, ranks))
+            return 0
+        return repeat(run, seeds, ranks)
+    finally:
+        leave()
+
+
+def _data() -> Path | None:
+    """The data folder: the environment's DATA, else ../shared/data beside the checkout if it is there."""
+    if named := os.environ.get("DATA"):
+        return Path(named)
+    beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    return beside if beside.is_dir() else None

@@ -1,0 +1,98 @@
+"""What a run says: a JSON line an event (always), TensorBoard, a progress bar on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class Log:
+    """Writes `log.jsonl` and `tensorboard/` in the run's folder, and the bar or plain lines to stderr.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    done, steps
+        First step, and number of steps; lines of later steps, left by a run that was killed, are dropped.
+    """
+
+    def __init__(self, folder: Path, done: int, steps: int) -> None:
+        self.path = folder / "log.jsonl"
+        kept = [line for line in read_log(self.path) if line["step"] <= done]
+        self.path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+        self._file = self.path.open("a", encoding="utf-8")
+        self._board = _tensorboard(folder / "tensorboard", done)
+        self._terminal = sys.stderr.isatty()
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
+            TimeRemainingColumn(), console=Console(stderr=True), disable=not self._terminal,
+        )  # fmt: skip
+        self._task = self._bar.add_task("training", total=steps, completed=done)
+        self._bar.start()
+        self._steps, self._first, self._began = steps, done, time.monotonic()
+
+    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """One line of `log.jsonl`, its numbers also to TensorBoard."""
+        self._file.write(json.dumps({"event": event, "step": step} | values) + "\n")
+        self._file.flush()
+        for key, value in values.items():
+            if isinstance(value, (int, float)) and self._board is not None:
+                self._board.add_scalar(f"{event}/{key}", value, step)
+        shown = " ".join(
+            f"{key} {value:.4g}" for key, value in values.items() if isinstance(value, (int, float))
+        )
+        if self._terminal:
+            if event == "step":
+                self._bar.update(self._task, completed=step, description=shown.split(" norm")[0])
+            else:
+                self._bar.console.print(f"{event} at step {step}: {shown}")
+        else:
+            left = (time.monotonic() - self._began) / max(1, step - self._first) * (self._steps - step)
+            print(
+                f"{event} {step}/{self._steps} {shown} ETA {left / 60:.1f} min", file=sys.stderr, flush=True
+            )
+
+    def close(self) -> None:
+        """End the bar and the files."""
+        self._bar.stop()
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+
+class Quiet:
+    """The log of every rank but the first: none."""
+
+    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """Say nothing."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The events of a `log.jsonl`; a last line cut off by a crash is left out."""
+    if not path.is_file():
+        return []
+    events = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            break
+    return events
+
+
+def _tensorboard(folder: Path, done: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:  # the package is optional, log.jsonl holds the same numbers
+        return None
+    return SummaryWriter(str(folder), purge_step=done + 1 if done else None)

@@ -1,0 +1,34 @@
+"""Which pairs of a batch are no negatives: fillers, missing texts, equal texts."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+NO_TEXT = -1  # the text id of a filler, or of a negative that its augmentation could not make
+
+
+def no_negatives(rows: Tensor, partners: Tensor, columns: Tensor, own: Tensor, equal: bool = True) -> Tensor:
+    """Which columns are no negatives of which rows.
+
+    Parameters
+    ----------
+    rows, partners
+        Text ids of the rows and of their positives, shape (R,) each; equal ids mean equal texts.
+    columns
+        Text ids of the columns, shape (C,).
+    own
+        Column of each row's positive, shape (R,); it is never excluded.
+    equal
+        Whether a column with the text of the row, or of its positive, is excluded.
+
+    Returns
+    -------
+    Tensor
+        Shape (R, C), bool.
+    """
+    excluded = (columns == NO_TEXT) | (rows == NO_TEXT)[:, None]
+    if equal:
+        excluded |= (columns == rows[:, None]) | (columns == partners[:, None])
+    excluded[torch.arange(len(rows), device=rows.device), own] = False
+    return excluded

@@ -1,0 +1,66 @@
+"""The dry run: what would happen, and how much memory it would take."""
+
+from __future__ import annotations
+
+from augment_cli.store import Store
+from train.contrastive import SELF
+from train.distributed import Ranks
+from train.masked_objective import CORPUS
+from train.model import start
+from train.order import epoch_rows, row_groups, steps_per_epoch
+from train.run import Run
+from train.tokens import stage_draws
+
+
+def plan(run: Run, ranks: Ranks) -> str:
+    """The run in words: rows, steps, texts a step, memory. Nothing is written.
+
+    Raises
+    ------
+    UserError
+        Whatever would stop the run at its start: a missing stage, a missing model.
+    """
+    recipe = run.recipe
+    store = Store.open(run.store)
+    rows = epoch_rows(row_groups(store.parts), recipe.held_out)
+    per_epoch = steps_per_epoch(rows, recipe.batch)
+    steps = recipe.steps or per_epoch * recipe.epochs
+    names = [name for name in dict.fromkeys([CORPUS, *recipe.positives, *recipe.negatives]) if name != SELF]
+    draws = {name: stage_draws(store, name) for name in names}
+    encoder = start(run.encoder, recipe, ranks.device, run.allow_download)
+    parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
+    width = (recipe.precision == "float64" and 8) or 4
+    each = 2 if recipe.negative_layout == "pool" else 1
+    views = 1 if recipe.objective == "mlm" else 2 + each * len(recipe.negatives)
+    texts = -(-recipe.batch // ranks.ranks) * views
+    at_once = min(texts, recipe.chunk) if recipe.chunk else texts
+    activations = (
+        at_once * recipe.max_length * _numbers_a_token(encoder.model.config, recipe.max_length) * width
+    )
+    window = (
+        min(len(row_groups(store.parts)), recipe.window) * 8192 * 40 * 4 * len(names) * (recipe.workers + 1)
+    )
+    lines = [
+        f"recipe        {recipe.name}: {recipe.description}",
+        f"rows          {rows:,} a epoch ({store.rows - rows:,} held out), columns {', '.join(names)}",
+        *(
+            f"draws         {name}: {len(found)}, epoch e uses draw e mod {len(found)}"
+            for name, found in draws.items()
+            if len(found) > 1
+        ),
+        f"steps         {steps:,} of {recipe.batch} rows ({per_epoch:,} an epoch), {ranks.ranks} process(es)",
+        f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, pooling {recipe.pooling or encoder.pooling}",
+        f"texts a step  up to {texts} a process, {at_once} encoded at once, at most {recipe.max_length} tokens each",
+        f"memory        {4 * parameters * width / 1e6:,.0f} MB weights, gradients and moments; "
+        f"up to {activations / 1e6:,.0f} MB activations; about {window / 1e6:,.0f} MB rows; a process",
+    ]
+    return "\n".join(lines)
+
+
+def _numbers_a_token(config: object, length: int) -> int:
+    """Numbers kept a token for the backward pass: what linear layers, norms, dropouts and attention read."""
+    hidden = getattr(config, "hidden_size", 768)
+    inner = getattr(config, "intermediate_size", 4 * hidden)
+    heads = getattr(config, "num_attention_heads", 12)
+    layers = getattr(config, "num_hidden_layers", 12)
+    return layers * (12 * hidden + 2 * inner + 3 * heads * length) + 4 * hidden

@@ -1,0 +1,87 @@
+"""When to stop: enough evaluations without a better score, a loss that is no number, a collapse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from augment_cli.errors import UserError
+
+COLLAPSED_LOSS = 1e-3  # nats; a contrastive task that hard negatives or other rows make is never so easy
+COLLAPSED_FALL = 0.05  # of the dev score, below its best
+
+
+class DivergedError(UserError):
+    """Training cannot go on: the loss is no number, or the encoder has collapsed."""
+
+    exit_code = 1
+
+
+@dataclass
+class Watch:
+    """Best score so far and what followed it. Part of every checkpoint, so that a resumed run decides alike.
+
+    Attributes
+    ----------
+    best, best_step
+        Best dev score and its step; -inf before the first.
+    since
+        Evaluations since then.
+    loss
+        Mean loss of the last `log_every` steps, nats.
+    """
+
+    best: float = -math.inf
+    best_step: int = 0
+    since: int = 0
+    loss: float = math.inf
+
+    def score(self, score: float, step: int) -> bool:
+        """Take note of a dev score; returns whether it is the best.
+
+        Raises
+        ------
+        DivergedError
+            If the loss is near zero while the score has fallen: the encoder solves the task by a shortcut.
+        """
+        if score > self.best:
+            self.best, self.best_step, self.since = score, step, 0
+            return True
+        self.since += 1
+        if self.loss < COLLAPSED_LOSS and score < self.best - COLLAPSED_FALL:
+            raise DivergedError(
+                f"step {step}: collapse. The loss is {self.loss:.2g} while the dev score fell from {self.best:.4f} "
+                f"(step {self.best_step}) to {score:.4f}: the encoder tells positives from negatives by something "
+                "else than meaning, such as case, spacing or length. Look at the texts with `augment-cli inspect`, "
+                "lower learning_rate, or raise temperature; the best encoder so far is kept in best/"
+            )
+        return False
+
+    def check(self, loss: float, step: int) -> None:
+        """Take note of a loss.
+
+        Raises
+        ------
+        DivergedError
+            If it is NaN or infinite.
+        """
+        if not math.isfinite(loss):
+            raise DivergedError(
+                f"step {step}: the loss is {loss}. Lower learning_rate (halve it), set clip=1.0, or use "
+                "precision=fp32; the last checkpoint before this step is kept, and resuming repeats it"
+            )
+        self.loss = loss
+
+    def is_patient(self, patience: int) -> bool:
+        """Whether to go on, allowing `patience` evaluations without a better score; 0 allows any number."""
+        return not patience or self.since < patience
+
+    def as_json(self) -> dict[str, Any]:
+        """For the checkpoint; infinities, which JSON lacks, become null."""
+        return {key: value if math.isfinite(value) else None for key, value in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Watch:
+        """Back from a checkpoint."""
+        return cls(**{key: item for key, item in value.items() if item is not None})
