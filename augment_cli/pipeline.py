@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from augment_cli import tfidf
 from augment_cli.engine import Engine
-from augment_cli.errors import UsageError
+from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, ingest
 from augment_cli.runs import AugmentationRun, augment_store
 from augment_cli.store import Store
@@ -70,25 +70,34 @@ class Pipeline:
     engine : Engine, optional
         One worker for each core by default.
     reporter : Reporter, optional
+    shared : bool
+        Let other processes make other parts of the same stages at the same time (`--parts`).
     """
 
     def __init__(
-        self, store: str | Path, engine: Engine | None = None, reporter: Reporter | None = None
+        self,
+        store: str | Path,
+        engine: Engine | None = None,
+        reporter: Reporter | None = None,
+        shared: bool = False,
     ) -> None:
         self.store = Store.create(store)
         self.engine = engine or Engine.for_this_machine()
         self.reporter: Reporter = reporter or Silent()
         self.results: list[StageResult] = []
+        self._shared = shared
+        self._failures: list[str] = []
         self._lock = contextlib.ExitStack()
 
     def __enter__(self) -> Pipeline:
-        self._lock.enter_context(self.store.lock())
-        # Another run may have written between opening and locking.
-        self.store = Store.create(self.store.path)
+        self._lock.enter_context(self.store.lock(self._shared))
+        self.store.reload()  # another run may have written between opening and locking
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         self._lock.close()
+        if kind is None and self._failures:
+            raise IncompleteError("\n".join(self._failures))
 
     def ingest(
         self,
@@ -99,8 +108,15 @@ class Pipeline:
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
         """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
-        if corpus is None and self.store.has("corpus"):
+        if corpus is None and "rejects" in self.store.stages():
+            if not (self.store.has("corpus") and self.store.has("rejects")):
+                raise UsageError(
+                    f"{self.store.path}: its corpus is unfinished; give the same --corpus again"
+                )
+            self._refuse_other_options(options or IngestOptions())
             return None
+        if self._shared:
+            raise UsageError("--parts works on a corpus that is there; run `augment-cli ingest` first")
         if corpus is None:
             if not SAMPLE.exists():
                 raise UsageError(f"{SAMPLE}: the sample corpus is not there; name your own with --corpus")
@@ -116,33 +132,61 @@ class Pipeline:
         report.check(max_rejects)
         return report
 
+    def _refuse_other_options(self, options: IngestOptions) -> None:
+        """Options given without a corpus must be those its corpus was read with."""
+        there, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
+        for key, value in vars(options).items():
+            if value not in (getattr(default, key), there.get(key)):
+                raise MixError(
+                    f"{self.store.path / 'corpus'}: made with parameters.{key} = {there.get(key)!r}, now "
+                    f"{value!r}; use the same, or another --store"
+                )
+
     def fit(self, options: tfidf.FitOptions | None = None, name: str | None = None) -> None:
         """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
         matrix, table = tfidf.stage_names(name)
-        if options is None and self.store.has(matrix) and self.store.has(table):
-            return
-        options = options or tfidf.FitOptions()
+        if options is None:
+            if self.store.has(matrix) and self.store.has(table):
+                return
+            options = tfidf.FitOptions()
+            if table in self.store.stages():  # begun: finish it as it was begun
+                there = self.store.stage(table).settings["parameters"]
+                options = tfidf.FitOptions(there["tokenizer"], there["min_df"], tuple(there["stages"]))
+        if self._shared:
+            raise UsageError("--parts works on a fit that is there; run `augment-cli fit` first")
         options.check()
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
         with self._timed(matrix, rows) as progress:
             tfidf.fit(self.store, options, name, self.engine, progress)
 
-    def augment(self, run: AugmentationRun, stage: str | None = None, draws: int = 1) -> list[str]:
-        """Make `draws` independent draws of an augmentation, and before it what it needs."""
+    def augment(
+        self,
+        run: AugmentationRun,
+        stage: str | None = None,
+        draws: int = 1,
+        parts: Collection[int] | None = None,
+    ) -> list[str]:
+        """Make `draws` independent draws of an augmentation, and before it what it needs.
+
+        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the pipeline's end.
+        """
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
         if "tfidf" in run.augmentation.needs:
             self.fit(name=run.fit)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
+        if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
+            raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
         folders = []
         for draw in range(draws):
             one = AugmentationRun(run.name, run.parameters, run.seed, draw, run.fit)
-            with self._timed(stage or run.name, self.store.rows) as progress:
-                folders.append(augment_store(self.store, one, stage, self.engine, progress))
-            self.results[-1] = StageResult(
-                folders[-1], self.results[-1].seconds, self.results[-1].was_made
-            )
+            folders.append(one.folder(stage))
+            with self._timed(folders[-1], self.store.rows) as progress:
+                try:
+                    augment_store(self.store, one, stage, self.engine, progress, parts)
+                except IncompleteError as error:
+                    self._failures.append(str(error))
         return folders
 
     @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,11 @@ class AugmentationRun:
     def augmentation(self) -> Augmentation:
         """The card."""
         return augmentations.get(self.name)
+
+    def folder(self, stage: str | None = None) -> str:
+        """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""
+        base = stage or self.name
+        return f"{base}.{self.draw}" if self.draw else base
 
     def resources(self, store: Store) -> Resources:
         """Load what the augmentation's `prepare` needs from the store."""
@@ -133,6 +138,7 @@ def augment_store(
     stage: str | None = None,
     engine: Engine | None = None,
     progress: Callable[[int], None] = lambda rows: None,
+    parts: Collection[int] | None = None,
 ) -> str:
     """Make an augmentation stage of a store; finished parts are kept.
 
@@ -147,6 +153,8 @@ def augment_store(
     engine : Engine
     progress : callable
         Called with the number of rows done since the last call.
+    parts : collection of int, optional
+        Make these parts only, instead of all.
 
     Returns
     -------
@@ -158,8 +166,7 @@ def augment_store(
     MixError
         If the folder holds the result of other settings.
     """
-    base = stage or run.name
-    folder = f"{base}.{run.draw}" if run.draw else base
+    folder = run.folder(stage)
     settings = run.settings(store)
     missing = store.begin(folder, settings)
 
@@ -168,7 +175,7 @@ def augment_store(
         progress(pending.part.rows)
 
     arguments = {"store_path": store.path, "stage": folder, "run": run, "settings": settings}
-    tasks = [arguments | {"index": index} for index in missing]
+    tasks = [arguments | {"index": index} for index in missing if parts is None or index in parts]
     (engine or Engine()).run("augment_cli.runs:augment_part", tasks, commit)
     store.clean_work(folder)
     return folder

@@ -51,6 +51,10 @@ def ingest(
     limit: options.Limit = None,
     max_characters: options.MaxCharacters = 5_000,
     part_rows: options.PartRows = 50_000,
+    input_format: options.Format = None,
+    quoting: options.Quoting = True,
+    split_sentences: options.SplitSentences = False,
+    deduplicate: options.Deduplicate = False,
     max_rejects: options.MaxRejects = 0.01,
     strict: options.Strict = False,
     as_json: options.Json = False,
@@ -63,13 +67,25 @@ def ingest(
         augment-cli ingest --corpus sentences.txt --store my-store
 
         augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
+
+        cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.ingest import IngestOptions
     from augment_cli.pipeline import Pipeline
 
-    wanted = IngestOptions(text_column, id_column, limit, max_characters, part_rows)
+    wanted = IngestOptions(
+        text_column,
+        id_column,
+        limit,
+        max_characters,
+        part_rows,
+        input_format,
+        quoting,
+        split_sentences,
+        deduplicate,
+    )
     with Pipeline(store, reporter=ConsoleReporter()) as pipeline:
         pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
         views.show_run(pipeline.store, pipeline.results, as_json)
@@ -87,6 +103,8 @@ def fit(
     on: Annotated[str, typer.Option("--on", help="stages to count together, such as corpus,uda")] = "corpus",
     name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
     jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
     as_json: options.Json = False,
 ) -> None:
     """Fit the TF-IDF matrix and the table of each term's maximum score.
@@ -107,7 +125,7 @@ def fit(
     from augment_cli.tfidf import FitOptions
 
     wanted = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
-    with Pipeline(store, Engine.for_this_machine(jobs), ConsoleReporter()) as pipeline:
+    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
         pipeline.ingest(corpus)
         pipeline.fit(wanted, name)
         views.show_run(pipeline.store, pipeline.results, as_json)
@@ -128,6 +146,8 @@ def run_recipe(
     max_rejects: options.MaxRejects = 0.01,
     strict: options.Strict = False,
     jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -154,7 +174,7 @@ def run_recipe(
         plan = plan_run(store, corpus, wanted, [(item.run, item.stage, item.draws) for item in runs])
         views.show_plan(plan, as_json)
         return
-    with Pipeline(store, Engine.for_this_machine(jobs), ConsoleReporter()) as pipeline:
+    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
         pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
         folders = []
         for item in runs:

@@ -14,6 +14,7 @@ from augment_cli.augmentations.base import Augmentation
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded
 from augment_cli.engine import Engine
+from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.pipeline import Pipeline
 from augment_cli.runs import DEFAULT_SEED, AugmentationRun, make_run
@@ -80,6 +81,9 @@ def _common_options() -> list[inspect.Parameter]:
         ("max_rejects", 0.01, options.MaxRejects),
         ("strict", False, options.Strict),
         ("jobs", None, options.Jobs),
+        ("backend", "loky", options.Backend),
+        ("scheduler", None, options.Scheduler),
+        ("parts", None, options.Parts),
         ("dry_run", False, options.DryRun),
         ("as_json", False, options.Json),
     ]
@@ -102,6 +106,9 @@ def run_augmentation(
     max_rejects: float,
     strict: bool,
     jobs: int | None,
+    backend: str,
+    scheduler: str | None,
+    parts: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -114,9 +121,28 @@ def run_augmentation(
     if dry_run:
         views.show_plan(plan_run(store, corpus, ingest_options, [(run, stage, draws)]), as_json)
         return
-    with Pipeline(store, Engine.for_this_machine(jobs), ConsoleReporter()) as pipeline:
+    chosen = None if parts is None else parse_parts(parts)
+    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    with Pipeline(store, engine, ConsoleReporter(), shared=chosen is not None) as pipeline:
         pipeline.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
-        folders = pipeline.augment(run, stage, draws)
+        folders = pipeline.augment(run, stage, draws, chosen)
         views.show_run(pipeline.store, pipeline.results, as_json)
-        if not as_json:
+        if not as_json and all(pipeline.store.has(folder) for folder in folders):
             views.show_hints(pipeline.store, folders)
+
+
+def parse_parts(text: str) -> set[int]:
+    """Part numbers from `0-9,12`.
+
+    Raises
+    ------
+    UsageError
+        If the text means something else.
+    """
+    numbers: set[int] = set()
+    for piece in text.split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
+            raise UsageError(f"--parts {text}: use numbers and ranges from 0, such as 0-9,12")
+        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
+    return numbers

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from augment_cli.spans import offsets_from_lengths, ranges, string_buffers
 
 MAX_CHARACTERS = 5_000
+MAX_RAW_BYTES = 64 << 10
 
 # Reasons for a single line.
 NOT_UTF8 = "not_utf8"
@@ -20,15 +21,17 @@ TOO_LONG = "too_long"
 BROKEN_JSON = "broken_json"
 NO_TEXT_FIELD = "no_text_field"
 WRONG_TYPE = "wrong_type"
+BROKEN_ROW = "broken_row"
+FIELD_COUNT = "field_count"
+# No fault of the line's own: never counted against --max-rejects.
+DUPLICATE = "duplicate"
 # Reasons for the rest of a file: never within tolerance, since how much was lost is unknown.
 DAMAGED_GZIP = "damaged_gzip"
+DAMAGED_ZSTD = "damaged_zstd"
 DAMAGED_FILE = "damaged_file"
-DAMAGE = frozenset({DAMAGED_GZIP, DAMAGED_FILE})
-
-_CONTROL = np.zeros(256, bool)
-_CONTROL[:32] = True
-_CONTROL[ord("\t")] = False
-_CONTROL[127] = True
+UNCLOSED_QUOTE = "unclosed_quote"
+DECOMPRESSION_BOMB = "decompression_bomb"
+DAMAGE = frozenset({DAMAGED_GZIP, DAMAGED_ZSTD, DAMAGED_FILE, UNCLOSED_QUOTE, DECOMPRESSION_BOMB})
 
 
 @dataclass(frozen=True)
@@ -41,51 +44,61 @@ class RawBatch:
         Name of the file, as it is stored.
     lines : ndarray of int64, shape (n,)
         Line (or row, in Parquet) of each, counted from 1.
-    raw : pyarrow.BinaryArray or LargeBinaryArray, length n
-        The text's bytes; where `reason` is set, the raw bytes of the line.
+    texts : pyarrow.LargeBinaryArray, length n
+        The bytes of the text.
+    raw : pyarrow.LargeBinaryArray, length n
+        The bytes of the whole line, for the rejects; the texts themselves where a line is nothing else.
     ids : pyarrow.StringArray or None
         The user's own id of each line.
-    reason : list of (position, reason)
+    reasons : list of (position, reason)
         Lines the reader itself could not make sense of.
     """
 
     source: str
     lines: np.ndarray
+    texts: pa.Array
     raw: pa.Array
     ids: pa.StringArray | None
-    reason: list[tuple[int, str]]
+    reasons: list[tuple[int, str]]
 
 
 def reasons_to_reject(batch: RawBatch, max_characters: int) -> np.ndarray:
     """For each line of a batch the reason to reject it, or an empty string; object array (n,)."""
-    count = len(batch.raw)
+    count = len(batch.texts)
     reasons = np.full(count, "", object)
-    offsets, data = string_buffers(batch.raw)
+    offsets, data = string_buffers(batch.texts)
     lengths = np.diff(offsets)
+    is_utf8 = _is_utf8(offsets, data)
 
-    control = _CONTROL[data]
+    control = np.flatnonzero((data < 32) | (data == 127))
+    control = control[data[control] != ord("\t")]
     # U+0080 to U+009F, the C1 controls, are C2 80 to C2 9F in UTF-8.
-    control[1:] |= (data[:-1] == 0xC2) & (data[1:] >= 0x80) & (data[1:] < 0xA0)
-    if control.any():
-        rows = np.searchsorted(offsets, np.flatnonzero(control), side="right") - 1
-        reasons[np.unique(rows)] = CONTROL_CHARACTER
+    leads = np.flatnonzero(data[:-1] == 0xC2)
+    c1 = leads[(data[leads + 1] >= 0x80) & (data[leads + 1] < 0xA0)]
+    for positions in (control, c1):
+        reasons[np.searchsorted(offsets, positions, side="right") - 1] = CONTROL_CHARACTER
 
     # A line is at most as many characters as bytes, so only the long ones need decoding.
     for row in np.flatnonzero(lengths > max_characters):
-        if len(batch.raw[int(row)].as_py().decode("utf-8", "replace")) > max_characters:
+        if len(batch.texts[int(row)].as_py().decode("utf-8", "replace")) > max_characters:
             reasons[row] = TOO_LONG
 
     reasons[_blank_rows(offsets, data)] = EMPTY
-
-    if not _is_utf8(data):
+    if not is_utf8:
         for bad_row in _rows_not_utf8(offsets, data):
             reasons[bad_row] = NOT_UTF8
-    for position, reason in batch.reason:
+    for position, reason in batch.reasons:
         reasons[position] = reason
     return reasons
 
 
-def _is_utf8(data: np.ndarray) -> bool:
+def _is_utf8(offsets: np.ndarray, data: np.ndarray) -> bool:
+    """Whether every row is UTF-8: all bytes together are, and no row begins within a character."""
+    starts = offsets[:-1][np.diff(offsets) > 0]
+    return not ((data[starts] & 0xC0) == 0x80).any() and _decodes(data)
+
+
+def _decodes(data: np.ndarray) -> bool:
     try:
         data.tobytes().decode("utf-8")
     except UnicodeDecodeError:
@@ -95,30 +108,26 @@ def _is_utf8(data: np.ndarray) -> bool:
 
 def _rows_not_utf8(offsets: np.ndarray, data: np.ndarray) -> list[int]:
     high = np.unique(np.searchsorted(offsets, np.flatnonzero(data >= 0x80), side="right") - 1)
-    return [int(row) for row in high if not _is_utf8(data[offsets[row] : offsets[row + 1]])]
+    return [int(row) for row in high if not _decodes(data[offsets[row] : offsets[row + 1]])]
 
 
 def _blank_rows(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Rows with nothing but white space, that of Unicode included."""
     lengths = np.diff(offsets)
-    # A visible ASCII character settles nearly every row without decoding it.
-    visible = np.append(0, np.cumsum((data > 32) & (data < 127)))
-    unsure = np.flatnonzero(visible[offsets[1:]] == visible[offsets[:-1]])
-    return np.array(
-        [
-            row
-            for row in unsure
-            if lengths[row] == 0
-            or not data[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8", "replace").strip()
-        ],
-        np.int64,
-    )
+    blank = lengths == 0
+    # The first byte settles nearly every row: visible ASCII, or the lead of a letter beyond Latin.
+    first = data[offsets[:-1][~blank]]
+    unsure = np.flatnonzero(~blank)[(first <= 32) | (first == 0xC2) | ((first >= 0xE1) & (first <= 0xE3))]
+    for row in unsure:
+        text = data[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8", "replace")
+        blank[row] = not text.strip()
+    return np.flatnonzero(blank)
 
 
 def select_texts(batch: RawBatch, keep: np.ndarray) -> pa.StringArray:
     """The kept lines as a string column; `keep` holds their positions."""
-    offsets, data = string_buffers(batch.raw)
-    if len(keep) == len(batch.raw):
+    offsets, data = string_buffers(batch.texts)
+    if len(keep) == len(batch.texts):
         return pa.StringArray.from_buffers(
             len(keep), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))
         )
@@ -130,6 +139,7 @@ def select_texts(batch: RawBatch, keep: np.ndarray) -> pa.StringArray:
     )
 
 
-def take_binary(array: pa.Array, positions: np.ndarray) -> pa.BinaryArray:
-    """Some raw lines, as bytes."""
-    return pc.take(array, pa.array(positions)).cast(pa.binary())
+def take_raw(batch: RawBatch, positions: np.ndarray) -> pa.BinaryArray:
+    """Some lines as they were read, each cut after `MAX_RAW_BYTES`."""
+    raw = pc.take(batch.raw, pa.array(positions))
+    return pc.binary_slice(raw, 0, MAX_RAW_BYTES).cast(pa.binary())

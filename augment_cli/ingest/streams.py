@@ -1,0 +1,153 @@
+"""From a plain, gzipped or zstd file to blocks of whole lines, in bounded memory, damage named."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.ingest import checks
+
+BLOCK_BYTES = 4 << 20
+# Of a line without an end, no more than this (and one block) is kept in memory; it is rejected.
+MAX_LINE_BYTES = 16 << 20
+# Text shrinks to a third or a tenth. What grows by more than this was made to fill a disk.
+_MAX_RATIO, _RATIO_FROM_BYTES = 200, 256 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class _DamageError(Exception):
+    """A stream that cannot be read further; carries the reason for the rejects."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Block:
+    """Bytes that end at a line end.
+
+    Attributes
+    ----------
+    data : bytes
+    is_first_too_long : bool
+        The first line was longer than `MAX_LINE_BYTES`; its middle is left out.
+    damage : str or None
+        The last line is the rest of a file that breaks here, for this reason.
+    """
+
+    data: bytes
+    is_first_too_long: bool = False
+    damage: str | None = None
+
+
+def read_blocks(path: Path) -> Iterator[Block]:
+    """The lines of a file in blocks; what compresses it is told from its first bytes.
+
+    A byte order mark is dropped, a missing line end added at the end of the file.
+    """
+    rest: list[bytes] = []
+    rest_bytes = 0
+    try:
+        for data in _limited(path, _chunks(path)):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield Block(b"".join([*rest, data[:cut]]), rest_bytes > MAX_LINE_BYTES)
+                rest, rest_bytes = [], 0
+            if rest_bytes <= MAX_LINE_BYTES:
+                rest.append(data[cut:])
+            rest_bytes += len(data) - cut
+    except _DamageError as error:
+        yield Block(b"".join(rest) + b"\n", rest_bytes > MAX_LINE_BYTES, error.reason)
+        return
+    if rest_bytes:
+        yield Block(b"".join(rest) + b"\n", rest_bytes > MAX_LINE_BYTES)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    """Uncompressed bytes, without a byte order mark."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+        file.seek(0)
+        if magic.startswith(_GZIP):
+            chunks = _gunzip(file)
+        elif magic == _ZSTD:
+            chunks = _unzstd(file)
+        else:
+            chunks = iter(lambda: file.read(BLOCK_BYTES), b"")
+        try:
+            first = next(chunks, b"")
+            # A first chunk may be shorter than the mark.
+            while len(first) < len(_BYTE_ORDER_MARK) and (more := next(chunks, b"")):
+                first += more
+            yield first.removeprefix(_BYTE_ORDER_MARK)
+            yield from chunks
+        except OSError:
+            raise _DamageError(checks.DAMAGED_FILE) from None
+
+
+def _gunzip(file: BinaryIO) -> Iterator[bytes]:
+    """Members one after the other, checksums verified; all bytes before a damage are given out."""
+    decoder = None
+    packed = b""
+    while packed or (packed := file.read(BLOCK_BYTES)):
+        if decoder is None:
+            packed = packed.lstrip(b"\0")  # padding between members
+            if not packed:
+                continue
+            decoder = zlib.decompressobj(wbits=31)
+        try:
+            data = decoder.decompress(packed, BLOCK_BYTES)
+        except zlib.error:
+            raise _DamageError(checks.DAMAGED_GZIP) from None
+        if data:
+            yield data
+        packed = decoder.unconsumed_tail
+        if decoder.eof:
+            packed, decoder = decoder.unused_data, None
+    if decoder is not None:
+        raise _DamageError(checks.DAMAGED_GZIP)
+
+
+def _unzstd(file: BinaryIO) -> Iterator[bytes]:
+    try:
+        with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
+            while data := stream.read(BLOCK_BYTES):
+                yield data
+    except (OSError, pa.ArrowException):
+        raise _DamageError(checks.DAMAGED_ZSTD) from None
+
+
+def _limited(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    allowed = max(_RATIO_FROM_BYTES, _MAX_RATIO * path.stat().st_size)
+    for data in chunks:
+        allowed -= len(data)
+        if allowed < 0:
+            raise _DamageError(checks.DECOMPRESSION_BOMB)
+        yield data
+
+
+def split_lines(block: bytes) -> pa.LargeBinaryArray:
+    """The lines of a block that ends in a line end; a carriage return before it belongs to the end."""
+    data = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(data == 0x0A)
+    starts = np.append(0, ends[:-1] + 1)
+    dropped = ends
+    lengths = ends - starts
+    if b"\r\n" in block:
+        returns = (ends > starts) & (data[np.maximum(ends - 1, 0)] == 0x0D)
+        lengths = lengths - returns
+        dropped = np.concatenate([ends, ends[returns] - 1])
+    keep = np.ones(len(data), bool)
+    keep[dropped] = False
+    offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    return pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data[keep])]
+    )

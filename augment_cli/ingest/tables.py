@@ -1,0 +1,145 @@
+"""csv and tsv: one header row, fields quoted as RFC 4180 has it (or not at all)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.errors import UsageError
+from augment_cli.ingest import checks
+from augment_cli.ingest.checks import RawBatch
+from augment_cli.ingest.streams import read_blocks
+
+_BATCH_ROWS = 8_192
+_ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are no UTF-8 survive, to be named
+
+
+class _Lines:
+    """The file's lines for `csv.reader`, and those it has taken for the row at hand."""
+
+    def __init__(self, path: Path) -> None:
+        self._blocks = read_blocks(path)
+        self._lines: list[bytes] = []
+        self._next = 0
+        self.taken: list[bytes] = []
+        self.number = 0  # of lines taken so far
+        self.damage: tuple[bytes, str] | None = None
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        while self._next == len(self._lines):
+            block = next(self._blocks)
+            self._lines, self._next = block.data[:-1].split(b"\n"), 0
+            if block.damage:
+                self.damage = self._lines.pop(), block.damage
+        line = self._lines[self._next] + b"\n"
+        self._next += 1
+        self.number += 1
+        self.taken.append(line)
+        return line.decode(_ENCODING, _ERRORS)
+
+
+def read_table(
+    path: Path, source: str, text_name: str | None, id_name: str | None, separator: str, quoting: bool
+) -> Iterator[RawBatch]:
+    """Read the text (and id) column of a csv or tsv file.
+
+    A row whose number of fields is not the header's is rejected: a text with a bare separator in it
+    would otherwise be cut without a word. A quotation mark that is never closed swallows lines, so it
+    counts as damage of the file.
+
+    Raises
+    ------
+    UsageError
+        If the header lacks a column.
+    """
+    lines = _Lines(path)
+    rows = csv.reader(
+        lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE, strict=True
+    )
+    header = _header(path, rows, [text_name or "text", id_name])
+    text_at = header.index(text_name or "text") if header else 0
+    id_at = header.index(id_name) if header and id_name else None
+    batch = _Batch(source, id_at is not None)
+    while True:
+        lines.taken.clear()
+        line = lines.number + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            break
+        except csv.Error:
+            reason = checks.UNCLOSED_QUOTE if len(lines.taken) > 1 else checks.BROKEN_ROW
+            batch.reject(line, lines.taken, reason)
+        else:
+            if not row:
+                batch.reject(line, lines.taken, checks.EMPTY)
+            elif len(row) != len(header):
+                batch.reject(line, lines.taken, checks.FIELD_COUNT)
+            else:
+                batch.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at])
+        if len(batch) >= _BATCH_ROWS:
+            yield batch.finished()
+            batch = _Batch(source, id_at is not None)
+    if lines.damage:
+        batch.reject(lines.number + 1, [lines.damage[0]], lines.damage[1])
+    if len(batch):
+        yield batch.finished()
+
+
+def _header(path: Path, rows: Iterator[list[str]], wanted: list[str | None]) -> list[str]:
+    try:
+        header = next(rows, [])
+    except csv.Error as error:
+        raise UsageError(f"{path}: its first row is no header ({error})") from error
+    for name, option in zip(wanted, ("--text-column", "--id-column"), strict=True):
+        if header and name is not None and name not in header:
+            raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")
+    return header
+
+
+class _Batch:
+    """Rows on their way to a `RawBatch`."""
+
+    def __init__(self, source: str, has_ids: bool) -> None:
+        self._source, self._has_ids = source, has_ids
+        self._lines: list[int] = []
+        self._texts: list[bytes] = []
+        self._raw: list[bytes] = []
+        self._ids: list[str | None] = []
+        self._reasons: list[tuple[int, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, line: int, taken: list[bytes], text: str, identity: str | None) -> None:
+        if identity is not None and not identity.isprintable():
+            return self.reject(line, taken, checks.WRONG_TYPE)
+        self._lines.append(line)
+        self._texts.append(text.encode(_ENCODING, _ERRORS))
+        self._raw.append(b"".join(taken).rstrip(b"\r\n"))
+        self._ids.append(identity)
+        return None
+
+    def reject(self, line: int, taken: list[bytes], reason: str) -> None:
+        self._reasons.append((len(self), reason))
+        self._lines.append(line)
+        self._texts.append(b"")
+        self._raw.append(b"".join(taken).rstrip(b"\r\n"))
+        self._ids.append(None)
+
+    def finished(self) -> RawBatch:
+        return RawBatch(
+            self._source,
+            np.array(self._lines, np.int64),
+            pa.array(self._texts, pa.large_binary()),
+            pa.array(self._raw, pa.large_binary()),
+            pa.array(self._ids, pa.string()) if self._has_ids else None,
+            self._reasons,
+        )

@@ -1,0 +1,170 @@
+"""Collects accepted and rejected lines, writes full parts to `.work/`, commits all of them at the end."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.errors import BadInputError
+from augment_cli.ingest import checks
+from augment_cli.ingest.options import IngestOptions
+from augment_cli.schema import CORPUS, CORPUS_WITH_ID, REJECTS, ROW_GROUP_ROWS
+from augment_cli.settings import Settings
+from augment_cli.store import PendingPart, Store
+
+_REJECT_BYTES = 16 << 20
+
+
+class CorpusWriter:
+    """Used as a context manager: parts are written in a thread of its own while the next are collected."""
+
+    def __init__(self, store: Store, settings: Settings, options: IngestOptions) -> None:
+        self._store, self._settings, self._options = store, settings, options
+        self._schema = CORPUS_WITH_ID if options.id_column else CORPUS
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+        self._rejects: list[pa.Table] = []
+        self._parts: dict[str, list[PendingPart]] = {"corpus": [], "rejects": []}
+        self._begun: Counter[str] = Counter()
+        self._being_written: deque[Future[PendingPart]] = deque()
+        self._thread = ThreadPoolExecutor(1)
+        self._seen: set[bytes] = set()
+        self.kept = 0
+        self.reasons: Counter[str] = Counter()
+
+    def __enter__(self) -> CorpusWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `limit` is reached."""
+        return self._options.limit is not None and self.kept >= self._options.limit
+
+    def add(self, batch: checks.RawBatch, strict: bool) -> None:
+        """Take over the lines of a batch.
+
+        Raises
+        ------
+        BadInputError
+            With `strict`, at the first line that would be rejected.
+        """
+        reasons = checks.reasons_to_reject(batch, self._options.max_characters)
+        if self._options.deduplicate:
+            self._mark_duplicates(batch, reasons)
+        keep = np.flatnonzero(reasons == "")
+        if self._options.limit is not None and len(keep) > (room := self._options.limit - self.kept):
+            keep = keep[:room]
+            reasons = reasons[: keep[-1] + 1]  # lines after the last one kept were not looked at
+        bad = np.flatnonzero(reasons != "")
+        if strict and (faults := bad[reasons[bad] != checks.DUPLICATE]).size:
+            raise BadInputError(
+                f"{batch.source}, line {batch.lines[faults[0]]}: {reasons[faults[0]]}; "
+                "mend the line, or run without --strict to set such lines aside"
+            )
+        self._keep(batch, keep)
+        if len(bad):
+            self._reject(batch, bad, reasons[bad])
+
+    def _mark_duplicates(self, batch: checks.RawBatch, reasons: np.ndarray) -> None:
+        for position, text in enumerate(batch.texts.to_pylist()):
+            if not reasons[position]:
+                digest = hashlib.blake2b(text, digest_size=16).digest()
+                if digest in self._seen:
+                    reasons[position] = checks.DUPLICATE
+                self._seen.add(digest)
+
+    def _keep(self, batch: checks.RawBatch, keep: np.ndarray) -> None:
+        columns = {
+            "row_id": pa.array(np.arange(self.kept, self.kept + len(keep))),
+            "text": checks.select_texts(batch, keep),
+            "source": pa.repeat(batch.source, len(keep)),
+            "line": pa.array(batch.lines[keep]),
+        }
+        if batch.ids is not None:
+            columns["id"] = batch.ids.take(pa.array(keep))
+        self._waiting.append(pa.table(columns, schema=self._schema))
+        self._waiting_rows += len(keep)
+        self.kept += len(keep)
+        while self._waiting_rows >= self._options.part_rows:
+            self._write_corpus_part()
+
+    def _reject(self, batch: checks.RawBatch, bad: np.ndarray, reasons: np.ndarray) -> None:
+        columns = {
+            "source": pa.repeat(batch.source, len(bad)),
+            "line": pa.array(batch.lines[bad]),
+            "reason": pa.array(reasons.tolist(), pa.string()),
+            "raw": checks.take_raw(batch, bad),
+        }
+        self.reasons.update(reasons.tolist())
+        self._rejects.append(pa.table(columns, schema=REJECTS))
+        rows = sum(table.num_rows for table in self._rejects)
+        if rows >= self._options.part_rows or sum(table.nbytes for table in self._rejects) > _REJECT_BYTES:
+            self._write_reject_part()
+
+    def _write_corpus_part(self) -> None:
+        table = pa.concat_tables(self._waiting)
+        part, rest = table.slice(0, self._options.part_rows), table.slice(self._options.part_rows)
+        self._waiting, self._waiting_rows = [rest], rest.num_rows
+        characters = pc.sum(pc.utf8_length(part["text"])).as_py() or 0
+        self._write("corpus", part, {"characters": characters})
+
+    def _write_reject_part(self) -> None:
+        table = pa.concat_tables(self._rejects) if self._rejects else REJECTS.empty_table()
+        self._rejects = []
+        self._write("rejects", table, {"reasons": dict(sorted(Counter(table["reason"].to_pylist()).items()))})
+
+    def _write(self, stage: str, table: pa.Table, statistics: dict[str, object]) -> None:
+        if len(self._being_written) > 1:  # no more than two parts in memory
+            self._collect()
+        index = self._begun[stage]
+        self._begun[stage] += 1
+        self._being_written.append(
+            self._thread.submit(
+                self._store.write_part,
+                stage,
+                index,
+                table.schema,
+                _row_groups(table),
+                self._settings,
+                statistics,
+            )
+        )
+
+    def _collect(self) -> None:
+        pending = self._being_written.popleft().result()
+        self._parts[pending.stage].append(pending)
+
+    def commit(self) -> None:
+        """Write what is left, fix the part plan, and enter all parts in the manifest."""
+        if self._waiting_rows:
+            self._write_corpus_part()
+        if self._rejects or not self._begun["rejects"]:
+            self._write_reject_part()
+        while self._being_written:
+            self._collect()
+        first, plan = 0, []
+        for pending in self._parts["corpus"]:
+            plan.append((first, pending.part.rows))
+            first += pending.part.rows
+        self._store.set_plan(plan)
+        # Rejects first: a store with a complete corpus always has its rejects.
+        for stage in ("rejects", "corpus"):
+            missing = self._store.begin(stage, self._settings, len(self._parts[stage]))
+            for pending in self._parts[stage]:
+                if pending.index in missing:
+                    self._store.commit(pending)
+            self._store.clean_work(stage)
+
+
+def _row_groups(table: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, max(table.num_rows, 1), ROW_GROUP_ROWS):
+        yield table.slice(start, ROW_GROUP_ROWS)
