@@ -65,6 +65,12 @@ def _parser(name: str, summary: str) -> argparse.ArgumentParser:
     )
 
 
+def _add_registry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--registry", type=Path, default=REGISTRY, help="registry of tasks (default eval/tasks.toml)"
+    )
+
+
 def _score(arguments: Sequence[str]) -> None:
     parser = _parser("", "Score sentence encoders with the published protocols.")
     add = parser.add_argument
@@ -107,7 +113,7 @@ def _score(arguments: Sequence[str]) -> None:
         help="processes for cross-validation (default: all cores)",
     )
     add("--device", default="cpu", help="where the encoder runs (default cpu)")
-    add("--registry", type=Path, default=REGISTRY, help="registry of tasks (default eval/tasks.toml)")
+    _add_registry(parser)
     add("--any-data", action="store_true", help="accept data files whose digest differs from the registry's")
     add(
         "--skip-missing", action="store_true", help="leave out tasks whose data file is not there, and say so"
@@ -274,10 +280,11 @@ def _table(arguments: Sequence[str]) -> None:
     parser = _parser("table", "One table over all results below a folder, the papers' rows beside ours.")
     parser.add_argument("folder", type=Path, nargs="*", default=[Path("results")])
     parser.add_argument("--format", choices=("screen", "markdown", "csv", "json"), default="screen")
+    _add_registry(parser)
     parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
     options = parser.parse_args(arguments)
     results = [result for folder in options.folder for result in find_results(folder)]
-    registry = load_registry()
+    registry = load_registry(options.registry)
     built = tables.build(results, registry, published=not options.no_published)
     if options.format == "markdown":
         print(tables.as_markdown(built))
@@ -320,9 +327,10 @@ def _leaks(arguments: Sequence[str]) -> None:
         "--stages", default="corpus", help="stages of the store, joined by commas (default corpus)"
     )
     parser.add_argument("--any-data", action="store_true")
+    _add_registry(parser)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    chosen = choose_tasks(load_registry(), options.tasks.split(","))
+    chosen = choose_tasks(load_registry(options.registry), options.tasks.split(","))
     data_tables, missing = read_tables(chosen, options.data, any_data=options.any_data, skip_missing=True)
     for message in missing:
         print(f"skipped: {message}", file=sys.stderr)
@@ -342,9 +350,10 @@ def _leaks(arguments: Sequence[str]) -> None:
 
 def _tasks(arguments: Sequence[str]) -> None:
     parser = _parser("tasks", "The registry of tasks.")
+    _add_registry(parser)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    registry = load_registry()
+    registry = load_registry(options.registry)
     if options.json:
         print(json.dumps([vars(task) for task in registry.values()], indent=2))
         return

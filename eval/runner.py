@@ -188,7 +188,12 @@ def _clustering(table: Table, encode: sts.Encode, options: Options, progress: Pr
     progress.start(table.task.title, len(clustering.SEEDS))
     (column,) = table.task.text_columns
     labels = list(_labels(table, [table.task.split]))
-    return clustering.score(encode(table.select(column, table.task.split)), labels, progress=progress.advance)
+    return clustering.score(
+        encode(table.select(column, table.task.split)),
+        labels,
+        seeds=clustering.SEEDS,
+        progress=progress.advance,
+    )
 
 
 def _intent(table: Table, encode: sts.Encode, options: Options, progress: Progress) -> Outcome:
@@ -200,6 +205,7 @@ def _intent(table: Table, encode: sts.Encode, options: Options, progress: Progre
         (encode(texts), list(_labels(table, pool))),
         (encode(table.select(column, "test")), list(_labels(table, ["test"]))),
         minimum_class=table.task.minimum_class,
+        shots=intent.SHOTS,
         progress=progress.advance,
     )
 
