@@ -33,7 +33,7 @@ def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def stage_draws(store: Store, name: str) -> list[str]:
-    """The independent draws of an augmentation in a store: `una`, then `una.1`, `una.2`, … as far as complete.
+    """A stage and its further independent draws: `una`, then `una.1`, `una.2`, … as far as complete.
 
     Raises
     ------
@@ -76,6 +76,7 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
     if store.has(name) and store.stage(name).settings["fingerprint"] == settings.fingerprint:
         return name
     with store.lock():
+        store.reload()  # somebody may have written since it was opened
         for part in store.begin(name, settings):
             batches = _token_tables(store, stage, part, tokenizer)
             store.commit(store.write_part(name, part, SCHEMA, batches, settings))

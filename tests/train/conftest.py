@@ -1,0 +1,120 @@
+"""A tiny encoder and a tiny store with every kind of column, made once."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import BertConfig, BertModel, BertTokenizerFast
+
+from augment_cli.ingest import IngestOptions, ingest
+from augment_cli.schema import AUGMENTATION
+from augment_cli.settings import Settings
+from augment_cli.store import Store
+from eval.encoder import Encoder
+from train.export import export
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+SENTENCES = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory):
+    """Folder of a BERT of 2 layers and 32 dimensions, with a vocabulary of its own and dropout 0.1."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=600, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES[:400], trainer)
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    wrapped = BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=64)
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(wrapped), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=64,
+    )  # fmt: skip
+    encoder = Encoder(BertModel(config).eval(), wrapped, "mean", max_length=64)
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    export(encoder, folder)
+    return folder
+
+
+def add_stage(store, name, change):
+    """Write an augmentation stage; `change(row_id, text)` gives the new text or None."""
+    settings = Settings(stage=name, version=1, inputs={"corpus": store.stage("corpus").digest})
+    with store.lock():
+        for part in store.begin(name, settings):
+            rows = store.read_part("corpus", part, ["row_id", "text"])
+            texts = [change(row_id, text) for row_id, text in zip(*rows.to_pydict().values(), strict=True)]
+            table = pa.table(
+                {
+                    "row_id": rows["row_id"],
+                    "text": pa.array(texts, pa.string()),
+                    "reason": pa.array([None if text else "no_change" for text in texts], pa.string()),
+                    "edits": pa.array([[] for _ in texts], AUGMENTATION.field("edits").type),
+                },
+                AUGMENTATION,
+            )
+            store.commit(store.write_part(name, part, AUGMENTATION, [table], settings))
+
+
+def make_store(folder, texts, part_rows=40):
+    """A store of the texts with the stages `una`, `una.1`, `aa` and `pi`; each leaves some rows unchanged."""
+    source = folder.with_suffix(".txt")
+    source.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    store = Store.create(folder)
+    with store.lock():
+        ingest(store, [source], IngestOptions(part_rows=part_rows))
+    for name, word, every in [("una", "zebra", 3), ("una.1", "quartz", 3), ("aa", "does", 2), ("pi", "!", 5)]:
+        add_stage(store, name, lambda row, text, word=word, every=every: f"{word} {text}" if row % every else None)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_store(tmp_path_factory):
+    """150 rows in four parts; two texts are equal."""
+    return make_store(tmp_path_factory.mktemp("stores") / "store", [*SENTENCES[:149], SENTENCES[3]])
+
+
+@pytest.fixture
+def store_copy(tiny_store, tmp_path):
+    """The tiny store, to damage or to add to."""
+    return Path(shutil.copytree(tiny_store, tmp_path / "store"))
+
+
+def run_train(*arguments, ranks=1, timeout=240, **kwargs):
+    """Run the command in a process of its own, or under torchrun."""
+    start = [sys.executable, "-m", "train"]
+    if ranks > 1:
+        start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m", "train"]  # noqa: E501
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "DATA": ""}
+    return subprocess.run(
+        [*start, *map(str, arguments)], cwd=REPOSITORY, env=environment, capture_output=True, text=True,
+        timeout=timeout, check=False, **kwargs,
+    )  # fmt: skip
+
+
+def weights(folder):
+    """The tensors of a safetensors file as NumPy arrays."""
+    from safetensors.numpy import load_file
+
+    return load_file(folder)
+
+
+def assert_same_bits(first, second):
+    """Two tables of arrays are equal to the bit."""
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name], err_msg=name)
