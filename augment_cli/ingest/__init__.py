@@ -128,6 +128,7 @@ def ingest(
     settings = corpus_settings(files, options)
     missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
     if missing == [[], []]:
+        store.clean_work("stdin")
         return report_of(store)
 
     with CorpusWriter(store, settings, options) as writer:
@@ -143,6 +144,7 @@ def ingest(
                 f"({dict(writer.reasons) or 'the input is empty'})"
             )
         writer.commit()
+    store.clean_work("stdin")
     return report_of(store)
 
 
@@ -164,8 +166,8 @@ def _ahead(batches: Iterator[RawBatch]) -> Iterator[RawBatch]:
 
 def _spool(store: Store) -> Path:
     """Standard input in a file, so that it can be read twice: for its digest, and for its lines."""
-    store.work.mkdir(parents=True, exist_ok=True)
-    path = store.work / "stdin"
+    path = store.work / "stdin" / "stdin"
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return path

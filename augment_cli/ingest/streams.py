@@ -14,6 +14,7 @@ import pyarrow as pa
 from augment_cli.ingest import checks
 
 BLOCK_BYTES = 4 << 20
+PIECE_BYTES = 256 << 10  # read at a time; what a damage may cost beside it
 # Of a line without an end, no more than this (and one block) is kept in memory; it is rejected.
 MAX_LINE_BYTES = 16 << 20
 # Text shrinks to a third or a tenth. What grows by more than this was made to fill a disk.
@@ -53,22 +54,30 @@ def read_blocks(path: Path) -> Iterator[Block]:
 
     A byte order mark is dropped, a missing line end added at the end of the file.
     """
-    rest: list[bytes] = []
-    rest_bytes = 0
+    waiting: list[bytes] = []
+    size = 0
+    is_too_long = False
+    damage = None
     try:
         for data in _limited(path, _chunks(path)):
-            cut = data.rfind(b"\n") + 1
-            if cut:
-                yield Block(b"".join([*rest, data[:cut]]), rest_bytes > MAX_LINE_BYTES)
-                rest, rest_bytes = [], 0
-            if rest_bytes <= MAX_LINE_BYTES:
-                rest.append(data[cut:])
-            rest_bytes += len(data) - cut
+            waiting.append(data)
+            size += len(data)
+            if size < BLOCK_BYTES:
+                continue
+            joined = b"".join(waiting)
+            if cut := joined.rfind(b"\n") + 1:
+                yield Block(joined[:cut], is_too_long)
+                is_too_long = False
+            rest = joined[cut:]
+            is_too_long |= len(rest) > MAX_LINE_BYTES
+            waiting = [rest[:MAX_LINE_BYTES]]
+            size = len(waiting[0])
     except _DamageError as error:
-        yield Block(b"".join(rest) + b"\n", rest_bytes > MAX_LINE_BYTES, error.reason)
-        return
-    if rest_bytes:
-        yield Block(b"".join(rest) + b"\n", rest_bytes > MAX_LINE_BYTES)
+        damage = error.reason
+    if size or damage:
+        joined = b"".join(waiting)
+        end = b"" if joined.endswith(b"\n") and not damage else b"\n"
+        yield Block(joined + end, is_too_long, damage)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
@@ -81,7 +90,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
         elif magic == _ZSTD:
             chunks = _unzstd(file)
         else:
-            chunks = iter(lambda: file.read(BLOCK_BYTES), b"")
+            chunks = iter(lambda: file.read(PIECE_BYTES), b"")
         try:
             first = next(chunks, b"")
             # A first chunk may be shorter than the mark.
@@ -97,14 +106,14 @@ def _gunzip(file: BinaryIO) -> Iterator[bytes]:
     """Members one after the other, checksums verified; all bytes before a damage are given out."""
     decoder = None
     packed = b""
-    while packed or (packed := file.read(BLOCK_BYTES)):
+    while packed or (packed := file.read(PIECE_BYTES)):
         if decoder is None:
             packed = packed.lstrip(b"\0")  # padding between members
             if not packed:
                 continue
             decoder = zlib.decompressobj(wbits=31)
         try:
-            data = decoder.decompress(packed, BLOCK_BYTES)
+            data = decoder.decompress(packed, PIECE_BYTES)
         except zlib.error:
             raise _DamageError(checks.DAMAGED_GZIP) from None
         if data:
@@ -119,7 +128,7 @@ def _gunzip(file: BinaryIO) -> Iterator[bytes]:
 def _unzstd(file: BinaryIO) -> Iterator[bytes]:
     try:
         with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
-            while data := stream.read(BLOCK_BYTES):
+            while data := stream.read(PIECE_BYTES):
                 yield data
     except (OSError, pa.ArrowException):
         raise _DamageError(checks.DAMAGED_ZSTD) from None

@@ -1,0 +1,205 @@
+"""Plain text: which lines are kept, which are set aside and why, whatever compresses the file."""
+
+import gzip
+import random
+
+import pyarrow as pa
+import pytest
+
+from augment_cli.errors import BadInputError, IncompleteError, UsageError
+from augment_cli.ingest import checks, streams
+
+
+def zstd(data: bytes) -> bytes:
+    return pa.Codec("zstd").compress(data, asbytes=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"caf\xe9", "not_utf8"),
+        (b"\xff\xfet\x00e\x00", "not_utf8"),
+        (b"over\xc0\xafshort", "not_utf8"),
+        (b"half a surrogate \xed\xa0\x80", "not_utf8"),
+        (b"a\x00b", "control_character"),
+        (b"bell \x07", "control_character"),
+        (b"delete \x7f", "control_character"),
+        ("C1 \x85 control".encode(), "control_character"),
+        (b"a carriage\rreturn", "control_character"),
+        (b"", "empty"),
+        (b" \t ", "empty"),
+        ("\u3000\u2003\u00a0".encode(), "empty"),
+        (b"x" * 5001, "too_long"),
+        ("ä".encode() * 5001, "too_long"),
+    ],
+)
+def test_bad_lines_are_rejected_with_line_reason_and_bytes(read_bytes, line, reason):
+    result = read_bytes(b"first\n" + line + b"\nlast\n")
+    assert result.texts == ["first", "last"]
+    assert result.rejects == [{"source": "text.txt", "line": 2, "reason": reason, "raw": line}]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tab\tinside", "ä" * 5000, "日本語", "\u00a0 no-break space", "😀", "\u200b", "e\u0301", " padded "],
+)
+def test_unusual_but_sound_lines_are_kept_as_they_are(read_bytes, line):
+    assert read_bytes(f"first\n{line}\n".encode()).texts == ["first", line]
+
+
+def test_a_character_torn_across_two_lines_is_no_character(read_bytes):
+    result = read_bytes(b"caf\xc3\n\xa9 noir\nsound\n")
+    assert result.texts == ["sound"]
+    assert result.reasons == [(1, "not_utf8"), (2, "not_utf8")]
+
+
+def test_line_ends_and_byte_order_mark(read_bytes):
+    assert read_bytes(b"\xef\xbb\xbfone\r\ntwo\n\r\nthree").texts == ["one", "two", "three"]
+    assert read_bytes(b"no end").texts == ["no end"]
+    assert read_bytes(b"one\n\xef\xbb\xbftwo\n").texts == ["one", "\ufefftwo"]  # a mark only at the start
+
+
+@pytest.mark.parametrize("name", ["text.txt.gz", "text.gz", "named-otherwise.txt"])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_compression_is_told_from_the_first_bytes(read_bytes, name, pack):
+    assert read_bytes(pack(b"one\ntwo\n"), name).texts == ["one", "two"]
+
+
+def test_members_and_padding_of_gzip(read_bytes):
+    data = gzip.compress(b"one\ntw") + b"\0\0" + gzip.compress(b"o\nthree\n") + b"\0" * 7
+    assert read_bytes(data, "text.gz").texts == ["one", "two", "three"]
+
+
+def numbered_lines(count: int) -> bytes:
+    draws = random.Random(5)
+    return b"".join(b"sentence %d of %d words\n" % (number, draws.getrandbits(60)) for number in range(count))
+
+
+@pytest.mark.parametrize(("pack", "reason"), [(gzip.compress, "damaged_gzip"), (zstd, "damaged_zstd")])
+def test_a_cut_file_keeps_what_came_before_and_names_the_damage(read_bytes, pack, reason):
+    plain = numbered_lines(400_000)
+    packed = pack(plain)
+    result = read_bytes(packed[: len(packed) * 2 // 3], "text.txt.gz")
+    kept = len(result.texts)
+    assert 200_000 < kept < 400_000
+    assert "\n".join([*result.texts, ""]).encode() == plain[: sum(len(text) + 1 for text in result.texts)]
+    assert result.reasons == [(kept + 1, reason)]
+    with pytest.raises(IncompleteError, match=reason):
+        result.report.check(max_rejects=1.0)
+
+
+def test_flipped_bit_in_gzip_is_damage(read_bytes):
+    packed = bytearray(gzip.compress(numbered_lines(50_000)))
+    packed[-6] ^= 1  # the checksum
+    result = read_bytes(bytes(packed), "text.gz")
+    assert result.reasons == [(len(result.texts) + 1, "damaged_gzip")]
+
+
+def test_a_file_damaged_from_the_start_is_an_error(read_bytes):
+    with pytest.raises(BadInputError, match="damaged_gzip"):
+        read_bytes(gzip.compress(b"one\ntwo\n")[:12])
+
+
+def test_garbage_behind_gzip_is_damage(read_bytes):
+    result = read_bytes(gzip.compress(b"one\n") + b"garbage", "text.gz")
+    assert result.texts == ["one"]
+    assert result.reasons == [(2, "damaged_gzip")]
+
+
+def test_a_line_longer_than_memory_should_hold_is_one_reject(read_bytes, monkeypatch):
+    monkeypatch.setattr(streams, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(streams, "PIECE_BYTES", 64)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 128)
+    result = read_bytes(b"first\n" + b"x" * 50_000 + b"\nlast\n" + b"y" * 50_000)
+    assert result.texts == ["first", "last"]
+    assert result.reasons == [(2, "too_long"), (4, "too_long")]
+    assert all(len(row["raw"]) < 2000 for row in result.rejects)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_decompression_bomb_is_refused(read_bytes, monkeypatch, pack):
+    monkeypatch.setattr(streams, "_RATIO_FROM_BYTES", 1 << 20)
+    monkeypatch.setattr(streams, "_MAX_RATIO", 10)
+    result = read_bytes(pack(b"sound\n" + b"x\n\n" * (8 << 20)), "bomb.gz", max_characters=5)
+    assert result.texts[0] == "sound"
+    assert result.reasons[-1][1] == "decompression_bomb"
+    assert result.report.read < 1 << 20
+    with pytest.raises(IncompleteError, match="decompression_bomb"):
+        result.report.check(max_rejects=1.0)
+
+
+def test_raw_bytes_in_the_rejects_are_cut(read_bytes):
+    result = read_bytes(b"kept\n" + b"z" * 200_000 + b"\n")
+    assert result.rejects[0]["raw"] == b"z" * checks.MAX_RAW_BYTES
+
+
+def test_small_blocks_read_the_same(read_bytes, monkeypatch):
+    data = "ä\n".encode() * 100 + b"\n\xff\n" + b"last \xe2\x82\xac"
+    expected = read_bytes(data)
+    monkeypatch.setattr(streams, "PIECE_BYTES", 3)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 7)
+    small = read_bytes(data)
+    assert (small.texts, small.reasons) == (expected.texts, expected.reasons)
+
+
+def test_strict_stops_at_the_first_bad_line(read_bytes):
+    with pytest.raises(BadInputError, match=r"text\.txt, line 3: control_character"):
+        read_bytes(b"one\ntwo\n\x01\n\xff\n", strict=True)
+
+
+def test_limit_counts_sentences_kept(read_bytes):
+    result = read_bytes(b"one\n\ntwo\n\nthree\n", limit=2)
+    assert result.texts == ["one", "two"]
+    assert result.reasons == [(2, "empty")]
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"\xff\n"])
+def test_a_corpus_without_a_sentence_is_an_error(read_bytes, data):
+    with pytest.raises(BadInputError, match="no sentence could be read"):
+        read_bytes(data)
+
+
+@pytest.mark.parametrize(("bad", "allowed"), [(1, True), (2, False)])
+def test_max_rejects_is_a_share_of_what_was_read(read_bytes, bad, allowed):
+    report = read_bytes(b"sound\n" * (100 - bad) + b"\xff\n" * bad).report
+    if allowed:
+        report.check(0.01)
+    else:
+        with pytest.raises(IncompleteError, match=r"2 of 100 lines were rejected \(2 not_utf8\)"):
+            report.check(0.01)
+
+
+def test_deduplicate_keeps_the_first_and_counts_the_others(read_bytes):
+    result = read_bytes(b"same\nother\nsame\nSame\n\xff\nsame\n", deduplicate=True, max_characters=10)
+    assert result.texts == ["same", "other", "Same"]
+    assert result.reasons == [(3, "duplicate"), (5, "not_utf8"), (6, "duplicate")]
+    assert result.report.duplicates == 2
+    result.report.check(1 / 6)  # duplicates are no faults
+
+
+def test_duplicates_do_not_stop_strict(read_bytes):
+    assert read_bytes(b"same\nsame\n", deduplicate=True, strict=True).texts == ["same"]
+
+
+def test_split_sentences(read_bytes):
+    text = b"Dr. Hill came at 5 p.m. on Monday. She left! Why?\nOne only\n\xff\n"
+    result = read_bytes(text, split_sentences=True)
+    assert result.texts == ["Dr. Hill came at 5 p.m. on Monday.", "She left!", "Why?", "One only"]
+    assert result.store.read("corpus")["line"].to_pylist() == [1, 1, 1, 2]
+    assert result.reasons == [(3, "not_utf8")]
+
+
+def test_columns_make_no_sense_for_plain_text(read_bytes):
+    with pytest.raises(UsageError, match="plain text has one sentence a line"):
+        read_bytes(b"one\n", text_column="text")
+
+
+@pytest.mark.parametrize("options", [{"limit": 0}, {"part_rows": 0}, {"format": "xml"}])
+def test_impossible_options_are_refused(read_bytes, options):
+    with pytest.raises(UsageError, match="--"):
+        read_bytes(b"one\n", **options)
+
+
+def test_parts_are_cut_at_part_rows(read_bytes):
+    result = read_bytes(numbered_lines(1000), part_rows=300)
+    assert result.store.parts == [(0, 300), (300, 300), (600, 300), (900, 100)]

@@ -1,0 +1,223 @@
+"""jsonl, csv, tsv and Parquet: where the text is, ids, and every way in which a row can be wrong."""
+
+import csv
+import gzip
+import io
+import json
+import pickle
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from augment_cli.errors import BadInputError, IncompleteError, UsageError
+
+
+def json_line(value) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "cut', "broken_json"),
+        (b"not json", "broken_json"),
+        (b"[" * 100_000, "broken_json"),
+        (b'{"text": NaN}', "wrong_type"),
+        (b'{"text": 5}', "wrong_type"),
+        (b'{"text": null}', "wrong_type"),
+        (b'{"text": ["a"]}', "wrong_type"),
+        (b'"a string"', "wrong_type"),
+        (b"[1]", "wrong_type"),
+        (b'{"body": "x"}', "no_text_field"),
+        (b'{"text": "caf\xe9"}', "not_utf8"),
+        (b'{"text": "\\ud800"}', "not_utf8"),
+        (b'{"text": ""}', "empty"),
+        (b"", "empty"),
+        (b'{"text": "a\\u0000b"}', "control_character"),
+        (b'{"text": "two\\nlines"}', "control_character"),
+        ('{"text": "utf-16"}'.encode("utf-16-le"), "broken_json"),
+        (b'{"n": ' + b"9" * 5000 + b"}", "broken_json"),
+    ],
+)
+def test_bad_json_lines_keep_their_bytes(read_bytes, line, reason):
+    result = read_bytes(json_line({"text": "first"}) + line + b"\n" + json_line({"text": "last"}), "a.jsonl")
+    assert result.texts == ["first", "last"]
+    assert result.rejects == [{"source": "a.jsonl", "line": 2, "reason": reason, "raw": line[: 64 << 10]}]
+
+
+def test_json_columns_and_ids(read_bytes):
+    data = (
+        json_line({"body": "Grüße", "key": 7})
+        + json_line({"body": "zwei", "key": "b"})
+        + json_line({"body": "drei"})
+        + json_line({"body": "vier", "key": True})
+        + b'{"body": "f\\u00fcnf", "key": "\\udc00"}\n'
+    )
+    result = read_bytes(data, "a.ndjson", text_column="body", id_column="key")
+    assert result.texts == ["Grüße", "zwei"]
+    assert result.store.read("corpus")["id"].to_pylist() == ["7", "b"]
+    assert result.reasons == [(3, "wrong_type"), (4, "wrong_type"), (5, "not_utf8")]
+
+
+def test_truncated_jsonl_gz(read_bytes):
+    data = gzip.compress(b"".join(json_line({"text": f"sentence {n * n}"}) for n in range(90_000)))
+    result = read_bytes(data[: len(data) // 2], "a.jsonl.gz")
+    assert result.reasons[-1] == (len(result.texts) + 1, "damaged_gzip")
+
+
+# --- csv and tsv
+
+
+def table(rows, separator=",", **style) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, delimiter=separator, **style).writerows(rows)
+    return out.getvalue().encode()
+
+
+ROWS = [["id", "text", "x"], ["1", 'She said "no", twice', "a"], ["2", "plain", ""], ["3", "Grüße, alle", ""]]
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.csv", ","), ("a.tsv", "\t"), ("a.csv.gz", ",")])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quoted_tables(read_bytes, name, separator, quoting, end):
+    result = read_bytes(table(ROWS, separator, quoting=quoting, lineterminator=end), name, id_column="id")
+    assert result.texts == [row[1] for row in ROWS[1:]]
+    assert result.store.read("corpus")["id"].to_pylist() == ["1", "2", "3"]
+    assert result.rejects == []
+
+
+def test_without_quoting_a_quotation_mark_is_a_character(read_bytes):
+    result = read_bytes(b'text\tn\n"Well\t1\nsaid" he\t2\n', "a.tsv", quoting=False)
+    assert result.texts == ['"Well', 'said" he']
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"2,a text, with a comma", "field_count"),
+        (b"2", "field_count"),
+        (b'2,"a"b', "broken_row"),
+        (b"2,caf\xe9", "not_utf8"),
+        (b"2,", "empty"),
+        (b"", "empty"),
+        (b'2,"two\nlines"', "control_character"),
+        (b"2,a\x00b", "control_character"),
+        (b"2," + b"x" * 6000, "too_long"),
+    ],
+)
+def test_bad_rows_keep_their_bytes(read_bytes, line, reason):
+    result = read_bytes(b"id,text\n1,first\n" + line + b"\n3,last\n", "a.csv")
+    assert result.texts == ["first", "last"]
+    assert result.rejects == [{"source": "a.csv", "line": 3, "reason": reason, "raw": line}]
+
+
+def test_a_quotation_mark_never_closed_is_damage(read_bytes):
+    result = read_bytes(b'text\nfirst\n"open\nswallowed\nand more\n', "a.csv")
+    assert result.texts == ["first"]
+    assert result.reasons == [(3, "unclosed_quote")]
+    with pytest.raises(IncompleteError, match="unclosed_quote"):
+        result.report.check(1.0)
+
+
+def test_quoted_line_breaks_become_sentences_when_split(read_bytes):
+    assert read_bytes(b'text\n"One here.\nTwo there."\n', "a.csv", split_sentences=True).texts == [
+        "One here.",
+        "Two there.",
+    ]
+
+
+@pytest.mark.parametrize(("options", "option"), [({}, "--text-column"), ({"id_column": "x"}, "--id-column")])
+def test_a_column_that_is_not_there_is_named_with_those_that_are(read_bytes, options, option):
+    header = b"key,body\n" if not options else b"text,body\n"
+    with pytest.raises(UsageError, match=rf"it has \['\w+', 'body'\]; name one with {option}"):
+        read_bytes(header + b"a,b\n", "a.csv", **options)
+
+
+def test_truncated_csv(read_bytes):
+    data = gzip.compress(b"text\n" + b"".join(b'"sentence %d"\n' % (n * n) for n in range(200_000)))
+    result = read_bytes(data[: len(data) // 2], "a.csv.gz")
+    assert result.report.kept > 10_000
+    assert result.reasons[-1][1] in ("damaged_gzip", "unclosed_quote")
+
+
+# --- Parquet
+
+
+def parquet(columns, **options) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink, **options)
+    return sink.getvalue()
+
+
+def test_parquet_columns_nulls_and_ids(read_bytes):
+    data = parquet({"body": ["one", None, "two", "", "three"], "key": [5, 6, 7, 8, None]})
+    result = read_bytes(data, "a.parquet", text_column="body", id_column="key")
+    assert result.texts == ["one", "two"]
+    assert result.store.read("corpus")["id"].to_pylist() == ["5", "7"]
+    assert result.reasons == [(2, "wrong_type"), (4, "empty"), (5, "wrong_type")]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(["one", "two"], pa.large_string()),
+        pa.array(["one", "two"], pa.string_view()),
+        pa.array(["one", "two"]).dictionary_encode(),
+        pa.chunked_array([["one"], ["two"]]),
+    ],
+)
+def test_parquet_text_of_every_kind(read_bytes, column):
+    assert read_bytes(parquet({"text": column}), "a.parquet").texts == ["one", "two"]
+
+
+@pytest.mark.parametrize("name", ["text", "id"])
+def test_parquet_bytes_that_are_no_utf8(read_bytes, name):
+    bad = pa.array([b"caf\xe9", b"fine"]).view(pa.string())
+    good = pa.array(["a", "b"])
+    data = parquet({"text": bad if name == "text" else good, "id": bad if name == "id" else good})
+    result = read_bytes(data, "a.parquet", id_column="id")
+    assert result.reasons == [(1, "not_utf8")]
+    assert len(result.texts) == 1
+
+
+@pytest.mark.parametrize("column", [[1, 2], [["a"], ["b"]], [b"a", b"b"]])
+def test_parquet_column_of_another_type_is_refused(read_bytes, column):
+    with pytest.raises(UsageError, match="not text; name another with --text-column"):
+        read_bytes(parquet({"text": column}), "a.parquet")
+    with pytest.raises(UsageError, match="has no column 'text'"):
+        read_bytes(parquet({"other": column}), "a.parquet")
+
+
+def test_damaged_parquet_keeps_the_rows_before(read_bytes):
+    texts = [f"sentence {number * number}" for number in range(30_000)]
+    data = bytearray(
+        parquet({"text": texts}, row_group_size=10_000, write_page_checksum=True, use_dictionary=False)
+    )
+    data[len(data) // 2] ^= 1
+    result = read_bytes(bytes(data), "a.parquet")
+    assert result.texts == texts[: len(result.texts)]
+    assert 0 < len(result.texts) < 20_000
+    assert result.reasons == [(len(result.texts) + 1, "damaged_file")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"PAR1",
+        b"no parquet at all",
+        pickle.dumps({"text": ["a"]}),
+        b"PAR1" + b"\0" * 100 + (1 << 31).to_bytes(4, "little") + b"PAR1",
+    ],
+)
+def test_what_is_no_parquet_is_refused_and_never_unpickled(read_bytes, data, monkeypatch):
+    monkeypatch.setattr(pickle, "loads", lambda *_: pytest.fail("unpickled"))
+    monkeypatch.setattr(pickle, "load", lambda *_: pytest.fail("unpickled"))
+    with pytest.raises(BadInputError, match="damaged_file"):
+        read_bytes(data, "a.parquet")
+
+
+def test_format_overrides_the_ending(read_bytes):
+    assert read_bytes(b'{"text": "one"}\n', "a.txt", format="jsonl").texts == ["one"]
+    assert read_bytes(b'{"text": "one"}\n', "a.jsonl", format="text").texts == ['{"text": "one"}']
