@@ -1,8 +1,9 @@
-"""Reports about a store as plain dictionaries: `status`, `stats`, rows for `inspect`, and `verify`."""
+"""Reports about a store as plain dictionaries: `status`, `stats`, and rows for `inspect`."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli import augmentations
-from augment_cli.errors import BadInputError, UsageError
-from augment_cli.files import sha256_of_file
-from augment_cli.parquet import read_parquet
-from augment_cli.schema import ROW_GROUP_ROWS, metadata_of
-from augment_cli.store import Stage, Store
+from augment_cli.errors import UsageError
+from augment_cli.manifest import Stage
+from augment_cli.schema import ROW_GROUP_ROWS
+from augment_cli.soundness import why_not_reused
+from augment_cli.store import Store
 
 
 def is_augmentation(stage: Stage) -> bool:
@@ -22,9 +23,14 @@ def is_augmentation(stage: Stage) -> bool:
     return stage.settings["stage"] in augmentations.names()
 
 
-def status(store: Store) -> list[dict[str, Any]]:
-    """One entry a stage: parts done, rows, share of changed rows, size, what made it."""
-    return [_status_of(store.stage(name)) for name in store.stages()]
+def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dict[str, Any]]:
+    """One entry a stage: parts done, rows, share of changed rows, size, what made it.
+
+    `differs` names the first setting in which the stage differs from what the same command would make
+    today, or is None; with `corpus`, the input files are compared too.
+    """
+    entries = [_status_of(store.stage(name)) for name in store.stages()]
+    return [entry | {"differs": why_not_reused(store, entry["stage"], corpus)} for entry in entries]
 
 
 def _status_of(stage: Stage) -> dict[str, Any]:
@@ -105,43 +111,3 @@ def sample_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dic
                 table = table.add_column(1, "original", corpus["text"])
             rows += table.to_pylist()
     return rows
-
-
-def verify(store: Store) -> list[str]:
-    """Recount and re-read every part of a store.
-
-    Returns
-    -------
-    list of str
-        What is wrong, one line each; empty if every part is as the manifest says.
-    """
-    problems: list[str] = []
-    for name in store.stages():
-        stage = store.stage(name)
-        if not stage.is_complete:
-            done = f"{len(stage.parts)} of {stage.expected_parts} parts"
-            problems.append(f"{name}: {done}; run it again to resume")
-        for index, part in sorted(stage.parts.items()):
-            path = store.part_path(name, index)
-            found = _problems_of(path, part.sha256, part.rows, stage)
-            problems += [f"{path}: {problem}" for problem in found]
-        expected = {store.part_path(name, index) for index in stage.parts}
-        present = set((store.path / name).glob("*.parquet")) if (store.path / name).is_dir() else set()
-        problems += [f"{path}: not in the manifest; move it away" for path in sorted(present - expected)]
-    return problems
-
-
-def _problems_of(path: Path, sha256: str, rows: int, stage: Stage) -> list[str]:
-    try:
-        table = read_parquet(path)
-    except BadInputError as error:
-        return [str(error).removeprefix(f"{path}: ")]
-    problems = []
-    if table.num_rows != rows:
-        problems.append(f"has {table.num_rows} rows, the manifest says {rows}")
-    written_by = metadata_of(table.schema)
-    if written_by is None or written_by.get("fingerprint") != stage.settings["fingerprint"]:
-        problems.append("was made by another run (its fingerprint differs)")
-    if sha256_of_file(path) != sha256:
-        problems.append("its bytes differ from what was committed (sha256)")
-    return problems

@@ -234,8 +234,17 @@ def stats(
 
 @app.command()
 @guarded
-def status(store: options.Store = options.DEFAULT_STORE, as_json: options.Json = False) -> None:
-    """Which stages a store has, how much of each is done, and what they were made with.
+def status(
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: Annotated[
+        list[str] | None, typer.Option("--corpus", help="compare with these input files too")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Which stages a store has, how much of each is done, what they were made with, and what has changed.
+
+    A stage is reused as long as nothing it depends on has changed: its settings, the stages before it,
+    the versions of the code and of the libraries that decide the result.
 
     \b
     Examples:
@@ -247,7 +256,7 @@ def status(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
     from augment_cli.cli import views
     from augment_cli.store import Store
 
-    views.show_status(Store.open(store), as_json)
+    views.show_status(Store.open(store), corpus, as_json)
 
 
 @app.command("list")
@@ -305,7 +314,7 @@ def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
     """
     from augment_cli.cli import views
     from augment_cli.errors import BadInputError
-    from augment_cli.report import verify as verify_store
+    from augment_cli.soundness import verify as verify_store
     from augment_cli.store import Store
 
     opened = Store.open(store)

@@ -71,9 +71,9 @@ def _share(entry: dict[str, Any]) -> str:
     return f"{100 * entry['changed'] / max(entry['rows'], 1):.1f} %"
 
 
-def show_status(store: Store, as_json: bool) -> None:
-    """Every stage of a store: how much of it is there, and what it was made with."""
-    entries = report.status(store)
+def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> None:
+    """Every stage of a store: how much of it is there, what it was made with, and what has changed."""
+    entries = report.status(store, corpus)
     if as_json:
         print_json(entries)
         return
@@ -93,6 +93,10 @@ def show_status(store: Store, as_json: bool) -> None:
             ", ".join(f"{key}={value}" for key, value in settings.items()),
         )
     console().print(table)
+    for entry in entries:
+        if entry["differs"]:
+            line = f"{entry['stage']} cannot be reused: made with {entry['differs']}"
+            console().print(line, style="yellow", markup=False, soft_wrap=True)
 
 
 def show_stats(entry: dict[str, Any], as_json: bool) -> None:
