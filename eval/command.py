@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +12,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors import UsageError, UserError
 from eval import tables
 from eval.compare import RESAMPLES, compare
-from eval.results import ModelResults, find_results, read_results, write_encoder, write_file, write_result
-from eval.runner import Progress as SilentProgress
+from eval.results import ModelResults, find_results, read_results
 from eval.tasks import REGISTRY, Task, choose_tasks, load_registry
 
 _EXAMPLES = """
@@ -50,9 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        print(
-            "interrupted; finished tasks and cached embeddings are kept, run again to go on", file=sys.stderr
-        )
+        print("interrupted; finished tasks and stored embeddings are kept", file=sys.stderr)
         sys.exit(130)
 
 
@@ -94,12 +89,7 @@ def _score(arguments: Sequence[str]) -> None:
         help="cut sentences after N tokens (default: the stored length)",
     )
     add("--no-truncation", action="store_true", help="cut only where the model's position table ends")
-    add(
-        "--precision",
-        choices=("fp32", "bf16"),
-        default="fp32",
-        help="bf16 is faster and moves scores a little",
-    )
+    add("--precision", choices=("fp32", "bf16", "both"), default="fp32", help="both shows what bf16 does")
     add("--whiten", action="store_true", help="whiten each task's embeddings, fitted on its own sentences")
     add("--classifier", default="logistic-regression", help="or senteval-torch, senteval-torch-fast")
     add("--gromov", action="store_true", help="Gromov-Hausdorff distance too (needs gudhi)")
@@ -124,6 +114,7 @@ def _score(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     if options.max_length is not None and options.no_truncation:
         raise UsageError("--max-length and --no-truncation contradict each other; give one")
+    from eval import scoring
     from eval.runner import read_tables
 
     registry = load_registry(options.registry)
@@ -133,113 +124,15 @@ def _score(arguments: Sequence[str]) -> None:
     )
     for message in missing:
         print(f"skipped: {message}", file=sys.stderr)
-    results = [_score_model(model, data_tables, options) for model in options.models]
-    if not options.no_plots:
-        _plot(results, chosen, options.out)
+    precisions = ("fp32", "bf16") if options.precision == "both" else (options.precision,)
+    results = [
+        scoring.score_model(model, precision, data_tables, options)
+        for model in options.models
+        for precision in precisions
+    ]
+    scoring.say_precision(results)
     _print_tables(results, registry, as_json=options.json, published=True)
-    _write_tables(results, registry, options.out)
-
-
-def _score_model(model: str, data_tables: Sequence[Any], options: argparse.Namespace) -> ModelResults:
-    from eval import runner
-    from eval.encoder import load_encoder, longest_input
-
-    label, _, path = model.rpartition("=")
-    encoder = load_encoder(
-        path,
-        pooling=options.pooling,
-        max_length=options.max_length,
-        precision=options.precision,
-        allow_download=options.allow_download,
-        device=options.device,
-    )
-    if options.no_truncation:
-        encoder.max_length = longest_input(encoder.model, encoder.tokenizer)
-    settings = {
-        "digest": encoder.digest,
-        "revision": encoder.revision,
-        "pooling": encoder.pooling,
-        "max_length": encoder.max_length,
-        "precision": encoder.precision,
-        "whiten": options.whiten,
-        "classifier": options.classifier,
-    }
-    label = label or _label(path)
-    kind = [str(encoder.digest)[:12], encoder.pooling, str(encoder.max_length), encoder.precision]
-    kind += ["whitened"] if options.whiten else []
-    kind += [options.classifier] if options.classifier != "logistic-regression" else []
-    folder = options.out / re.sub(r"[^\w.+-]+", "_", label) / "-".join(kind)
-    write_encoder(folder, label, settings)
-    run = runner.Options(
-        whiten=options.whiten,
-        classifier=options.classifier,
-        jobs=options.jobs,
-        gromov=options.gromov,
-        cache=None if options.no_cache else options.cache or options.out / "cache",
-        any_data=options.any_data,
-    )
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        vectors = runner.Vectors(encoder, data_tables, run, _Bars(bars, label))
-        for table in data_tables:
-            outcome, seconds = runner.timed(table, vectors, run, _Bars(bars, table.task.title))
-            write_result(folder, table, outcome, seconds)
-            print(
-                f"{label}: {table.task.title} {table.task.metric} {_number(outcome.main)} ({seconds:.1f} s)"
-                + "".join(f"\n  note: {note}" for note in outcome.notes),
-                file=sys.stderr,
-            )
-    return read_results(folder)
-
-
-class _Bars(SilentProgress):
-    """Progress of one model, shown by rich: what `eval.runner.Progress` asks for."""
-
-    def __init__(self, bars: Progress, label: str) -> None:
-        self.bars, self.label = bars, label
-        self.bar = bars.add_task(label, total=None, rate="")
-
-    def start(self, what: str, total: int) -> None:
-        """Begin to count something."""
-        self.bars.update(self.bar, description=f"{self.label}: {what}", total=total, completed=0)
-
-    def advance(self, count: int) -> None:
-        """Count some of it as done."""
-        self.bars.advance(self.bar, count)
-        speed = self.bars.tasks[self.bar].speed
-        self.bars.update(self.bar, rate=f"{speed:,.0f}/s" if speed else "")
-
-
-def _label(path: str) -> str:
-    parts = [part for part in path.rstrip("/").split("/") if part not in ("", ".", "..")]
-    # A trainer's folder ends in best or last; its parent says which run it is.
-    return "-".join(parts[-2:]) if parts and parts[-1] in ("best", "last", "model") else (parts or [path])[-1]
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}" if value == value else "undefined"
-
-
-def _plot(results: Sequence[ModelResults], tasks: Sequence[Task], out: Path) -> None:
-    from eval.plots import plot_scores, plot_similarity
-
-    shown = [task for task in tasks if not task.protocol.startswith("geometry")]
-    plot_scores(results, shown, out / "scores.png")
-    for result in results:
-        plot_similarity(result, tasks, result.folder / "similarity.png")
-
-
-def _write_tables(results: Sequence[ModelResults], registry: dict[str, Task], out: Path) -> None:
-    built = tables.build(results, registry)
-    write_file(out / "table.md", tables.as_markdown(built).encode())
-    write_file(out / "table.csv", tables.as_csv(built).encode())
-    print(f"results, table.md, table.csv and plots are in {out}", file=sys.stderr)
+    scoring.write_overview(results, registry, options)
 
 
 def _print_tables(

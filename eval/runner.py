@@ -13,6 +13,7 @@ from augment_cli.errors import MissingError
 from eval import clustering, geometry, intent, ordering, sts, transfer, whitening
 from eval.encoder import Encoder
 from eval.outcome import Outcome, caution, flaw, undefined
+from eval.static import StaticEncoder
 from eval.tasks import Table, Task, pairs_of, read_table, texts_of
 
 PURITY_NEIGHBOURS = (1, 10, 100)
@@ -96,10 +97,14 @@ class Vectors:
     """The embeddings of all distinct sentences, looked up by text."""
 
     def __init__(
-        self, encoder: Encoder, tables: Sequence[Table], options: Options, progress: Progress
+        self,
+        encoder: Encoder | StaticEncoder,
+        tables: Sequence[Table],
+        options: Options,
+        progress: Progress,
     ) -> None:
         distinct = list(dict.fromkeys(text for table in tables for text in sentences_of(table)))
-        progress.start("sentences", len(distinct))
+        progress.start("distinct sentences to encode", len(distinct))
         self.rows = {text: row for row, text in enumerate(distinct)}
         self.matrix = encoder.encode(distinct, cache=options.cache, progress=progress.advance)
 
@@ -185,7 +190,7 @@ def _cola(table: Table, encode: sts.Encode, options: Options, progress: Progress
 
 
 def _clustering(table: Table, encode: sts.Encode, options: Options, progress: Progress) -> Outcome:
-    progress.start(table.task.title, len(clustering.SEEDS))
+    progress.start("seeds", len(clustering.SEEDS))
     (column,) = table.task.text_columns
     labels = list(_labels(table, [table.task.split]))
     return clustering.score(
@@ -197,7 +202,7 @@ def _clustering(table: Table, encode: sts.Encode, options: Options, progress: Pr
 
 
 def _intent(table: Table, encode: sts.Encode, options: Options, progress: Progress) -> Outcome:
-    progress.start(table.task.title, len(intent.SHOTS) * intent.SPLITS)
+    progress.start("few-shot trainings", len(intent.SHOTS) * intent.SPLITS)
     (column,) = table.task.text_columns
     pool = [split for split in ("train", "dev") if split in table.task.counts]
     texts = [text for split in pool for text in table.select(column, split)]

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from augment_cli.api import ingest_corpus
+from augment_cli.errors import BadInputError
 from eval import runner, transfer
 from eval.command import main
 from eval.encoder import load_encoder
+from eval.scoring import split_label
+from eval.static import load_static
 from eval.tasks import load_registry
 
 SETS = {
@@ -231,3 +234,43 @@ def test_whitening_is_fitted_on_the_tasks_own_sentences(world, plain_model):
     whitened = runner.score_task(table, encoder.encode, runner.Options(whiten=True), runner.Progress())
     assert whitened.scores["anisotropy"] < plain.scores["anisotropy"]
     assert abs(whitened.scores["anisotropy"]) < 0.1
+
+
+def test_what_bf16_does_to_each_score_is_shown(world, plain_model, capsys):
+    options = [*common(world), "--tasks", "sts,cola", "--no-plots"]
+    printed = run(capsys, f"m={plain_model}", *options, "--precision", "both").err
+    line = next(line for line in printed.split("\n") if "STS fp32" in line)
+    exact, rough, difference = (float(line.replace(",", "").split()[i]) for i in (3, 5, 6))
+    assert difference == pytest.approx(rough - exact, abs=2e-4)
+    assert "COLA fp32" in printed
+    assert "--precision both" in run(capsys, f"n={plain_model}", *options, "--precision", "bf16").err
+
+
+def test_word_vectors_are_scored_like_any_encoder(world, capsys):
+    words = world / "words.vec"
+    lines = [
+        f"{word} {number}.0 {number * number} 1" for number, word in enumerate(["the", "dog", "plays", "New"])
+    ]
+    words.write_text("4 3\n" + "\n".join([*lines, "New York 1 2 3", "the 9 9 9"]) + "\n")
+    encoder = load_static(words)
+    np.testing.assert_array_equal(
+        encoder.encode(["The dog zzz", "", "unknown"]), [[0.5, 0.5, 1], [0] * 3, [0] * 3]
+    )
+    assert "New York" in encoder.rows
+    printed = run(capsys, f"glove={words}", *common(world), "--tasks", "sts", "--no-plots")
+    assert "glove: STS spearman" in printed.err
+    words.write_text("the 1 2 3\ndog 1 2\n")
+    with pytest.raises(BadInputError, match="line 2: not a word and its numbers"):
+        load_static(words)
+    words.write_text("")
+    with pytest.raises(BadInputError, match="holds no word vectors"):
+        load_static(words)
+
+
+def test_labels_come_from_the_path_unless_given(tmp_path):
+    assert split_label("una=runs/x") == ("una", "runs/x")
+    assert split_label("runs/una/best/") == ("una-best", "runs/una/best/")
+    assert split_label("sentence-transformers/all-MiniLM-L6-v2")[0] == "all-MiniLM-L6-v2"
+    folder = tmp_path / "lr=3"
+    folder.mkdir()
+    assert split_label(str(folder)) == ("lr=3", str(folder))

@@ -1,0 +1,163 @@
+"""Scoring a model: load it, encode once, run every protocol, write results, tables and plots."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from eval import runner, tables
+from eval.encoder import Encoder, load_encoder, longest_input
+from eval.plots import plot_scores, plot_similarity
+from eval.results import ModelResults, read_results, write_encoder, write_file, write_result
+from eval.static import SUFFIXES, StaticEncoder, load_static
+from eval.tasks import Table, Task
+
+_BAR = (
+    TextColumn("{task.description}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TextColumn("{task.fields[rate]}"),
+    TimeRemainingColumn(),
+)
+
+
+def score_model(
+    model: str, precision: str, data_tables: Sequence[Table], options: argparse.Namespace
+) -> ModelResults:
+    """Score one model (a folder, a name, a file of word vectors; LABEL= may stand before it)."""
+    label, path = split_label(model)
+    encoder = _load(path, precision, options)
+    settings = {
+        "digest": encoder.digest,
+        "revision": encoder.revision,
+        "pooling": encoder.pooling,
+        "max_length": encoder.max_length,
+        "precision": encoder.precision,
+        "whiten": options.whiten,
+        "classifier": options.classifier,
+    }
+    kind = [str(encoder.digest)[:12], encoder.pooling, str(encoder.max_length), encoder.precision]
+    kind += ["whitened"] if options.whiten else []
+    kind += [options.classifier] if options.classifier != "logistic-regression" else []
+    folder = options.out / re.sub(r"[^\w.+-]+", "_", label) / "-".join(kind)
+    write_encoder(folder, label, settings)
+    run = runner.Options(
+        whiten=options.whiten,
+        classifier=options.classifier,
+        jobs=options.jobs,
+        gromov=options.gromov,
+        cache=None if options.no_cache else options.cache or options.out / "cache",
+        any_data=options.any_data,
+    )
+    # On a terminal bars show rate and time to go; a log gets a line for each step.
+    with Progress(*_BAR, console=Console(stderr=True), transient=True) as bars:
+        vectors = runner.Vectors(encoder, data_tables, run, _Bars(bars, label))
+        for table in data_tables:
+            outcome, seconds = runner.timed(table, vectors, run, _Bars(bars, table.task.title))
+            write_result(folder, table, outcome, seconds)
+            _say(f"{label}: {table.task.title} {table.task.metric} {number(outcome.main)} ({seconds:.1f} s)")
+            for note in outcome.notes:
+                _say(f"  note: {note}")
+    return read_results(folder)
+
+
+def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder | StaticEncoder:
+    if path.endswith(SUFFIXES) and Path(path).is_file():
+        return load_static(Path(path))
+    encoder = load_encoder(
+        path,
+        pooling=options.pooling,
+        max_length=options.max_length,
+        precision=precision,  # type: ignore[arg-type]
+        allow_download=options.allow_download,
+        device=options.device,
+    )
+    if options.no_truncation:
+        encoder.max_length = longest_input(encoder.model, encoder.tokenizer)
+    return encoder
+
+
+def split_label(model: str) -> tuple[str, str]:
+    """The label and the path of a MODEL argument; without LABEL= the label is taken from the path."""
+    label, _, path = model.partition("=")
+    if path and not Path(model).exists():
+        return label, path
+    parts = [part for part in model.rstrip("/").split("/") if part not in ("", ".", "..")]
+    # A trainer's folder ends in best or last; its parent says which run it is.
+    return (
+        "-".join(parts[-2:]) if parts and parts[-1] in ("best", "last", "model") else (parts or [model])[-1],
+        model,
+    )
+
+
+class _Bars(runner.Progress):
+    """Progress of one model, shown by rich."""
+
+    def __init__(self, bars: Progress, label: str) -> None:
+        self.bars, self.label = bars, label
+        self.bar = bars.add_task(label, total=None, rate="")
+
+    def start(self, what: str, total: int) -> None:
+        """Begin to count something."""
+        if not self.bars.console.is_terminal:
+            _say(f"{self.label}: {total:,} {what}")
+        self.bars.update(self.bar, description=f"{self.label}: {what}", total=total, completed=0)
+
+    def advance(self, count: int) -> None:
+        """Count some of it as done."""
+        self.bars.advance(self.bar, count)
+        speed = self.bars.tasks[self.bar].speed
+        self.bars.update(self.bar, rate=f"{speed:,.0f}/s" if speed else "")
+
+
+def say_precision(results: Sequence[ModelResults]) -> None:
+    """Say what bf16 does to each score, for each model whose fp32 results are there too."""
+    for rough in results:
+        if rough.settings["precision"] != "bf16":
+            continue
+        folder = rough.folder.with_name(rough.folder.name.replace("-bf16", "-fp32"))
+        if not (folder / "encoder.json").is_file():
+            _say(f"{rough.label}: what bf16 does to each score is shown with --precision both")
+            continue
+        exact = read_results(folder)
+        for name, scores in rough.tasks.items():
+            if name in exact.tasks:
+                before, after = exact.tasks[name].main, scores.main
+                _say(
+                    f"{rough.label}: {scores.title} fp32 {number(before)}, bf16 {number(after)}, "
+                    f"{after - before:+.4f}"
+                )
+
+
+def number(value: float) -> str:
+    """A score for people."""
+    return f"{value:.4f}" if value == value else "undefined"
+
+
+def write_overview(
+    results: Sequence[ModelResults], registry: dict[str, Task], options: argparse.Namespace
+) -> None:
+    """Tables over the models of this run, and plots of their scores."""
+    built = tables.build(results, registry)
+    write_file(options.out / "table.md", tables.as_markdown(built).encode())
+    write_file(options.out / "table.csv", tables.as_csv(built).encode())
+    if not options.no_plots:
+        tasks = list(registry.values())
+        plot_scores(
+            results,
+            [task for task in tasks if not task.protocol.startswith("geometry")],
+            options.out / "scores.png",
+        )
+        for result in results:
+            plot_similarity(result, tasks, result.folder / "similarity.png")
+    _say(f"results, table.md, table.csv and plots are in {options.out}")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
