@@ -36,6 +36,9 @@ class Model(nn.Module):
         super().__init__()
         self.encoder, self.pooling = encoder, canonical(pooling)
         config: Any = encoder.config
+        for name, parameter in encoder.named_parameters():
+            # BERT's pooler comes after every pooling we have; it never gets a gradient.
+            parameter.requires_grad_(not name.startswith("pooler."))
         joined = self.pooling.count("+") + 1
         self.head = make_head(recipe.head, config.hidden_size * joined) if recipe.objective != "mlm" else None
         self.masked_head = None
@@ -68,7 +71,7 @@ class Model(nn.Module):
 
     def encoder_parameters(self) -> list[nn.Parameter]:
         """Parameters whose gradients are partial on each rank: the encoder's and the masked head's."""
-        own = list(self.encoder.parameters())
+        own = [parameter for parameter in self.encoder.parameters() if parameter.requires_grad]
         return own + (list(self.masked_head.parameters()) if self.masked_head is not None else [])
 
     def head_parameters(self) -> list[nn.Parameter]:

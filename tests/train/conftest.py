@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import torch
@@ -94,27 +93,22 @@ def store_copy(tiny_store, tmp_path):
     return Path(shutil.copytree(tiny_store, tmp_path / "store"))
 
 
-def run_train(*arguments, ranks=1, timeout=240, **kwargs):
+@pytest.fixture(scope="session")
+def build_store():
+    """`make_store`, for tests that need a store of their own."""
+    return make_store
+
+
+@pytest.fixture(scope="session")
+def run_train():
     """Run the command in a process of its own, or under torchrun."""
-    start = [sys.executable, "-m", "train"]
-    if ranks > 1:
-        start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m", "train"]  # noqa: E501
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "DATA": ""}
-    return subprocess.run(
-        [*start, *map(str, arguments)], cwd=REPOSITORY, env=environment, capture_output=True, text=True,
-        timeout=timeout, check=False, **kwargs,
-    )  # fmt: skip
 
+    def run(*arguments, ranks=1):
+        launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
+        command = [sys.executable, *launcher, "-m", "train", *map(str, arguments)]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        return subprocess.run(
+            command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=240, check=False
+        )
 
-def weights(folder):
-    """The tensors of a safetensors file as NumPy arrays."""
-    from safetensors.numpy import load_file
-
-    return load_file(folder)
-
-
-def assert_same_bits(first, second):
-    """Two tables of arrays are equal to the bit."""
-    assert first.keys() == second.keys()
-    for name, array in first.items():
-        np.testing.assert_array_equal(array, second[name], err_msg=name)
+    return run

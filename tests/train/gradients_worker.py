@@ -1,0 +1,68 @@
+"""Run by test_ranks.py, alone or under torchrun: losses and gradients of two steps for many settings.
+
+    gradients_worker.py STORE ENCODER OUT.npz
+"""
+
+import itertools
+import sys
+
+import numpy as np
+import torch
+
+from train.contrastive import ContrastiveObjective
+from train.distributed import join, leave
+from train.masked_objective import MaskedObjective
+from train.model import Model, draw_key, start
+from train.reader import Reader
+from train.recipe import make_recipe
+from train.run import open_columns
+
+STAGES = ("una", "una.1", "pi")
+
+
+def settings():
+    """(name, recipe values): 0, 1 and 3 negative columns, pool, chunks, auxiliary loss, both precisions."""
+    for precision, negatives, chunk in itertools.product(("float64", "fp32"), (0, 1, 3), (0, 7)):
+        yield f"{precision} columns {negatives} chunk {chunk}", {
+            "precision": precision, "negatives": STAGES[:negatives], "negative_layout": "columns", "chunk": chunk,
+            "positives": ("aa", "self"),
+        }  # fmt: skip
+    for precision in ("float64", "fp32"):
+        pool = {"precision": precision, "loss": "nt-xent", "negatives": ("una",), "negative_layout": "pool"}
+        yield f"{precision} pool", pool
+        yield f"{precision} symmetric", {"precision": precision, "loss": "symmetric", "hard_negative_weight": 0.5,
+                                         "negatives": ("una",), "negative_layout": "columns"}  # fmt: skip
+        yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
+        yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
+
+
+def main():
+    store_path, encoder_path, out = sys.argv[1:]
+    torch.set_num_threads(1)
+    ranks = join()
+    results = {}
+    for name, values in settings():
+        # 14 rows for 4 ranks: slices of unlike size; 150 rows leave a last batch with fillers.
+        recipe = make_recipe({"batch": 14, "dropout": 0.0, "slices": 2, "max_length": 24, "pooling": "mean"} | values)
+        encoder = start(encoder_path, recipe, ranks.device)
+        torch.manual_seed(draw_key(1, "heads"))
+        model = Model(encoder.model, "mean", recipe).to(encoder.model.dtype).train()
+        kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
+        objective = kind(recipe, encoder.tokenizer, ranks)
+        store, stages = open_columns(store_path, objective.columns, encoder.tokenizer, ranks)
+        reader = Reader(store, stages, batch=14, seed=1, rank=ranks.rank, ranks=ranks.ranks)
+        batches = list(reader.epoch(0))
+        for step in (0, len(batches) - 1):
+            model.zero_grad()
+            metrics = objective.backward(model, objective.prepare(batches[step], step), step)
+            ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
+            results[f"{name}|{step}|loss"] = np.array(sum(metrics.values()))
+            gradients = [p.grad.reshape(-1) for p in model.parameters() if p.grad is not None]
+            results[f"{name}|{step}|gradient"] = torch.cat(gradients).numpy()
+    if ranks.is_first:
+        np.savez(out, **results)
+    leave()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""Exact resumption: killed anywhere, a continued run equals the undisturbed one to the bit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+import train.run as run_module
+from augment_cli.errors import BadInputError, MixError
+from train import checkpoint
+from train.distributed import join
+from train.log import read_log
+from train.recipe import make_recipe
+from train.run import Run, train
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RECIPES = {
+    "una": {"loss": "nt-xent", "negatives": ("una",), "alpha": 2, "precision": "bf16"},
+    "mlm": {"objective": "mlm", "schedule": "warmup-stable-decay", "decay_steps": 3},
+    "cached": {"positives": ("aa", "pi", "self"), "chunk": 5, "mlm_weight": 0.1, "loss": "symmetric"},
+}
+COMMON = {"batch": 16, "epochs": 2, "learning_rate": 1e-3, "checkpoint_every": 4, "log_every": 1, "evaluate_every": 0}
+
+
+def weights(path):
+    return load_file(path)
+
+
+def assert_same_bits(first, second):
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name], err_msg=name)
+
+
+class Killed(BaseException):
+    """Stands in for SIGKILL: nothing in the program catches it."""
+
+
+def make_run(store, encoder, out, values=RECIPES["una"], **more):
+    return Run(make_recipe(COMMON | values | more), store, str(encoder), out)
+
+
+def numbers(folder):
+    """The events of a run's log without its clock."""
+    return [
+        {key: value for key, value in event.items() if key not in ("rows_per_second", "waited")}
+        for event in read_log(folder / "log.jsonl")
+    ]
+
+
+@pytest.fixture(scope="module", params=RECIPES)
+def undisturbed(request, tiny_store, tiny_encoder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / request.param
+    outcome = train(make_run(tiny_store, tiny_encoder, out, RECIPES[request.param]), join())
+    assert outcome.steps == 20
+    return RECIPES[request.param], out
+
+
+@pytest.mark.parametrize("step", [0, 3, 4, 10, 13, 19])
+def test_killed_before_a_step_continues_to_the_bit(undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, step):
+    values, expected = undisturbed
+    run = make_run(tiny_store, tiny_encoder, tmp_path / "run", values)
+    original = run_module.rate_at
+
+    def kill(number, steps, recipe):
+        if number == step:
+            raise Killed
+        return original(number, steps, recipe)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "rate_at", kill)
+        with pytest.raises(Killed):
+            train(run, join())
+    saved = checkpoint.checkpoints(run.out / "checkpoints")
+    assert [int(path.name[5:]) for path in saved] == list(range(4, step + 1, 4))[-2:]
+    train(run, join())
+    assert_same_bits(weights(run.out / "last/model.safetensors"), weights(expected / "last/model.safetensors"))
+    assert numbers(run.out) == numbers(expected)
+
+
+def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+    run = make_run(tiny_store, tiny_encoder, tmp_path / "run")
+    original, calls = checkpoint.save_file, []
+
+    def kill(tensors, path):
+        calls.append(path)
+        if len(calls) == 4:  # the optimiser's file of the second checkpoint
+            path.write_bytes(b"half")
+            raise Killed
+        original(tensors, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save_file", kill)
+        with pytest.raises(Killed):
+            train(run, join())
+    assert [path.name for path in checkpoint.checkpoints(run.out / "checkpoints")] == ["step-0000004"]
+    assert train(run, join()).steps == 20
+    assert not list((run.out / "checkpoints").glob(".*"))  # the half-written one is gone
+
+
+def test_a_finished_run_is_not_trained_again(undisturbed, tiny_store, tiny_encoder):
+    values, out = undisturbed
+    before = weights(out / "last/model.safetensors")
+    assert train(make_run(tiny_store, tiny_encoder, out, values), join()).steps == 20
+    assert_same_bits(weights(out / "last/model.safetensors"), before)
+    assert len(numbers(out)) == 20
+
+
+@pytest.fixture
+def stopped(tiny_store, tiny_encoder, tmp_path):
+    """A finished short run with a checkpoint to damage."""
+    run = make_run(tiny_store, tiny_encoder, tmp_path / "run", steps=4)
+    train(run, join())
+    return run, run.out / "checkpoints/step-0000004"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors", "state.json"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "missing"])
+def test_a_damaged_checkpoint_is_refused_by_name(stopped, name, damage):
+    run, folder = stopped
+    data = bytearray((folder / name).read_bytes())
+    if damage == "missing":
+        (folder / name).unlink()
+    else:
+        data[len(data) // 2] ^= 1 if name != "state.json" else 0x80
+        (folder / name).write_bytes(data if damage == "flip" else data[: len(data) // 2])
+    with pytest.raises(BadInputError, match="step-0000004"):
+        train(run, join())
+
+
+def test_a_foreign_checkpoint_is_refused_by_name(stopped, tiny_store, tiny_encoder):
+    run, folder = stopped
+    with pytest.raises(MixError, match=r"learning_rate = 0\.001, now 0\.5"):
+        train(make_run(tiny_store, tiny_encoder, run.out, steps=4, learning_rate=0.5), join())
+    state = json.loads((folder / "state.json").read_text())
+    (folder / "state.json").write_text(json.dumps(state | {"format": 99}))
+    with pytest.raises(BadInputError, match="another format"):
+        train(run, join())
+
+
+def test_only_what_changes_no_number_may_differ(stopped, tiny_store, tiny_encoder):
+    run, _ = stopped
+    assert train(make_run(tiny_store, tiny_encoder, run.out, steps=4, workers=0, keep=5, log_every=7), join()).steps
+
+
+# --- real signals, real processes
+
+
+def start_process(store, encoder, out, steps, *more):
+    command = [sys.executable, "-m", "train", "simcse", "--store", store, "--encoder", encoder, "--out", out]
+    for change in ("batch=16", f"steps={steps}", "evaluate_every=0", "log_every=1", "checkpoint_every=10", *more):
+        command += ["--set", change]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        list(map(str, command)), cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for_step(out, step, process):
+    while process.poll() is None:
+        events = read_log(out / "log.jsonl")
+        if events and events[-1]["step"] >= step:
+            return
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 128 + 15), (signal.SIGINT, 128 + 2)]
+)
+def test_signals(tiny_store, tiny_encoder, tmp_path, number, code):
+    finished = start_process(tiny_store, tiny_encoder, tmp_path / "whole", 60)
+    assert finished.wait(240) == 0, finished.stderr.read()
+    process = start_process(tiny_store, tiny_encoder, tmp_path / "run", 60)
+    wait_for_step(tmp_path / "run", 13, process)
+    process.send_signal(number)
+    assert process.wait(60) == code
+    last = read_log(tmp_path / "run/log.jsonl")[-1]["step"]
+    saved = [int(path.name[5:]) for path in checkpoint.checkpoints(tmp_path / "run/checkpoints")]
+    if number != signal.SIGKILL:
+        assert saved[-1] == last  # the grace checkpoint is of the last step
+    continued = start_process(tiny_store, tiny_encoder, tmp_path / "run", 60)
+    assert continued.wait(240) == 0, continued.stderr.read()
+    assert_same_bits(weights(tmp_path / "run/last/model.safetensors"), weights(tmp_path / "whole/last/model.safetensors"))
+    assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_another_number_of_ranks_continues_with_the_same_rows(tiny_store, tiny_encoder, tmp_path, run_train):
+    common = ["--store", tiny_store, "--encoder", tiny_encoder, "--set", "batch=16", "--set", "evaluate_every=0"]
+    common += ["--set", "dropout=0.0", "--set", "log_every=1", "--set", "checkpoint_every=5", "--set", "precision=float64"]
+    common += ["--set", "schedule=warmup-stable-decay", "--set", "decay_steps=1", "--set", "epochs=2"]
+    assert run_train("simcse", *common, "--out", tmp_path / "whole", "--set", "steps=16").returncode == 0
+    assert run_train("simcse", *common, "--out", tmp_path / "run", "--set", "steps=6").returncode == 0
+    done = run_train("simcse", *common, "--out", tmp_path / "run", "--set", "steps=16", ranks=2)
+    assert done.returncode == 0, done.stderr[-2000:]
+    whole, parts = numbers(tmp_path / "whole"), numbers(tmp_path / "run")
+    assert [event["step"] for event in parts] == list(range(1, 17))
+    np.testing.assert_allclose([e["loss"] for e in parts], [e["loss"] for e in whole], rtol=1e-8)
