@@ -148,7 +148,7 @@ def run_on_dask(
             "--backend dask needs Dask, which is not installed; `pip install 'augment-cli[dask]'`"
         ) from None
     try:
-        client = Client(scheduler, timeout=20)
+        client = Client(scheduler, timeout=10)
     except (OSError, ValueError) as error:
         raise MissingError(
             f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); start one with "

@@ -13,6 +13,7 @@ from augment_cli import tfidf
 from augment_cli.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, ingest
+from augment_cli.pack import PACK_STAGE, PackOptions, pack
 from augment_cli.runs import AugmentationRun, augment_store
 from augment_cli.store import Store
 
@@ -188,6 +189,11 @@ class Pipeline:
                 except IncompleteError as error:
                     self._failures.append(str(error))
         return folders
+
+    def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> None:
+        """Make the wide table that sentence-transformers trains on."""
+        with self._timed(stage, self.store.rows) as progress:
+            pack(self.store, options, stage, self.engine, progress)
 
     @contextlib.contextmanager
     def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from augment_cli import augmentations, ingest, tfidf
+from augment_cli import augmentations, ingest, pack, tfidf
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.files import sha256_of_file
 from augment_cli.ingest import IngestOptions
@@ -102,7 +102,8 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
 def _version_of(maker: str) -> int | None:
     if maker in augmentations.names():
         return augmentations.get(maker).version
-    return {"corpus": ingest.VERSION, tfidf.TFIDF_STAGE: tfidf.VERSION}.get(maker)
+    own = {"corpus": ingest.VERSION, tfidf.TFIDF_STAGE: tfidf.VERSION, pack.PACK_STAGE: pack.VERSION}
+    return own.get(maker)
 
 
 def _installed(library: str) -> str | None:

@@ -9,6 +9,7 @@ def main() -> None:
     """Run the command line and exit with its code (the README says what each code means)."""
     # Workers and this process share the cores; polars reads this when it is first imported.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    from augment_cli.cli.app import app
+    from augment_cli.cli import looking, making, sharing  # noqa: F401, they add their commands
+    from augment_cli.cli.application import app
 
     app(prog_name="augment-cli")

@@ -177,6 +177,20 @@ def show_hints(store: Store, folders: Sequence[str]) -> None:
         out.print(f"  {command}", markup=False, soft_wrap=True)
 
 
+def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """What is ready on this machine, and what is not."""
+    if as_json:
+        print_json(list(entries))
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("what", "ready", "missing", "get it with"):
+        table.add_column(name)
+    for entry in entries:
+        ready = "yes" if entry["ready"] else "no"
+        table.add_row(entry["what"], ready, ", ".join(entry["missing"]), Text(entry["get"] or ""))
+    console().print(table)
+
+
 def show_plan(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     """What a run would do."""
     if as_json:

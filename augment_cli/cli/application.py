@@ -1,0 +1,40 @@
+"""The command itself: its help, its version, and the group that the other modules add commands to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from augment_cli.cli.group import AugmentationGroup
+from augment_cli.cli.guard import EXIT_CODES
+from augment_cli.version import __version__
+
+app = typer.Typer(
+    cls=AugmentationGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """Offline augmentation for contrastive sentence embeddings.
+
+    Start with `augment-cli una`: it reads the shipped sample, fits TF-IDF and writes hard negatives
+    to `./store`. Give your own text with `--corpus`.
+    """

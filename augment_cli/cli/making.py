@@ -1,0 +1,154 @@
+"""Commands that fill a store, each a thin layer over `pipeline`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from augment_cli.cli import options
+from augment_cli.cli.application import app
+from augment_cli.cli.guard import guarded
+
+
+@app.command()
+@guarded
+def ingest(
+    corpus: options.Corpus = None,
+    store: options.Store = options.DEFAULT_STORE,
+    text_column: options.TextColumn = None,
+    id_column: options.IdColumn = None,
+    limit: options.Limit = None,
+    max_characters: options.MaxCharacters = 5_000,
+    part_rows: options.PartRows = 50_000,
+    input_format: options.Format = None,
+    quoting: options.Quoting = True,
+    split_sentences: options.SplitSentences = False,
+    deduplicate: options.Deduplicate = False,
+    max_rejects: options.MaxRejects = 0.01,
+    strict: options.Strict = False,
+    as_json: options.Json = False,
+) -> None:
+    """Read text into a store; what is no sentence goes to the rejects with its reason.
+
+    \b
+    Examples:
+
+        augment-cli ingest --corpus sentences.txt --store my-store
+
+        augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
+
+        cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
+    """
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.ingest import IngestOptions
+    from augment_cli.pipeline import Pipeline
+
+    wanted = IngestOptions(
+        text_column,
+        id_column,
+        limit,
+        max_characters,
+        part_rows,
+        input_format,
+        quoting,
+        split_sentences,
+        deduplicate,
+    )
+    with Pipeline(store, reporter=ConsoleReporter()) as pipeline:
+        pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        views.show_run(pipeline.store, pipeline.results, as_json)
+
+
+@app.command()
+@guarded
+def fit(
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: options.Corpus = None,
+    min_df: Annotated[int, typer.Option("--min-df", min=1, help="leave out terms of fewer sentences")] = 1,
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", help="treebank (fast), nltk (exact), or module:callable")
+    ] = "treebank",
+    on: Annotated[str, typer.Option("--on", help="stages to count together, such as corpus,uda")] = "corpus",
+    name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
+    jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
+    as_json: options.Json = False,
+) -> None:
+    """Fit the TF-IDF matrix and the table of each term's maximum score.
+
+    \b
+    Examples:
+
+        augment-cli fit
+
+        augment-cli fit --min-df 2 --name frequent
+
+        augment-cli una --fit frequent --radius 1% --name una-frequent
+    """
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.engine import Engine
+    from augment_cli.pipeline import Pipeline
+    from augment_cli.tfidf import FitOptions
+
+    wanted = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
+    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
+        pipeline.ingest(corpus)
+        pipeline.fit(wanted, name)
+        views.show_run(pipeline.store, pipeline.results, as_json)
+
+
+@app.command("run")
+@guarded
+def run_recipe(
+    recipe: Annotated[str, typer.Argument(help="a shipped recipe, or a TOML file")] = "default",
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: options.Corpus = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="STAGE.KEY=VALUE, to change the recipe")
+    ] = None,
+    text_column: options.TextColumn = None,
+    id_column: options.IdColumn = None,
+    limit: options.Limit = None,
+    max_rejects: options.MaxRejects = 0.01,
+    strict: options.Strict = False,
+    jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Run all augmentations of a recipe, and before them whatever is missing.
+
+    \b
+    Examples:
+
+        augment-cli run
+
+        augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
+    """
+    from augment_cli import recipe as recipes
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.engine import Engine
+    from augment_cli.ingest import IngestOptions
+    from augment_cli.pipeline import Pipeline
+    from augment_cli.plan import plan_run
+
+    runs = recipes.load(recipe, change or [])
+    wanted = IngestOptions(text_column, id_column, limit)
+    if dry_run:
+        plan = plan_run(store, corpus, wanted, [(item.run, item.stage, item.draws) for item in runs])
+        views.show_plan(plan, as_json)
+        return
+    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
+        pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        folders = []
+        for item in runs:
+            folders += pipeline.augment(item.run, item.stage, item.draws)
+        views.show_run(pipeline.store, pipeline.results, as_json)
+        if not as_json:
+            views.show_hints(pipeline.store, folders)

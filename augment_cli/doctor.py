@@ -1,0 +1,63 @@
+"""`doctor`: what each stage would need on this machine, and the one line that gets it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from augment_cli import augmentations
+
+# Packages behind each need of an augmentation, and what installs them. Found, not imported.
+_NEEDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "tfidf": (("numpy", "pyarrow", "nltk"), "pip install augment-cli"),
+    "parses": (("spacy",), "pip install 'augment-cli[parse]'"),
+    "model": (("torch", "transformers", "safetensors"), "pip install 'augment-cli[neural]'"),
+}
+_OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "--tokenizer nltk": (("nltk",), "pip install augment-cli"),
+    "--split-sentences": (("nltk",), "pip install augment-cli"),
+    "--backend dask": (("distributed",), "pip install 'augment-cli[dask]'"),
+    "train, eval": (("torch", "transformers", "scipy"), "pip install 'augment-cli[neural]'"),
+}
+
+
+def examine(store: Path) -> list[dict[str, Any]]:
+    """One entry a stage or option: `what`, `ready`, `missing` (packages or room) and `get` (a command)."""
+    entries = [_packages("ingest, fit", *_NEEDS["tfidf"])]
+    for name in augmentations.names():
+        entries.append(_augmentation(name))
+    entries += [_packages(what, *need) for what, need in _OTHERS.items()]
+    return [*entries, _room(store)]
+
+
+def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
+
+
+def _augmentation(name: str) -> dict[str, Any]:
+    try:
+        needs = augmentations.get(name).needs
+    except ImportError as error:
+        get = "pip install 'augment-cli[dev]'"
+        return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
+    found = [_packages(name, *_NEEDS[need]) for need in sorted(needs & _NEEDS.keys())]
+    missing = [package for entry in found for package in entry["missing"]]
+    lines = [entry["get"] for entry in found if entry["get"]]
+    return {"what": name, "ready": not missing, "missing": missing, "get": lines[0] if lines else None}
+
+
+def _room(store: Path) -> dict[str, Any]:
+    """Whether the store's file system can be written, and how much it still takes."""
+    place = store.absolute()
+    while not place.exists():
+        place = place.parent
+    writable = place.is_dir() and os.access(place, os.W_OK)
+    free = shutil.disk_usage(place).free
+    what = f"--store {store} ({free / 1e9:.0f} GB free, {os.cpu_count()} cores)"
+    if writable:
+        return {"what": what, "ready": True, "missing": [], "get": None}
+    return {"what": what, "ready": False, "missing": ["write permission"], "get": f"chmod u+w {place}"}

@@ -1,0 +1,178 @@
+"""Every exit code the help documents, what stands on stderr with it, and JSON alone on stdout."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def store_folder(sample_folder, tmp_path):
+    shutil.copytree(sample_folder / "store", tmp_path / "store")
+    return tmp_path
+
+
+def parts_of(folder):
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".parquet", ".json")]
+    return {path: path.read_bytes() for path in files}
+
+
+def test_0_in_a_fresh_folder_and_the_second_run_leaves_every_byte(process, tmp_path):
+    first = process("una", "--beta", "0.5", "--radius", "4000", cwd=tmp_path)
+    assert first.returncode == 0 and "using the shipped sample" in first.stderr
+    assert "window covers" in first.stderr and "Three rows of una" in first.stdout
+    before = parts_of(tmp_path / "store")
+    again = process("una", "--beta", "0.5", "--radius", "4000", cwd=tmp_path)
+    assert again.returncode == 0 and "already there" in again.stdout
+    assert parts_of(tmp_path / "store") == before
+
+
+def test_1_internal_errors_keep_their_traceback(process, store_folder):
+    (store_folder / "broken.py").write_text("def explode(texts):\n    1 / 0\nexplode.version = '1'\n")
+    result = process(
+        "fit", "--name", "x", "--tokenizer", "broken:explode", cwd=store_folder, PYTHONPATH=str(store_folder)
+    )
+    assert result.returncode == 1
+    assert "ZeroDivisionError" in result.stderr and "an internal error" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["una", "--nonsense"],
+        ["una", "--beta", "2"],
+        ["una", "--beta", "x"],
+        ["una", "--radius", "-1"],
+        ["una", "--draws", "0"],
+        ["una", "--limit", "0"],
+        ["una", "--name", "../out"],
+        ["una", "--parts", "one"],
+        ["una", "--parts", "5"],
+        ["una", "--backend", "slurm"],
+        ["una", "--backend", "dask"],
+        ["ingest", "--format", "xml"],
+        ["run", "no-such-recipe"],
+        ["run", "--set", "una.nonsense=1"],
+        ["inspect", "nonsense"],
+        ["remove", "corpus"],
+        ["fit", "--tokenizer", "nonsense"],
+        ["status", "--store"],
+    ],
+)
+def test_2_usage(command, store_folder, arguments):
+    before = parts_of(store_folder / "store")
+    result = command(*arguments)
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == "" and result.stderr and "Traceback" not in result.stderr
+    assert parts_of(store_folder / "store") == before
+
+
+def test_3_too_many_rejects_and_damaged_input(command, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"fine here\n" * 50 + b"\xff\n")
+    assert command("ingest", "--corpus", "in.txt", "--store", "a", "--max-rejects", "0.02").returncode == 0
+    result = command("ingest", "--corpus", "in.txt", "--store", "b")
+    assert result.returncode == 3 and "1 of 51 lines were rejected (1 not_utf8)" in result.stderr
+    assert command("ingest", "--corpus", "in.txt", "--store", "c", "--strict").returncode == 4
+
+
+def test_4_bad_input(command, store_folder):
+    assert command("una", "--corpus", "missing.txt").returncode == 4
+    assert command("status", "--store", "nowhere").returncode == 4
+    path = store_folder / "store" / "una" / "part-00000.parquet"
+    data = bytearray(path.read_bytes())
+    data[500] ^= 1
+    path.write_bytes(data)
+    result = command("verify")
+    assert result.returncode == 4 and str(path.relative_to(store_folder)) in result.stderr
+    result = command("verify", "--json")
+    assert result.returncode == 4 and len(json.loads(result.stdout)["problems"]) >= 1
+    assert command("inspect", "una").returncode == 4
+
+
+def test_5_refuses_to_mix(command, store_folder):
+    before = parts_of(store_folder / "store")
+    result = command("una", "--beta", "0.25", "--radius", "1%")
+    assert result.returncode == 5
+    assert "parameters.beta = 0.5, now 0.25" in result.stderr
+    assert parts_of(store_folder / "store") == before
+    assert command("una", "--beta", "0.25", "--radius", "1%", "--name", "una-25").returncode == 0
+    assert (store_folder / "store" / "una-25" / "part-00000.parquet").exists()
+
+
+def test_5_two_at_once(command, store_folder):
+    import fcntl
+
+    with (store_folder / "store" / ".work" / "lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        result = command("una", "--radius", "1%")
+        assert result.returncode == 5 and f"another run (process {os.getpid()})" in result.stderr
+        for reader in (["status"], ["stats", "una"], ["inspect", "una"], ["verify"]):
+            assert command(*reader).returncode == 0  # readers take no lock
+    # The file still names an owner, who no longer holds it.
+    assert command("una", "--radius", "1%").returncode == 0
+
+
+def test_6_something_missing(command, store_folder):
+    result = command("una", "--name", "x", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    assert result.returncode == 6 and "no Dask scheduler answers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["una", "--radius", "1%"],
+        ["una", "--radius", "1%", "--dry-run"],
+        ["run", "--dry-run"],
+        ["fit"],
+        ["ingest"],
+        ["inspect", "una", "-n", "3"],
+        ["inspect", "corpus", "-n", "3"],
+        ["inspect", "terms"],
+        ["stats", "una"],
+        ["stats", "tfidf"],
+        ["stats", "rejects"],
+        ["status"],
+        ["verify"],
+        ["list"],
+        ["doctor"],
+    ],
+)
+def test_json_is_all_there_is_on_stdout(command, store_folder, arguments):
+    result = command(*arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) is not None
+
+
+def test_dry_run_writes_nothing(command, tmp_path):
+    result = command("una", "--dry-run", "--draws", "2")
+    assert result.returncode == 0 and "una.1" in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_input(command, tmp_path):
+    result = command("ingest", "--corpus", "-", "--store", "s", "--json", stdin="one two\nthree four\n")
+    assert result.returncode == 0, result.stderr
+    rows = {entry["stage"]: entry["rows"] for entry in json.loads(result.stdout)}
+    assert rows == {"rejects": 0, "corpus": 2}
+
+
+def test_output_into_a_closed_pipe_is_no_error(sample_folder):
+    import subprocess
+    import sys
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "augment_cli", "inspect", "una", "-n", "1400"],
+        cwd=sample_folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=60)
