@@ -66,7 +66,12 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:
                 raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
         files += [file for file in found if file not in files]
     parent = Path(os.path.commonpath([file.resolve().parent for file in files]))
-    return [(file, file.resolve().relative_to(parent).as_posix()) for file in files]
+    return [(file, _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]
+
+
+def _utf8(name: str) -> str:
+    """A file name as text: bytes in it that are no UTF-8 become the replacement character."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Settings:

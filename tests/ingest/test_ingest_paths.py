@@ -75,3 +75,11 @@ def test_input_changed_by_one_byte_is_named(corpus, tmp_path):
             ingest(store, [corpus])
         with pytest.raises(MixError, match=r"parameters\.limit = null, now 1"):
             ingest(store, [corpus], IngestOptions(limit=1))
+
+
+def test_a_file_name_that_is_no_utf8(tmp_path, read_paths):
+    import os
+
+    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    path.write_text("one\n")
+    assert read_paths(path).store.read("corpus")["source"].to_pylist() == ["caf\ufffd.txt"]

@@ -1,0 +1,28 @@
+"""Tasks for the tests of the engine, importable in worker processes."""
+
+import os
+import signal
+import time
+
+
+def square(number, deadly=(), seconds=0.0):
+    """The square; kills its own process for some numbers, as the kernel does when memory runs out."""
+    time.sleep(seconds)
+    if number in deadly:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def kill_once(number, flag):
+    """Kills its worker the first time only."""
+    try:
+        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return number
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def fail(number):
+    """An error of the task's own."""
+    raise ValueError(f"number {number}")
