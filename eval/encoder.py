@@ -151,9 +151,16 @@ class Encoder:
     def _encode_distinct(
         self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
     ) -> np.ndarray:
-        if not texts:
-            return np.zeros((0, 0), dtype=np.float32)
-        ids = self._token_ids(texts)
+        training = self.model.training
+        self.model.eval()  # dropout would make every call another answer
+        try:
+            return self._encode_sorted(self._token_ids(texts), batch_tokens, progress)
+        finally:
+            self.model.train(training)
+
+    def _encode_sorted(
+        self, ids: Sequence[Sequence[int]], batch_tokens: int, progress: Progress | None
+    ) -> np.ndarray:
         # Longest first: what will not fit in memory fails at once. Stable, so the texts alone decide.
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
         vectors: np.ndarray | None = None
@@ -297,7 +304,7 @@ def find_folder(path_or_name: str | Path, allow_download: bool = False) -> tuple
         try:
             folder = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
             return folder, folder.name
-        except LocalEntryNotFoundError as error:
+        except (LocalEntryNotFoundError, ValueError) as error:  # ValueError: not even a name
             if not allow_download:
                 raise MissingError(
                     f"model {name!r} is not on this machine: no such folder, and not in the hub's cache; "

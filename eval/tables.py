@@ -20,6 +20,7 @@ from eval.tasks import Task
 PUBLISHED = Path(__file__).with_name("published.toml")
 # Geometry is not a percentage; everything else is printed times 100.
 _PLAIN = frozenset({"geometry", "geometry-nli"})
+_ROW_SETTINGS = ("pooling", "max_length", "precision", "whiten", "classifier")
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,13 @@ def _misprint(entry: dict[str, Any]) -> list[str]:
 
 def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row]:
     """Rows of scored models; those with one label are seeds of one model and share a row, mean ± sd."""
-    by_label: dict[str, list[ModelResults]] = {}
+    by_label: dict[tuple[str, ...], list[ModelResults]] = {}
     for result in results:
-        by_label.setdefault(result.label, []).append(result)
+        # Seeds differ in their weights and in nothing else; other settings make another row.
+        same = (str(result.settings.get(key)) for key in _ROW_SETTINGS)
+        by_label.setdefault((result.label, *same), []).append(result)
     rows = []
-    for label, seeds in by_label.items():
+    for (label, *_), seeds in by_label.items():
         cells, notes = {}, []
         for task in tasks:
             scale = 1 if task.protocol in _PLAIN else 100
@@ -100,6 +103,7 @@ def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row
         settings = seeds[0].settings
         kind = [settings["pooling"], str(settings["max_length"]), settings["precision"]]
         kind += ["whitened"] if settings.get("whiten") else []
+        kind += [str(settings.get("classifier"))] if tasks[0].protocol == "transfer" else []
         kind += [f"{len(seeds)} seeds"] if len(seeds) > 1 else []
         if cells:
             rows.append(Row(label, "ours: " + ", ".join(kind), cells, notes))

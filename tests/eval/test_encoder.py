@@ -185,6 +185,40 @@ def test_a_missing_model_says_what_to_do_and_touches_no_network(monkeypatch, tmp
         load_encoder("nobody/no-such-model")
     with pytest.raises(MissingError, match="does not exist; name a folder"):
         load_encoder(tmp_path / "nothing")
+    with pytest.raises(MissingError, match="name a folder"):
+        load_encoder("my model")
+
+
+def test_a_hub_name_is_fetched_only_when_allowed_and_then_found_again(monkeypatch, plain_model, tmp_path):
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    folder = tmp_path / "0123abc"
+    calls = []
+
+    def snapshot(name, *, allow_patterns, local_files_only=False):
+        calls.append(local_files_only)
+        assert not any("bin" in pattern or ".py" in pattern for pattern in allow_patterns)
+        if local_files_only and not folder.exists():
+            raise LocalEntryNotFoundError("not here")
+        if not folder.exists():
+            shutil.copytree(plain_model, folder)
+        return str(folder)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    with pytest.raises(MissingError, match="--allow-download"):
+        load_encoder("some/model")
+    assert calls == [True]
+    assert load_encoder("some/model", allow_download=True).revision == "0123abc"
+    assert load_encoder("some/model").revision == "0123abc"  # the recorded one, without network
+    assert calls == [True, True, False, True]
+
+
+def test_a_model_in_training_mode_is_encoded_without_dropout_and_left_in_it(plain_model, sentences):
+    loaded = load_encoder(plain_model)
+    expected = loaded.encode(sentences)
+    loaded.model.train()
+    np.testing.assert_array_equal(loaded.encode(sentences), expected)
+    assert loaded.model.training
 
 
 def test_pickled_weights_are_refused_by_name(plain_model, tmp_path):

@@ -16,7 +16,14 @@ from eval.outcome import Outcome
 from eval.tasks import Table, load_registry
 
 REGISTRY = load_registry()
-SETTINGS = {"pooling": "mean", "max_length": 64, "precision": "fp32", "whiten": False, "digest": "d" * 64}
+SETTINGS = {
+    "pooling": "mean",
+    "max_length": 64,
+    "precision": "fp32",
+    "whiten": False,
+    "classifier": "logistic-regression",
+    "digest": "d" * 64,
+}
 
 
 def table_of(name):
@@ -95,6 +102,16 @@ def test_seeds_of_one_label_share_a_row_with_mean_and_sample_deviation(tmp_path)
     assert table.rows[0].source.endswith("3 seeds")
     assert "73.00 ± 3.61" in tables.as_markdown([table])
     assert math.isnan(table.average(table.rows[0]))  # five sets of the seven are missing
+
+
+def test_other_settings_of_one_label_are_other_rows_and_not_seeds(tmp_path):
+    exact = write_model(tmp_path / "a", "m", {"mr": Outcome(0.7, {"accuracy": 0.7})})
+    rough = write_model(tmp_path / "b", "m", {"mr": Outcome(0.6, {"accuracy": 0.6})}, precision="bf16")
+    (table,) = tables.build([exact, rough], REGISTRY, published=False)
+    assert [(row.source, row.cells["mr"][0]) for row in table.rows] == [
+        ("ours: mean, 64, fp32, logistic-regression", 70),
+        ("ours: mean, 64, bf16, logistic-regression", 60),
+    ]
 
 
 def test_published_rows_stand_beside_ours_and_misprints_are_named(tmp_path):
