@@ -25,15 +25,16 @@ def keep_freed_memory() -> bool:
 
 
 def set_threads(threads: int, ranks_here: int = 1) -> int:
-    """Set torch's threads; 0 shares the usable cores out among this machine's ranks.
+    """Set torch's threads; 0 shares the usable cores out among this machine's ranks and leaves each rank one idle.
 
-    Idle OpenMP threads that spin take the core from whoever could use it: with two threads and one
-    busy neighbour a step takes ten times as long. `python -m train` therefore asks OpenMP for passive waiting
-    (`OMP_WAIT_POLICY`) before torch is loaded, unless the user has set it.
+    OpenMP's threads spin while they wait for each other. As many threads as cores therefore collapse to a tenth of
+    their speed as soon as a neighbour needs one core, and passive waiting (`OMP_WAIT_POLICY`) costs what
+    the second thread gains on small operations. On two cores one thread is the better choice, and two processes
+    under torchrun the best.
     """
     if not threads:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        threads = max(1, cores // ranks_here)
+        threads = max(1, cores // ranks_here - 1)
     torch.set_num_threads(threads)
     return threads
 
