@@ -12,7 +12,7 @@ from typing import Protocol
 from augment_cli import tfidf
 from augment_cli.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
-from augment_cli.ingest import IngestOptions, IngestReport, ingest
+from augment_cli.ingest import IngestOptions, IngestReport, corpus_settings, find_files, ingest
 from augment_cli.pack import PACK_STAGE, PackOptions, pack
 from augment_cli.runs import AugmentationRun, augment_store
 from augment_cli.store import Store
@@ -110,12 +110,15 @@ class Pipeline:
     ) -> IngestReport | None:
         """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
         if corpus is None and "rejects" in self.store.stages():
-            if not (self.store.has("corpus") and self.store.has("rejects")):
+            if self.store.has("corpus") and self.store.has("rejects"):
+                self._refuse_other_options(options or IngestOptions())
+                self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
+                return None
+            wanted = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
+            if wanted.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(
                     f"{self.store.path}: its corpus is unfinished; give the same --corpus again"
                 )
-            self._refuse_other_options(options or IngestOptions())
-            return None
         if self._shared:
             raise UsageError("--parts works on a corpus that is there; run `augment-cli ingest` first")
         if corpus is None:
