@@ -29,7 +29,7 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
     if path.exists() and _MARK not in path.read_text("utf-8", "replace"):
         raise UsageError(f"{path}: is not a card of ours; move it away to have one written")
     text = card_of(store, title, license_name, language)
-    write_atomically(path, text.encode(), store.work)
+    write_atomically(path, text.encode(), store.work / "parts")
     return text
 
 

@@ -335,6 +335,8 @@ class Store:
             record = self._stages[pending.stage]
             target = self.part_path(pending.stage, pending.index)
             self._refuse_links(target)
+            if not (self.path / "manifest.json").exists():
+                self._write_manifest()  # a folder with a part in it must be known as a store
             target.parent.mkdir(parents=True, exist_ok=True)
             pending.path.replace(target)
             fsync(target.parent)
@@ -389,4 +391,4 @@ class Store:
 
     def _write_manifest(self) -> None:
         data = dump_manifest(SCHEMA_VERSION, self._plan, self._stages)
-        write_atomically(self.path / "manifest.json", data, self.work)
+        write_atomically(self.path / "manifest.json", data, self.work / "parts")

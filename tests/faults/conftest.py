@@ -1,0 +1,28 @@
+"""The corpus of these tests, and the bytes that an undisturbed run of all writers leaves."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # the tests share the modules beside them
+
+from undisturbed import LINES, contents, run_all
+
+from augment_cli.soundness import verify
+from augment_cli.store import Store
+
+
+@pytest.fixture(scope="session")
+def corpus_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "in.txt"
+    path.write_bytes("\n".join(LINES).encode() + b"\na\x00b\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def expected(corpus_file, tmp_path_factory):
+    store = tmp_path_factory.mktemp("undisturbed") / "store"
+    run_all(store, corpus_file)
+    assert verify(Store.open(store)) == []
+    return contents(store)

@@ -1,0 +1,55 @@
+"""A failure at file operation 1, 2, 3 … of every writer, until the run passes (as SQLite tests itself)."""
+
+import itertools
+import shutil
+
+import pytest
+from file_faults import ERRORS, Crash, Faults, injected
+from undisturbed import check_after_failure, contents, run_all
+
+
+def test_the_operations_of_a_whole_run_are_counted(corpus_file, tmp_path, expected):
+    with injected(Faults()) as faults:
+        run_all(tmp_path / "store", corpus_file)
+    assert contents(tmp_path / "store") == expected
+    assert {"open", "write", "flush", "close", "fsync", "mkdir", "replace", "flock"} <= set(faults.names)
+    assert faults.count > 200
+
+
+def fail_at(number, error, store, corpus_file, expected):
+    """One failing run, then an undisturbed one. Returns whether the failure was reached."""
+    faults = Faults(number, ERRORS[error])
+    try:
+        with injected(faults):
+            run_all(store, corpus_file)
+    except OSError as raised:
+        assert raised.errno == ERRORS[error]
+    except Crash:
+        assert error == "crash"
+    else:
+        # Only cleaning up may fail unnoticed: it is tried again by the next run.
+        assert not faults.was_hit or faults.names[number - 1] in ("unlink", "rmdir", "os.open"), faults.names[
+            number - 1
+        ]
+    check_after_failure(store)
+    run_all(store, corpus_file)
+    assert contents(store) == expected, faults.names[number - 1]
+    return faults.was_hit
+
+
+@pytest.mark.parametrize("error", list(ERRORS))
+@pytest.mark.parametrize("number", range(1, 400, 29))
+def test_some_operations_fail(number, error, tmp_path, corpus_file, expected):
+    fail_at(number, error, tmp_path / "store", corpus_file, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", list(ERRORS))
+def test_every_operation_fails(error, tmp_path, corpus_file, expected):
+    for number in itertools.count(1):
+        store = tmp_path / str(number)
+        if not fail_at(number, error, store, corpus_file, expected):
+            break
+        shutil.rmtree(store)
+    print(f"{error}: {number - 1} cases")
+    assert number > 200
