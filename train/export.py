@@ -57,6 +57,7 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
         for name, tensor in _distinct(encoder.model).items()
     }
     save_file(weights, work / "model.safetensors", metadata={"format": "pt"})
+    (work / "model.safetensors").chmod(0o644)  # safetensors makes its files the owner's alone
     config = encoder.model.config.to_dict() | {"architectures": [type(encoder.model).__name__]}
     name = str(dtype).removeprefix("torch.")
     config |= {"dtype": name, "torch_dtype": name}  # the second is what releases before 4.56 read

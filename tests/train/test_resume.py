@@ -63,7 +63,7 @@ def undisturbed(request, tiny_store, tiny_encoder, tmp_path_factory):
     return RECIPES[request.param], out
 
 
-@pytest.mark.parametrize("step", [0, 3, 4, 10, 13, 19])
+@pytest.mark.parametrize("step", [3, 13, 19])
 def test_killed_before_a_step_continues_to_the_bit(undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, step):
     values, expected = undisturbed
     run = make_run(tiny_store, tiny_encoder, tmp_path / "run", values)

@@ -1,0 +1,135 @@
+"""Sentences a second of this trainer and of the sentence-transformers library's, interleaved.
+
+    PYTHONPATH=. python benchmarks/train_speed.py --data DATA [--rounds 2] [--ranks 2]
+
+Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same Wikipedia
+sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the runs alternate, so
+that a noisy machine is noisy for all. The clock starts after the first steps, so that loading and warming up do not
+count. The library runs as its users run it: one process, its own default threads. This trainer runs as
+`make train RANKS=2` does: two processes of one thread under torchrun (`--ranks 1` for one process).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from augment_cli.ingest import ingest
+from augment_cli.store import Store
+from train.log import read_log
+
+WARM, STEPS, BATCH, LENGTH = 20, 80, 64, 32
+ENCODER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024,
+           "max_position_embeddings": 128}  # fmt: skip
+
+
+def library(encoder: str, texts: Path, precision: str) -> None:
+    """Train with sentence-transformers and print its sentences a second."""
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+    from sentence_transformers.losses import MultipleNegativesRankingLoss
+    from sentence_transformers.training_args import SentenceTransformerTrainingArguments
+    from transformers import TrainerCallback
+
+    class Clock(TrainerCallback):
+        def on_step_end(self, args, state, control, **kwargs):  # type: ignore[no-untyped-def]
+            times.append(time.perf_counter())
+
+    times: list[float] = []
+    model = SentenceTransformer(encoder, device="cpu")
+    model.max_seq_length = LENGTH
+    lines = texts.read_text(encoding="utf-8").splitlines()
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = SentenceTransformerTrainingArguments(
+            folder, per_device_train_batch_size=BATCH, max_steps=STEPS, learning_rate=3e-5, warmup_steps=0,
+            bf16=precision == "bf16", use_cpu=True, save_strategy="no", logging_strategy="no", report_to="none",
+            disable_tqdm=True,
+        )  # fmt: skip
+        SentenceTransformerTrainer(
+            model=model, args=arguments, train_dataset=Dataset.from_dict({"anchor": lines, "positive": lines}),
+            loss=MultipleNegativesRankingLoss(model), callbacks=[Clock()],
+        ).train()  # fmt: skip
+    print(f"speed {BATCH * (STEPS - WARM) / (times[STEPS - 1] - times[WARM - 1])}")
+
+
+def ours(encoder: str, store: Path, out: Path, precision: str, ranks: int) -> tuple[float, float]:
+    """Train with this trainer; sentences a second and share of the time spent waiting for data."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
+    command = [sys.executable, *launcher, "-m", "train", "simcse", "--store", store, "--encoder", encoder]
+    command += ["--out", out]
+    for change in (f"steps={STEPS}", f"log_every={WARM}", f"max_length={LENGTH}", f"batch={BATCH}", "dropout=0.1",
+                   "evaluate_every=0", f"precision={precision}", "slices=2"):  # fmt: skip
+        command += ["--set", change]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run(list(map(str, command)), check=True, env=environment, capture_output=True)
+    events = [event for event in read_log(out / "log.jsonl") if event["event"] == "step" and event["step"] > WARM]
+    seconds = [WARM * BATCH / event["rows_per_second"] for event in events]
+    waited = sum(event["waited"] * time for event, time in zip(events, seconds, strict=True)) / sum(seconds)
+    return WARM * len(events) * BATCH / sum(seconds), waited
+
+
+def make_encoder(folder: Path) -> Path:
+    """A new BERT with the shipped encoder's vocabulary."""
+    import torch
+
+    from train.export import export
+    from train.model import start
+    from train.recipe import make_recipe
+
+    tokenizer = folder / "tokenizer"
+    tokenizer.mkdir()
+    shipped = Path(__file__).resolve().parent.parent / "data/models/encoder"
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tokenizer / name).write_bytes((shipped / name).read_bytes())
+    export(start(tokenizer, make_recipe({"new_encoder": ENCODER}), torch.device("cpu")), folder / "encoder")
+    return folder / "encoder"
+
+
+def main() -> None:
+    """Run all, alternating, and print the table."""
+    if sys.argv[1:2] == ["library"]:
+        return library(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="data folder with corpus/")
+    parser.add_argument("--rounds", type=int, default=2, help="how often each is measured")
+    parser.add_argument("--ranks", type=int, default=2, help="processes of this trainer")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with gzip.open(args.data / "corpus/wiki_en-00.txt.gz", "rt", encoding="utf-8") as lines:
+            (folder / "texts.txt").write_text("".join(itertools.islice(lines, BATCH * STEPS)), encoding="utf-8")
+        store = Store.create(folder / "store")
+        with store.lock():
+            ingest(store, [folder / "texts.txt"])
+        encoder = make_encoder(folder)
+        speeds: dict[tuple[str, str], list[float]] = {}
+        waits = []
+        for number in range(args.rounds):
+            for precision in ("fp32", "bf16"):
+                out = folder / f"run-{number}-{precision}"
+                speed, waited = ours(str(encoder), folder / "store", out, precision, args.ranks)
+                speeds.setdefault(("this trainer", precision), []).append(speed)
+                waits.append(waited)
+                command = [sys.executable, __file__, "library", encoder, folder / "texts.txt", precision]
+                done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+                speed = float(done.stdout.split("speed ")[-1])
+                speeds.setdefault(("sentence-transformers", precision), []).append(speed)
+        base = statistics.median(speeds["sentence-transformers", "fp32"])
+        print(f"{'trainer':<24}{'precision':<11}{'sentences/s':>12}{'ratio':>8}   each")
+        for (trainer, precision), values in speeds.items():
+            middle, each = statistics.median(values), ", ".join(f"{value:.0f}" for value in values)
+            print(f"{trainer:<24}{precision:<11}{middle:>12.0f}{middle / base:>8.2f}   {each}")
+        print(f"waiting for data: at most {max(waits):.2%} of the time")
+    return None
+
+
+if __name__ == "__main__":
+    main()
