@@ -3,10 +3,12 @@
     augment-cli una --corpus 20000-wikipedia-sentences.txt --store store-evidence
     python benchmarks/train_evidence.py --store store-evidence --data DATA --table docs/training-evidence.md
 
-Rows are those whose stages are in the store: no training, SimCSE in both layouts, UNA, each positive (PI, AA, DN,
-UDA, paraphrase, …) and paraphrase + UNA. Make another stage in the store and run the same command again: what is
-finished is not trained again. Every row has the same settings (SETTINGS below, --set on top), the best checkpoint by
-STS-B dev, and is scored on STS-B dev and test by the evaluator.
+Rows are those whose stages are in the store: no training, SimCSE in both layouts, UNA, each positive (PI,
+AA, DN,
+UDA, paraphrase, …) and paraphrase + UNA. Make another stage in the store and run the same command again:
+what is
+finished is not trained again. Every row has the same settings (SETTINGS below, --set on top), the best
+checkpoint by STS-B dev, and is scored on STS-B dev and test by the evaluator.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ from eval.encoder import load_encoder
 from eval.sts import stsb
 from train.export import mean_and_deviation
 
-# One set for all rows, so that they differ in the method alone. Mean pooling and the learning rate were chosen for
+# One set for all rows, so that they differ in the method alone. Mean pooling and the learning rate were
+# chosen for
 # SimCSE (one-way) on STS-B dev: the shipped encoder is small and has seen little, [CLS] is its weakest token.
-SETTINGS = ("pooling=mean", "batch=64", "learning_rate=1e-4", "clip=1.0", "precision=bf16", "evaluate_every=104",
+SETTINGS = ("pooling=mean", "batch=64", "learning_rate=1e-4", "clip=1.0", "precision=bf16",
+"evaluate_every=104",
             "checkpoint_every=1000000", "threads=1", "slices=2")  # fmt: skip
 NEGATIVES = ("una",)
 NOT_POSITIVE = ("corpus", "rejects", "terms", "tfidf", "parses", *NEGATIVES)
@@ -86,14 +90,18 @@ def score(model: str | Path, args: argparse.Namespace) -> dict[str, float]:
 
 def main() -> None:
     """Read the command line, train what is not trained, score, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--store", type=Path, required=True, help="store with corpus and augmentations")
     parser.add_argument("--encoder", default="data/models/encoder", help="the encoder all rows start from")
     parser.add_argument("--data", type=Path, required=True, help="data folder with sts/")
     parser.add_argument("--out", type=Path, default=Path("runs/evidence"), help="folder of the runs")
     parser.add_argument("--seeds", default="42,0,1", help="comma-separated")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting of all rows")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting of all rows"
+    )
     parser.add_argument("--only", help="only rows whose name contains this")
     parser.add_argument("--table", type=Path, help="write the table there as well")
     args = parser.parse_args()
@@ -114,7 +122,9 @@ def main() -> None:
     ]
     results = {}
     for row in rows:
-        scores = [score(models[row, seed], args) for seed in seeds] if row.recipe else [score(args.encoder, args)]
+        scores = (
+            [score(models[row, seed], args) for seed in seeds] if row.recipe else [score(args.encoder, args)]
+        )
         results[row.name] = scores
         cells = []
         for split in ("dev", "test"):

@@ -2,10 +2,12 @@
 
     PYTHONPATH=. python benchmarks/train_speed.py --data DATA [--rounds 2] [--ranks 2]
 
-Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same Wikipedia
-sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the runs alternate, so
-that a noisy machine is noisy for all. The clock starts after the first steps, so that loading and warming up do not
-count. The library runs as its users run it: one process, its own default threads. This trainer runs as
+Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same
+Wikipedia
+sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the runs
+alternate, so
+that a noisy machine is noisy for all. The clock starts after the first steps, so that loading and warming up
+do not count. The library runs as its users run it: one process, its own default threads. This trainer runs as
 `make train RANKS=2` does: two processes of one thread under torchrun (`--ranks 1` for one process).
 """
 
@@ -50,27 +52,31 @@ def library(encoder: str, texts: Path, precision: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         arguments = SentenceTransformerTrainingArguments(
             folder, per_device_train_batch_size=BATCH, max_steps=STEPS, learning_rate=3e-5, warmup_steps=0,
-            bf16=precision == "bf16", use_cpu=True, save_strategy="no", logging_strategy="no", report_to="none",
-            disable_tqdm=True,
+            bf16=precision == "bf16", use_cpu=True, save_strategy="no", logging_strategy="no",
+            report_to="none", disable_tqdm=True,
         )  # fmt: skip
         SentenceTransformerTrainer(
-            model=model, args=arguments, train_dataset=Dataset.from_dict({"anchor": lines, "positive": lines}),
-            loss=MultipleNegativesRankingLoss(model), callbacks=[Clock()],
+            model=model, args=arguments, train_dataset=Dataset.from_dict({"anchor": lines, "positive":
+            lines}), loss=MultipleNegativesRankingLoss(model), callbacks=[Clock()],
         ).train()  # fmt: skip
     print(f"speed {BATCH * (STEPS - WARM) / (times[STEPS - 1] - times[WARM - 1])}")
 
 
 def ours(encoder: str, store: Path, out: Path, precision: str, ranks: int) -> tuple[float, float]:
     """Train with this trainer; sentences a second and share of the time spent waiting for data."""
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
+    launcher = (
+        ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
+    )
     command = [sys.executable, *launcher, "-m", "train", "simcse", "--store", store, "--encoder", encoder]
     command += ["--out", out]
-    for change in (f"steps={STEPS}", f"log_every={WARM}", f"max_length={LENGTH}", f"batch={BATCH}", "dropout=0.1",
-                   "evaluate_every=0", f"precision={precision}", "slices=2"):  # fmt: skip
+    changes = [f"steps={STEPS}", f"log_every={WARM}", f"max_length={LENGTH}", f"batch={BATCH}", "dropout=0.1"]
+    for change in (*changes, "evaluate_every=0", f"precision={precision}", "slices=2"):
         command += ["--set", change]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     subprocess.run(list(map(str, command)), check=True, env=environment, capture_output=True)
-    events = [event for event in read_log(out / "log.jsonl") if event["event"] == "step" and event["step"] > WARM]
+    events = [
+        event for event in read_log(out / "log.jsonl") if event["event"] == "step" and event["step"] > WARM
+    ]
     seconds = [WARM * BATCH / event["rows_per_second"] for event in events]
     waited = sum(event["waited"] * time for event, time in zip(events, seconds, strict=True)) / sum(seconds)
     return WARM * len(events) * BATCH / sum(seconds), waited
@@ -97,7 +103,9 @@ def main() -> None:
     """Run all, alternating, and print the table."""
     if sys.argv[1:2] == ["library"]:
         return library(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True, help="data folder with corpus/")
     parser.add_argument("--rounds", type=int, default=2, help="how often each is measured")
     parser.add_argument("--ranks", type=int, default=2, help="processes of this trainer")
@@ -105,7 +113,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with gzip.open(args.data / "corpus/wiki_en-00.txt.gz", "rt", encoding="utf-8") as lines:
-            (folder / "texts.txt").write_text("".join(itertools.islice(lines, BATCH * STEPS)), encoding="utf-8")
+            (folder / "texts.txt").write_text(
+                "".join(itertools.islice(lines, BATCH * STEPS)), encoding="utf-8"
+            )
         store = Store.create(folder / "store")
         with store.lock():
             ingest(store, [folder / "texts.txt"])

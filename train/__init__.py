@@ -1,1 +1,1 @@
-"""The lean trainer: `python -m train` or `torchrun --nproc-per-node N -m train`. Start reading in train/run.py."""
+"""The lean trainer: `python -m train`, or `torchrun --nproc-per-node N -m train`. Start reading in run.py."""

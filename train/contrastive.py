@@ -109,7 +109,7 @@ class ContrastiveObjective:
         generator = np.random.default_rng([recipe.seed, step, _KEY])
         choice = generator.integers(len(recipe.positives), size=recipe.batch)[self.rows]
         augmented = (generator.random(recipe.batch) < recipe.proportion)[self.rows]
-        grid = []
+        grid: list[list[np.ndarray | None]] = []
         for row, row_id in enumerate(batch.row_ids):
             anchor = batch.columns[CORPUS][row]
             name = recipe.positives[choice[row]] if augmented[row] else SELF

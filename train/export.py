@@ -1,4 +1,5 @@
-"""What comes out: a folder for `transformers.AutoModel` and sentence-transformers, old releases and new, with a card."""
+"""What comes out: a folder for `transformers.AutoModel` and sentence-transformers, old releases and new,
+with a card."""
 
 from __future__ import annotations
 

@@ -49,8 +49,10 @@ def plan(run: Run, ranks: Ranks) -> str:
             if len(found) > 1
         ),
         f"steps         {steps:,} of {recipe.batch} rows ({per_epoch:,} an epoch), {ranks.ranks} process(es)",
-        f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, pooling {recipe.pooling or encoder.pooling}",
-        f"texts a step  up to {texts} a process, {at_once} encoded at once, at most {recipe.max_length} tokens each",
+        f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, "
+        f"pooling {recipe.pooling or encoder.pooling}",
+        f"texts a step  up to {texts} a process, {at_once} encoded at once, "
+        f"at most {recipe.max_length} tokens each",
         f"memory        {4 * parameters * width / 1e6:,.0f} MB weights, gradients and moments; "
         f"up to {activations / 1e6:,.0f} MB activations; about {window / 1e6:,.0f} MB rows; a process",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -78,8 +78,8 @@ class Reader:
     store
         Where the token stages lie.
     stages
-        Column name to the token stages of its draws, such as ``{"una": ["tokens/1f…/una", "tokens/1f…/una.1"]}``;
-        epoch e reads draw e mod K.
+        Column name to the token stages of its draws, such as ``{"una": ["tokens/1f…/una",
+        "tokens/1f…/una.1"]}``; epoch e reads draw e mod K.
     batch
         B, rows of the global batch.
     seed, window, held_out
@@ -87,7 +87,8 @@ class Reader:
     rank, ranks
         Which slice of each batch this process takes.
     workers
-        Threads that read windows ahead, each holding one; 0 reads in the caller. Changes nothing but the speed.
+        Threads that read windows ahead, each holding one; 0 reads in the caller. Changes nothing but the
+        speed.
     length_homogeneous
         Make batches of rows of like length. This decides which negatives meet, so it changes the method.
     """
@@ -152,8 +153,8 @@ class Reader:
                 expected = np.arange(group.first_row, group.first_row + group.rows)
                 if not np.array_equal(table["row_id"].to_numpy(), expected):
                     raise BadInputError(
-                        f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold rows "
-                        f"{group.first_row} to {group.first_row + group.rows - 1}; remove the stage and run again"
+                        f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold the "
+                        f"{group.rows} rows from {group.first_row}; remove the stage and run again"
                     )
                 tables.append(table)
             columns[name] = _Column(tables)
@@ -174,7 +175,7 @@ class Reader:
 
 def map_ahead(
     function: Callable[[T], R], items: Iterable[T], workers: int, depth: int | None = None
-) -> Iterator[R]:
+) -> Generator[R]:
     """`map`, with threads working ahead: results in order, at most `depth` (workers by default) waiting."""
     if not workers:
         yield from map(function, items)
@@ -193,13 +194,13 @@ def map_ahead(
                 future.cancel()
 
 
-def ahead(items: Iterator[T], depth: int) -> Iterator[T]:
+def ahead(items: Iterator[T], depth: int) -> Generator[T]:
     """The same items, made by a thread up to `depth` ahead of the caller; 0 makes them in the caller."""
     end = object()
     iterator = iter(items)
     results = map_ahead(lambda _: next(iterator, end), iter(int, 1), 1 if depth else 0, depth)
     for item in results:
         if item is end:
-            results.close()  # type: ignore[attr-defined]
+            results.close()
             return
         yield item  # type: ignore[misc]

@@ -123,7 +123,8 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     store, stages = open_columns(run.store, objective.columns, starting.tokenizer, ranks)
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
-        rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers, length_homogeneous=recipe.length_homogeneous,
+        rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
+        length_homogeneous=recipe.length_homogeneous,
     )  # fmt: skip
     per_epoch = steps_per_epoch(epoch_rows(row_groups(store.parts), recipe.held_out), recipe.batch)
     steps = recipe.steps or per_epoch * recipe.epochs
@@ -142,10 +143,10 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         checkpoint.check_same_run(saved[-1], state["settings"], settings, free)
         checkpoint.load(saved[-1], model, optimizer)
         done, watch, scores = state["step"], Watch.from_json(state["watch"]), state["scores"]
+    evaluate = dev_test(run, store) if ranks.is_first and recipe.evaluate_every else None
     ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
     log = Log(run.out, done, steps) if ranks.is_first else Quiet()
-    evaluate = dev_test(run, store) if ranks.is_first and recipe.evaluate_every else None
 
     def score(kind: str) -> float:
         """Evaluate on the first rank; returns the main score."""
@@ -169,12 +170,13 @@ def train(run: Run, ranks: Ranks) -> Outcome:
 
     # --- the loop
     model.train()
-    if evaluate and not done:
-        score("before")
     clock, waited, counted = time.perf_counter(), 0.0, done
     losses: list[float] = []
     stopping, finished = 0, done >= steps
     with StopRequest() as request, contextlib.closing(log):
+        if evaluate and not done:
+            score("before")
+            clock = time.perf_counter()
         while not finished and not stopping:
             batches = ahead(prepared(), depth=4)
             asked_at = time.perf_counter()
@@ -186,9 +188,8 @@ def train(run: Run, ranks: Ranks) -> Outcome:
                 metrics = objective.backward(model, batch.to(ranks.device), done)
                 ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
                 norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip or math.inf))
-                losses = [*losses[1 - recipe.log_every :], sum(metrics.values())] if recipe.log_every > 1 else [
-                    sum(metrics.values())]  # fmt: skip
-                watch.check(sum(losses) / len(losses) + 0 * norm, done + 1)
+                losses = [*losses, sum(metrics.values())][-recipe.log_every :]
+                watch.check(sum(losses) / len(losses) if math.isfinite(norm) else norm, done + 1)
                 optimizer.step()
                 optimizer.zero_grad()
                 done += 1
@@ -218,8 +219,8 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     # --- what comes out
     facts = {
         "name": f"{recipe.name} from {encoder.name}", "recipe": recipe.as_json(), "command": run.command,
-        "encoder": f"{encoder.name} (SHA-256 {starting.digest})", "data": data, "pooling": pooling, "steps": done,
-        "seeds": [recipe.seed], "scores": {f"{when} {key}": [value] for when in ("before", "best", "last")
+        "encoder": f"{encoder.name} (SHA-256 {starting.digest})", "data": data, "pooling": pooling,
+        "steps": done, "seeds": [recipe.seed], "scores": {f"{when} {key}": [value] for when in ("before", "best", "last")
                                            for key, value in scores.get(when, {}).items()},
     }  # fmt: skip
     if ranks.is_first and finished:

@@ -1,6 +1,6 @@
 """Make a pretraining run the shipped encoder: fp16 weights and a card.
 
-    python data/recipes/encoder_ship.py runs/encoder --data DATA --out data/models/encoder
+python data/recipes/encoder_ship.py runs/encoder --data DATA --out data/models/encoder
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ tags:
 
 # A small English encoder to start from
 
-BERT architecture, 4 layers, 256 wide, 4 heads, 1,024 inner, 128 positions; uncased WordPiece vocabulary of 11,520
-pieces; {parameters:.1f} million parameters stored as fp16, {size:.1f} MB with the tokenizer. It is a starting point for
-`make train` on a machine without a model hub, not a sentence encoder to use as it is.
+BERT architecture, 4 layers, 256 wide, 4 heads, 1,024 inner, 128 positions; uncased WordPiece vocabulary of
+11,520 pieces; {parameters:.1f} million parameters stored as fp16, {size:.1f} MB with the tokenizer. It is a
+starting point for `make train` on a machine without a model hub, not a sentence encoder to use as it is.
 
-Made from 1,000,000 sentences of English Wikipedia (CC BY-SA) and 150,000 of public-domain books. The vocabulary
+Made from 1,000,000 sentences of English Wikipedia (CC BY-SA) and 150,000 of public-domain books. The
+vocabulary
 was learned from them; the word embeddings start from the factorised co-occurrence matrix of 400,000 of
 them; then masked language modelling with this project's own trainer: {steps:,} steps of {batch} sentences
 ({seen:,} sentences, {share:.0%} of the corpus), bf16 autocast on one shared CPU core. Mean loss over the last
@@ -44,19 +45,24 @@ them; then masked language modelling with this project's own trainer: {steps:,} 
 |---|---|---|
 {scores}
 
-Remake it with `make encoder DATA=folder` (vocabulary, start, pretraining, this card). The corpus files' digests are in
-the data folder's README; the corpus stage's SHA-256 is `{corpus}`.
+Remake it with `make encoder DATA=folder` (vocabulary, start, pretraining, this card). The corpus files'
+digests are in the data folder's README; the corpus stage's SHA-256 is `{corpus}`.
 
-Licence: CC BY-SA 4.0, see LICENSE in this folder. Attribution: Wikipedia contributors; the books are in the public domain.
+Licence: CC BY-SA 4.0, see LICENSE in this folder. Attribution: Wikipedia contributors; the books are in the
+public domain.
 """
 
 
 def main() -> None:
     """Read the command line, convert, score, write the card."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("run", type=Path, help="folder of the pretraining run")
     parser.add_argument("--data", type=Path, required=True, help="data folder with sts/, for the card")
-    parser.add_argument("--out", type=Path, default=Path("data/models/encoder"), help="folder of the shipped encoder")
+    parser.add_argument(
+        "--out", type=Path, default=Path("data/models/encoder"), help="folder of the shipped encoder"
+    )
     args = parser.parse_args()
     state = read_state(checkpoints(args.run / "checkpoints")[-1])
     settings, steps = state["settings"], state["step"]

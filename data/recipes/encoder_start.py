@@ -4,8 +4,8 @@
 
 Masked language modelling needs thousands of steps before it has learned more than word frequencies. The
 factorised co-occurrence matrix (Levy & Goldberg 2014: positive pointwise mutual information, singular value
-decomposition) holds that knowledge after a minute, so on a CPU the word embeddings start from it. All other weights
-are BERT's random ones.
+decomposition) holds that knowledge after a minute, so on a CPU the word embeddings start from it. All other
+weights are BERT's random ones.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def embed_words(counts: np.ndarray, dimensions: int) -> np.ndarray:
 
 def main() -> None:
     """Read the command line, count, factorise, and save the starting encoder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--store", type=Path, required=True, help="store with the sentences")
     parser.add_argument("--tokenizer", type=Path, required=True, help="folder of encoder_vocabulary.py")
     parser.add_argument("--out", type=Path, required=True, help="folder for the encoder")

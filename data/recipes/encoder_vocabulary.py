@@ -1,6 +1,7 @@
 """Learn the shipped encoder's WordPiece vocabulary from plain sentences.
 
-    python data/recipes/encoder_vocabulary.py DATA/corpus/wiki_en-*.txt.gz DATA/corpus/books_en.txt.gz --out FOLDER
+    python data/recipes/encoder_vocabulary.py DATA/corpus/wiki_en-*.txt.gz DATA/corpus/books_en.txt.gz --out
+    FOLDER
 
 Writes a tokenizer folder (``tokenizer.json``, ``vocab.txt``, ``tokenizer_config.json``,
 ``special_tokens_map.json``) that ``transformers.AutoTokenizer`` opens. Lower-cased, accents stripped, as
@@ -18,8 +19,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import BertTokenizerFast
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-# 11,520 rows of 256 fp16 numbers keep weights and tokenizer together under 13 MB, and 11,520 is a multiple of 128,
-# which matrix units like.
+# 11,520 rows of 256 fp16 numbers keep weights and tokenizer together under 13 MB, and 11,520 is a multiple
+# of 128, which matrix units like.
 VOCABULARY_SIZE = 11_520
 MAX_LENGTH = 128
 
@@ -49,7 +50,9 @@ def learn(paths: list[Path], size: int = VOCABULARY_SIZE) -> Tokenizer:
 
 def main() -> None:
     """Read the command line, learn, and save the tokenizer folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="+", type=Path, help="gzipped text, one sentence a line")
     parser.add_argument("--out", type=Path, required=True, help="folder for the tokenizer")
     parser.add_argument("--size", type=int, default=VOCABULARY_SIZE, help="number of pieces")

@@ -77,7 +77,9 @@ def make_store(folder, texts, part_rows=40):
     with store.lock():
         ingest(store, [source], IngestOptions(part_rows=part_rows))
     for name, word, every in [("una", "zebra", 3), ("una.1", "quartz", 3), ("aa", "does", 2), ("pi", "!", 5)]:
-        add_stage(store, name, lambda row, text, word=word, every=every: f"{word} {text}" if row % every else None)
+        add_stage(
+            store, name, lambda row, text, word=word, every=every: f"{word} {text}" if row % every else None
+        )
     return folder
 
 
@@ -104,7 +106,11 @@ def run_train():
     """Run the command in a process of its own, or under torchrun."""
 
     def run(*arguments, ranks=1):
-        launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
+        launcher = (
+            ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+            if ranks > 1
+            else []
+        )
         command = [sys.executable, *launcher, "-m", "train", *map(str, arguments)]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         return subprocess.run(

@@ -1,6 +1,6 @@
 """Run by test_ranks.py, alone or under torchrun: losses and gradients of two steps for many settings.
 
-    gradients_worker.py STORE ENCODER OUT.npz
+gradients_worker.py STORE ENCODER OUT.npz
 """
 
 import itertools
@@ -24,13 +24,14 @@ def settings():
     """(name, recipe values): 0, 1 and 3 negative columns, pool, chunks, auxiliary loss, both precisions."""
     for precision, negatives, chunk in itertools.product(("float64", "fp32"), (0, 1, 3), (0, 7)):
         yield f"{precision} columns {negatives} chunk {chunk}", {
-            "precision": precision, "negatives": STAGES[:negatives], "negative_layout": "columns", "chunk": chunk,
-            "positives": ("aa", "self"),
+            "precision": precision, "negatives": STAGES[:negatives], "negative_layout": "columns",
+            "chunk": chunk, "positives": ("aa", "self"),
         }  # fmt: skip
     for precision in ("float64", "fp32"):
         pool = {"precision": precision, "loss": "nt-xent", "negatives": ("una",), "negative_layout": "pool"}
         yield f"{precision} pool", pool
-        yield f"{precision} symmetric", {"precision": precision, "loss": "symmetric", "hard_negative_weight": 0.5,
+        yield f"{precision} symmetric", {"precision": precision, "loss": "symmetric", "hard_negative_weight":
+        0.5,
                                          "negatives": ("una",), "negative_layout": "columns"}  # fmt: skip
         yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
         yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
@@ -43,7 +44,9 @@ def main():
     results = {}
     for name, values in settings():
         # 14 rows for 4 ranks: slices of unlike size; 150 rows leave a last batch with fillers.
-        recipe = make_recipe({"batch": 14, "dropout": 0.0, "slices": 2, "max_length": 24, "pooling": "mean"} | values)
+        recipe = make_recipe(
+            {"batch": 14, "dropout": 0.0, "slices": 2, "max_length": 24, "pooling": "mean"} | values
+        )
         encoder = start(encoder_path, recipe, ranks.device)
         torch.manual_seed(draw_key(1, "heads"))
         model = Model(encoder.model, "mean", recipe).to(encoder.model.dtype).train()

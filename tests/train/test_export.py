@@ -28,7 +28,10 @@ def test_three_loaders_one_embedding(tiny_encoder, tmp_path, pooling):
     library = SentenceTransformer(str(tmp_path / "out"), device="cpu")
     np.testing.assert_allclose(library.encode(TEXTS), expected, atol=1e-6)
     assert library.max_seq_length == 64
-    model, tokenizer = AutoModel.from_pretrained(tmp_path / "out"), AutoTokenizer.from_pretrained(tmp_path / "out")
+    model, tokenizer = (
+        AutoModel.from_pretrained(tmp_path / "out"),
+        AutoTokenizer.from_pretrained(tmp_path / "out"),
+    )
     inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
     with torch.inference_mode():
         hidden = model(**inputs).last_hidden_state
@@ -73,13 +76,19 @@ def test_fp16_weights_come_back_in_fp32(tiny_encoder, tmp_path):
 
 def test_card_names_data_command_and_scores(tmp_path):
     facts = {
-        "name": "una from tiny", "command": "python -m train una", "encoder": "tiny (SHA-256 abc)", "pooling": "cls",
-        "data": {"corpus": "c0ffee", "una": "dec0de"}, "steps": 7, "seeds": [1, 2],
+        "name": "una from tiny", "command": "python -m train una", "encoder": "tiny (SHA-256 abc)",
+        "pooling": "cls", "data": {"corpus": "c0ffee", "una": "dec0de"}, "steps": 7, "seeds": [1, 2],
         "scores": {"best stsb_dev": [0.5, 0.7]}, "recipe": {"name": "una", "description": "UNA", "batch": 64},
     }  # fmt: skip
     write_card(tmp_path, facts)
     text = (tmp_path / "README.md").read_text()
-    for expected in ("c0ffee", "dec0de", "python -m train una", "0.6000 | 0.1414 | 0.5000, 0.7000", "| batch | 64 |"):
+    for expected in (
+        "c0ffee",
+        "dec0de",
+        "python -m train una",
+        "0.6000 | 0.1414 | 0.5000, 0.7000",
+        "| batch | 64 |",
+    ):
         assert expected in text
 
 

@@ -68,7 +68,9 @@ def some_excluded(rows, columns, own, seed=3):
 
 
 @pytest.mark.parametrize("negatives", [0, 1, 3])
-@pytest.mark.parametrize(("loss", "reference"), [(one_way, reference_one_way), (symmetric, reference_symmetric)])
+@pytest.mark.parametrize(
+    ("loss", "reference"), [(one_way, reference_one_way), (symmetric, reference_symmetric)]
+)
 def test_one_way_and_symmetric(loss, reference, negatives):
     rows, d = 5, 4
     z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)

@@ -35,9 +35,7 @@ def ranked_batches(order, batch, ranks):
         yield [full[rank_slice(batch, rank, ranks)] for rank in range(ranks)]
 
 
-GRID = list(
-    itertools.product([1, 2, 7, 63, 64, 65, 500, 1001], [1, 2, 3, 4, 7], [1, 5, 64, 100], [1, 2, 16])
-)
+GRID = list(itertools.product([1, 2, 7, 63, 64, 65, 500, 1001], [1, 2, 3, 4, 7], [1, 5, 64, 100], [1, 2, 16]))
 
 
 @pytest.mark.parametrize(("rows", "ranks", "batch", "window"), GRID)
@@ -51,7 +49,14 @@ def test_each_row_exactly_once_for_rows_ranks_batch_window(rows, ranks, batch, w
     assert handed_out[: len(real)] == real  # fillers stand at the very end
 
 
-@given(st.integers(1, 900), st.integers(1, 300), st.integers(1, 64), st.integers(1, 20), st.integers(0, 2**31), st.integers(0, 9))  # noqa: E501
+@given(
+    st.integers(1, 900),
+    st.integers(1, 300),
+    st.integers(1, 64),
+    st.integers(1, 20),
+    st.integers(0, 2**31),
+    st.integers(0, 9),
+)
 def test_an_epoch_is_a_permutation_and_a_pure_function(rows, part_rows, group_rows, window, seed, epoch):
     groups = row_groups(plan_of(rows, part_rows), group_rows)
     order = epoch_order(groups, seed, epoch, window)

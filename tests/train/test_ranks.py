@@ -20,11 +20,18 @@ def gradients(tiny_store, tiny_encoder, tmp_path_factory):
         if ranks not in known:
             out = folder / f"{ranks}.npz"
             launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-            command = [sys.executable, *(launcher if ranks > 1 else []), WORKER, tiny_store, tiny_encoder, out]
+            command = [
+                sys.executable,
+                *(launcher if ranks > 1 else []),
+                WORKER,
+                tiny_store,
+                tiny_encoder,
+                out,
+            ]
             environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
             done = subprocess.run(
-                [*map(str, command)], env=environment, cwd=REPOSITORY, capture_output=True, text=True, timeout=300,
-                check=False,
+                [*map(str, command)], env=environment, cwd=REPOSITORY, capture_output=True, text=True,
+                timeout=300, check=False,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr[-3000:]
             known[ranks] = dict(np.load(out))
@@ -37,7 +44,9 @@ def relative(a, b):
     return np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(2, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)]
+)
 def test_ranks_agree_with_one(gradients, ranks):
     alone, together = gradients(1), gradients(ranks)
     assert alone.keys() == together.keys()

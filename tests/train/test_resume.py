@@ -26,7 +26,14 @@ RECIPES = {
     "mlm": {"objective": "mlm", "schedule": "warmup-stable-decay", "decay_steps": 3},
     "cached": {"positives": ("aa", "pi", "self"), "chunk": 5, "mlm_weight": 0.1, "loss": "symmetric"},
 }
-COMMON = {"batch": 16, "epochs": 2, "learning_rate": 1e-3, "checkpoint_every": 4, "log_every": 1, "evaluate_every": 0}
+COMMON = {
+    "batch": 16,
+    "epochs": 2,
+    "learning_rate": 1e-3,
+    "checkpoint_every": 4,
+    "log_every": 1,
+    "evaluate_every": 0,
+}
 
 
 def weights(path):
@@ -64,7 +71,9 @@ def undisturbed(request, tiny_store, tiny_encoder, tmp_path_factory):
 
 
 @pytest.mark.parametrize("step", [3, 13, 19])
-def test_killed_before_a_step_continues_to_the_bit(undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, step):
+def test_killed_before_a_step_continues_to_the_bit(
+    undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, step
+):
     values, expected = undisturbed
     run = make_run(tiny_store, tiny_encoder, tmp_path / "run", values)
     original = run_module.rate_at
@@ -81,7 +90,9 @@ def test_killed_before_a_step_continues_to_the_bit(undisturbed, tiny_store, tiny
     saved = checkpoint.checkpoints(run.out / "checkpoints")
     assert [int(path.name[5:]) for path in saved] == list(range(4, step + 1, 4))[-2:]
     train(run, join())
-    assert_same_bits(weights(run.out / "last/model.safetensors"), weights(expected / "last/model.safetensors"))
+    assert_same_bits(
+        weights(run.out / "last/model.safetensors"), weights(expected / "last/model.safetensors")
+    )
     assert numbers(run.out) == numbers(expected)
 
 
@@ -147,7 +158,9 @@ def test_a_foreign_checkpoint_is_refused_by_name(stopped, tiny_store, tiny_encod
 
 def test_only_what_changes_no_number_may_differ(stopped, tiny_store, tiny_encoder):
     run, _ = stopped
-    assert train(make_run(tiny_store, tiny_encoder, run.out, steps=4, workers=0, keep=5, log_every=7), join()).steps
+    assert train(
+        make_run(tiny_store, tiny_encoder, run.out, steps=4, workers=0, keep=5, log_every=7), join()
+    ).steps
 
 
 # --- real signals, real processes
@@ -155,11 +168,23 @@ def test_only_what_changes_no_number_may_differ(stopped, tiny_store, tiny_encode
 
 def start_process(store, encoder, out, steps, *more):
     command = [sys.executable, "-m", "train", "simcse", "--store", store, "--encoder", encoder, "--out", out]
-    for change in ("batch=16", f"steps={steps}", "evaluate_every=0", "log_every=1", "checkpoint_every=10", *more):
+    for change in (
+        "batch=16",
+        f"steps={steps}",
+        "evaluate_every=0",
+        "log_every=1",
+        "checkpoint_every=10",
+        *more,
+    ):
         command += ["--set", change]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        list(map(str, command)), cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        list(map(str, command)),
+        cwd=REPOSITORY,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -188,14 +213,34 @@ def test_signals(tiny_store, tiny_encoder, tmp_path, number, code):
         assert saved[-1] == last  # the grace checkpoint is of the last step
     continued = start_process(tiny_store, tiny_encoder, tmp_path / "run", 60)
     assert continued.wait(240) == 0, continued.stderr.read()
-    assert_same_bits(weights(tmp_path / "run/last/model.safetensors"), weights(tmp_path / "whole/last/model.safetensors"))
+    assert_same_bits(
+        weights(tmp_path / "run/last/model.safetensors"), weights(tmp_path / "whole/last/model.safetensors")
+    )
     assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
 
 
 @pytest.mark.slow
 def test_another_number_of_ranks_continues_with_the_same_rows(tiny_store, tiny_encoder, tmp_path, run_train):
-    common = ["--store", tiny_store, "--encoder", tiny_encoder, "--set", "batch=16", "--set", "evaluate_every=0"]
-    common += ["--set", "dropout=0.0", "--set", "log_every=1", "--set", "checkpoint_every=5", "--set", "precision=float64"]
+    common = [
+        "--store",
+        tiny_store,
+        "--encoder",
+        tiny_encoder,
+        "--set",
+        "batch=16",
+        "--set",
+        "evaluate_every=0",
+    ]
+    common += [
+        "--set",
+        "dropout=0.0",
+        "--set",
+        "log_every=1",
+        "--set",
+        "checkpoint_every=5",
+        "--set",
+        "precision=float64",
+    ]
     common += ["--set", "schedule=warmup-stable-decay", "--set", "decay_steps=1", "--set", "epochs=2"]
     assert run_train("simcse", *common, "--out", tmp_path / "whole", "--set", "steps=16").returncode == 0
     assert run_train("simcse", *common, "--out", tmp_path / "run", "--set", "steps=6").returncode == 0

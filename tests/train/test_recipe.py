@@ -1,0 +1,91 @@
+"""Recipes: the shipped ones say what METHODS say, wrong settings are named."""
+
+import dataclasses
+
+import pytest
+
+from augment_cli.errors import MissingError, UsageError
+from train.recipe import FOLDER, Recipe, load_recipe, make_recipe
+from train.schedule import rate_at
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_shipped_recipe_loads(path):
+    recipe = load_recipe(path.stem)
+    assert recipe.name == path.stem
+    assert recipe.description
+
+
+def test_the_papers_settings():
+    simcse, ntxent, una = (load_recipe(name) for name in ("simcse", "simcse-ntxent", "una"))
+    assert (simcse.loss, simcse.temperature, simcse.batch, simcse.learning_rate) == (
+        "one-way",
+        0.05,
+        64,
+        3e-5,
+    )
+    assert (simcse.max_length, simcse.epochs, simcse.schedule, simcse.warmup_steps) == (32, 1, "linear", 0)
+    assert (simcse.pooling, simcse.head, simcse.clip, simcse.weight_decay) == ("cls", "tanh", 1.0, 0.0)
+    assert (una.loss, una.negatives, una.negative_layout, una.alpha) == ("nt-xent", ("una",), "pool", 5)
+    # UNA's baseline differs from UNA in the negatives alone.
+    same = ("negatives", "negative_layout", "alpha", "name", "description")
+    differing = {
+        f.name for f in dataclasses.fields(Recipe) if getattr(una, f.name) != getattr(ntxent, f.name)
+    }
+    assert differing <= set(same)
+    sda = load_recipe("sda")
+    assert (sda.loss, sda.batch, sda.learning_rate, sda.evaluate_every) == ("one-way", 128, 2e-5, 250)
+
+
+def test_changes_on_top():
+    recipe = load_recipe(
+        "una", ["batch=128", "loss=nt-xent", "alpha = 3", "learning_rate=1", "positives=self,pi"]
+    )
+    assert (recipe.batch, recipe.alpha, recipe.learning_rate, recipe.positives) == (
+        128,
+        3,
+        1.0,
+        ("self", "pi"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("bathc=3", "unknown setting 'bathc'"),
+        ("batch=many", "should be a int"),
+        ("batch=0", "must be above 0"),
+        ("proportion=1.5", "between 0 and 1"),
+        ("loss=triplet", "one-way, symmetric, nt-xent"),
+        ("negative_layout=columns", 'needs loss "one-way"'),
+        ("batch", "write key=value"),
+        ("compile=1", "should be a bool"),
+        ("positives=", "positives is empty"),
+    ],
+)
+def test_wrong_settings_are_named(change, message):
+    with pytest.raises(UsageError, match=message):
+        load_recipe("una", [change])
+
+
+def test_unknown_recipe_lists_the_known_ones():
+    with pytest.raises(MissingError, match="simcse-ntxent"):
+        load_recipe("simsce")
+
+
+def test_broken_toml(tmp_path):
+    (tmp_path / "x.toml").write_text("batch = = 3")
+    with pytest.raises(UsageError, match="not valid TOML"):
+        load_recipe(tmp_path / "x.toml")
+
+
+def test_linear_rate_falls_to_zero_after_the_last_step():
+    recipe = make_recipe({"learning_rate": 1.0})
+    assert [rate_at(step, 4, recipe) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+
+
+def test_warmup_stable_decay():
+    values = {"learning_rate": 1.0, "schedule": "warmup-stable-decay", "warmup_steps": 2, "decay_steps": 4}
+    recipe = make_recipe(values)
+    assert [rate_at(step, 10, recipe) for step in range(10)] == [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
+    assert rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
