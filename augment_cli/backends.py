@@ -10,6 +10,7 @@ import importlib
 import os
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -30,17 +31,25 @@ def call(function: str, arguments: Task) -> Any:
     return getattr(importlib.import_module(module), name)(**arguments)
 
 
-def call_in_worker(function: str, arguments: Task) -> Any:
-    """`call` in a worker process: its libraries keep to one thread, and Ctrl-C is the parent's affair."""
+def start_worker(parent: int) -> None:
+    """What a worker process does first: its libraries keep to one thread, Ctrl-C is the parent's affair.
+
+    It also ends with its parent: loky's own workers would outlive a killed one for minutes.
+    """
     for name, value in _THREAD_SETTINGS.items():
         os.environ.setdefault(name, value)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return call(function, arguments)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _call_numbered(position: int, caller: Callable[..., Any], function: str, task: Task) -> tuple[int, Any]:
-    return position, caller(function, task)
+def _call_numbered(position: int, function: str, task: Task) -> tuple[int, Any]:
+    return position, call(function, task)
 
 
 def run_here(
@@ -57,7 +66,7 @@ def run_in_threads(
     jobs: int, function: str, tasks: Sequence[Task], asked_to_stop: Callable[[], bool]
 ) -> Generator[Any, None, None]:
     """In threads of this process: for stages whose model should be in memory once."""
-    drawn = _draw(function, call, dict(enumerate(tasks)), asked_to_stop, set())
+    drawn = _draw(function, dict(enumerate(tasks)), asked_to_stop, set())
     for _, result in _parallel(jobs, "threading")(drawn):
         yield result
 
@@ -88,8 +97,8 @@ def run_in_processes(
         in_flight: set[int] = set()
         try:
             # At least two workers, since joblib would run a single one in this very process.
-            pool = _parallel(max(2, jobs), "loky")
-            for index, result in pool(_draw(function, call_in_worker, group, asked_to_stop, in_flight)):
+            pool = _parallel(max(2, jobs), "loky", initializer=start_worker, initargs=(os.getpid(),))
+            for index, result in pool(_draw(function, group, asked_to_stop, in_flight)):
                 del waiting[index]
                 in_flight.discard(index)
                 yield result
@@ -102,7 +111,6 @@ def run_in_processes(
 
 def _draw(
     function: str,
-    caller: Callable[..., Any],
     tasks: dict[int, Task],
     asked_to_stop: Callable[[], bool],
     in_flight: set[int],
@@ -114,10 +122,10 @@ def _draw(
         if asked_to_stop():
             return
         in_flight.add(index)
-        yield joblib.delayed(_call_numbered)(index, caller, function, task)
+        yield joblib.delayed(_call_numbered)(index, function, task)
 
 
-def _parallel(jobs: int, backend: str) -> Any:
+def _parallel(jobs: int, backend: str, **options: Any) -> Any:
     import joblib
 
     return joblib.Parallel(
@@ -126,6 +134,7 @@ def _parallel(jobs: int, backend: str) -> Any:
         return_as="generator_unordered",
         batch_size=1,
         pre_dispatch=jobs + 1,
+        **options,
     )
 
 
@@ -166,7 +175,7 @@ def run_on_dask(
         def submit(count: int) -> list[Any]:
             futures = []
             for position in positions:
-                future = client.submit(call_in_worker, function, absolute[position], pure=False)
+                future = client.submit(call, function, absolute[position], pure=False)
                 submitted[future] = position
                 futures.append(future)
                 if len(futures) >= count:
