@@ -153,8 +153,8 @@ class Reader:
                 expected = np.arange(group.first_row, group.first_row + group.rows)
                 if not np.array_equal(table["row_id"].to_numpy(), expected):
                     raise BadInputError(
-                        f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold the "
-                        f"{group.rows} rows from {group.first_row}; remove the stage and run again"
+                        f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold "
+                        f"the {group.rows} rows from {group.first_row}; remove the stage and run again"
                     )
                 tables.append(table)
             columns[name] = _Column(tables)

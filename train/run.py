@@ -94,9 +94,8 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     keep_freed_memory()
     set_threads(recipe.threads, ranks.here)
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = (
-        False  # a debugging aid that costs a quarter of a step
-    )
+    # A debugging aid of deterministic mode that costs a quarter of a step.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
     # --- the model
     starting = start(run.encoder, recipe, ranks.device, run.allow_download)
@@ -217,11 +216,11 @@ def train(run: Run, ranks: Ranks) -> Outcome:
             batches.close()
 
     # --- what comes out
+    shown = {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()}
     facts = {
         "name": f"{recipe.name} from {encoder.name}", "recipe": recipe.as_json(), "command": run.command,
         "encoder": f"{encoder.name} (SHA-256 {starting.digest})", "data": data, "pooling": pooling,
-        "steps": done, "seeds": [recipe.seed], "scores": {f"{when} {key}": [value] for when in ("before", "best", "last")
-                                           for key, value in scores.get(when, {}).items()},
+        "steps": done, "seeds": [recipe.seed], "scores": shown,
     }  # fmt: skip
     if ranks.is_first and finished:
         for kind in ("last", "best"):

@@ -53,8 +53,9 @@ class Watch:
             raise DivergedError(
                 f"step {step}: collapse. The loss is {self.loss:.2g} while the dev score fell from "
                 f"{self.best:.4f} (step {self.best_step}) to {score:.4f}: the encoder tells positives from "
-                "negatives by something else than meaning, such as case, spacing or length. Look at the texts "
-                "with `augment-cli inspect`, lower learning_rate, or raise temperature; the best encoder so far is kept in best/"
+                "negatives by something other than meaning, such as case or length. Look at the texts "
+                "with `augment-cli inspect`, lower learning_rate, or raise temperature; the best encoder so "
+                "far is kept in best/"
             )
         return False
 
