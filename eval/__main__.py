@@ -1,6 +1,12 @@
 """Entry point of `python -m eval`."""
 
-from eval.command import main
+import os
+
+# OpenMP reads this when torch is first imported. Its threads otherwise spin while they wait, and two of them
+# fall to a tenth of their speed as soon as another process shares a core.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+from eval.command import main  # noqa: E402
 
 if __name__ == "__main__":
     main()
