@@ -6,7 +6,7 @@ import os
 # fall to a tenth of their speed as soon as another process shares a core.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from eval.command import main  # noqa: E402
+from eval.command import main
 
 if __name__ == "__main__":
     main()

@@ -149,8 +149,7 @@ def _print_tables(
         ]
         print(json.dumps(_finite(scores), indent=2, ensure_ascii=False))
         return
-    # Where the output is no terminal there is no width to keep to.
-    console = Console() if sys.stdout.isatty() else Console(width=240)
+    console = _console()
     for table in tables.build(results, registry, published=published):
         header, lines = tables.header_and_lines(table)
         screen = ScreenTable(title=table.suite, title_justify="left")
@@ -159,6 +158,11 @@ def _print_tables(
         for line in lines:
             screen.add_row(*line, style="bold" if line[1].startswith("ours") else None)
         console.print(screen)
+
+
+def _console() -> Console:
+    # Where the output is no terminal there is no width to keep to.
+    return Console() if sys.stdout.isatty() else Console(width=240)
 
 
 def _finite(value: Any) -> Any:
@@ -205,7 +209,7 @@ def _compare(arguments: Sequence[str]) -> None:
         numbers = [f"{100 * value:.2f}" for value in (item.first, item.second, item.difference)]
         interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}"
         screen.add_row(item.task, item.statistic, *numbers, interval, f"{item.p:.4f}")
-    Console().print(screen)
+    _console().print(screen)
 
 
 def _leaks(arguments: Sequence[str]) -> None:
@@ -238,7 +242,7 @@ def _leaks(arguments: Sequence[str]) -> None:
         example = f"row {leak.examples[0][1]}: {leak.examples[0][0][:60]}" if leak.examples else ""
         counts = (f"{number:,}" for number in (leak.sentences, leak.exact, leak.normalised))
         screen.add_row(leak.task, *counts, escape(example))  # a sentence may hold what rich takes for markup
-    Console().print(screen)
+    _console().print(screen)
 
 
 def _tasks(arguments: Sequence[str]) -> None:
@@ -255,4 +259,4 @@ def _tasks(arguments: Sequence[str]) -> None:
         rows = f"{task.counts[task.split]:,}"
         suites = ", ".join(task.suites)
         screen.add_row(task.name, suites, task.protocol, task.file, task.split, rows, task.metric)
-    Console(width=None if sys.stdout.isatty() else 160).print(screen)
+    _console().print(screen)
