@@ -97,9 +97,8 @@ def score(
     }
     vectors, test_vectors = np.asarray(pool[0]), np.asarray(test[0])
     notes = caution(vectors)
-    names, sizes = np.unique(labels, return_counts=True)
-    dropped = names[sizes < minimum_class]
-    if len(dropped):
+    dropped = [name for name in np.union1d(labels, gold) if (labels == name).sum() < minimum_class]
+    if dropped:
         kept, kept_test = ~np.isin(labels, dropped), ~np.isin(gold, dropped)
         vectors, labels, test_vectors, gold = (
             vectors[kept],

@@ -55,13 +55,11 @@ def test_small_classes_are_dropped_from_both_parts_where_the_task_says_so():
     vectors, labels = groups(12)
     labels = ["rare" if i < 3 else label for i, label in enumerate(labels)]
     test_vectors, test_labels = groups(5, seed=1)
-    test_labels = ["rare" if i < 6 else label for i, label in enumerate(test_labels)]
-    outcome = intent.score(
-        (vectors, labels), (test_vectors, test_labels), minimum_class=4, shots=[2], splits=1
-    )
+    rest = [*["rare"] * 4, *["never seen"] * 2, *test_labels[6:]]
+    outcome = intent.score((vectors, labels), (test_vectors, rest), minimum_class=4, shots=[2], splits=1)
     assert outcome.settings["classes"] == 3
     assert len(outcome.items["correct_2"]) == 9
-    assert outcome.notes == ["1 classes with fewer than 4 examples dropped"]
+    assert outcome.notes == ["2 classes with fewer than 4 examples dropped"]
     assert math.isnan(outcome.scores["sd_2"])
 
 
