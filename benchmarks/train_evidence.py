@@ -28,6 +28,7 @@ from augment_cli.store import Store
 from eval.encoder import load_encoder
 from eval.sts import stsb
 from train.export import mean_and_deviation
+from train.tokens import cache_tokens
 
 # One set for all rows, so that they differ in the method alone. Mean pooling and the learning rate were
 # chosen for
@@ -35,8 +36,8 @@ from train.export import mean_and_deviation
 SETTINGS = ("pooling=mean", "batch=64", "learning_rate=1e-4", "clip=1.0", "precision=bf16",
 "evaluate_every=104",
             "checkpoint_every=1000000", "threads=1", "slices=2")  # fmt: skip
+NOT_TEXT = ("corpus", "rejects", "terms", "tfidf", "parses")
 NEGATIVES = ("una",)
-NOT_POSITIVE = ("corpus", "rejects", "terms", "tfidf", "parses", *NEGATIVES)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def rows_of(store: Store) -> list[Row]:
     for name in names:
         if name == "paraphrase":
             rows.append(Row("paraphrase", "paraphrase"))
-        elif name not in NOT_POSITIVE:
+        elif name not in (*NOT_TEXT, *NEGATIVES):
             rows.append(Row(f"{name.upper()} as the positive", "sda", (f"positives={name}",)))
     if {"paraphrase", "una"} <= set(names):
         rows.append(Row("paraphrase + UNA", "paraphrase-una"))
@@ -109,8 +110,10 @@ def main() -> None:
     seeds = [int(seed) for seed in args.seeds.split(",")]
     store = Store.open(args.store)
     rows = [row for row in rows_of(store) if not args.only or args.only in row.name]
+    tokenizer = load_encoder(args.encoder).tokenizer
+    for name in ("corpus", *(stage for stage in store.stages() if stage not in NOT_TEXT and "/" not in stage)):
+        cache_tokens(store, name, tokenizer)  # once here: two runs at a time would refuse to write both
     with ThreadPoolExecutor(args.jobs) as pool:
-        # The first run makes the token ids of its stages alone; two writers would refuse each other.
         tasks = [(row, seed) for row in rows if row.recipe for seed in seeds]
         models = dict(zip(tasks, pool.map(lambda task: train_row(*task, args), tasks), strict=True))
     lines = [

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from train.distributed import Ranks
 from train.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
 from train.export import check_pooling, export, write_card
 from train.log import Log, Quiet
-from train.machine import keep_freed_memory, set_threads
+from train.machine import has_fast_bf16, keep_freed_memory, set_threads
 from train.masked_objective import CORPUS, MaskedObjective
 from train.model import Model, draw_key, start
 from train.order import epoch_rows, row_groups, steps_per_epoch
@@ -91,6 +92,10 @@ class Outcome:
 def train(run: Run, ranks: Ranks) -> Outcome:
     """Train, continuing from the newest checkpoint in `run.out` if there is one."""
     recipe = run.recipe
+    if recipe.precision == "bf16" and ranks.device.type == "cpu" and not has_fast_bf16():
+        if ranks.is_first:
+            print("this CPU has no fast bf16 (AVX512-BF16 or AMX): fp32 is used", file=sys.stderr)
+        recipe = dataclasses.replace(recipe, precision="fp32")
     keep_freed_memory()
     set_threads(recipe.threads, ranks.here)
     torch.use_deterministic_algorithms(True)

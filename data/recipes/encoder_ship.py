@@ -6,6 +6,7 @@ python data/recipes/encoder_ship.py runs/encoder --data DATA --out data/models/e
 from __future__ import annotations
 
 import argparse
+import shutil
 from pathlib import Path
 
 import torch
@@ -35,11 +36,10 @@ BERT architecture, 4 layers, 256 wide, 4 heads, 1,024 inner, 128 positions; unca
 starting point for `make train` on a machine without a model hub, not a sentence encoder to use as it is.
 
 Made from 1,000,000 sentences of English Wikipedia (CC BY-SA) and 150,000 of public-domain books. The
-vocabulary
-was learned from them; the word embeddings start from the factorised co-occurrence matrix of 400,000 of
-them; then masked language modelling with this project's own trainer: {steps:,} steps of {batch} sentences
-({seen:,} sentences, {share:.0%} of the corpus), bf16 autocast on one shared CPU core. Mean loss over the last
-1,000 steps logged: {loss:.2f} nats a hidden piece (an untrained model has 9.35).
+vocabulary was learned from them; the word embeddings start from the factorised co-occurrence matrix of
+400,000 of them; then masked language modelling with this project's own trainer: {steps:,} steps of {batch}
+sentences ({seen:,} sentences, {share:.0%} of the corpus), bf16 autocast on one shared CPU core. Mean loss
+over the last 1,000 steps logged: {loss:.2f} nats a hidden piece (even guessing has 9.35).
 
 | STS-B Spearman × 100, nothing else trained | dev | test |
 |---|---|---|
@@ -70,6 +70,7 @@ def main() -> None:
     losses = [event["mlm_loss"] for event in events if event["step"] > steps - 1000]
 
     export(load_encoder(args.run / "last", pooling="mean"), args.out, torch.float16)
+    shutil.copy(Path(__file__).with_name("CC-BY-SA-4.0.txt"), args.out / "LICENSE")
     encoder = load_encoder(args.out)
     scores = []
     for pooling in ("mean", "cls"):

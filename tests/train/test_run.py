@@ -17,6 +17,7 @@ from train.distributed import join
 from train.evaluate import held_out_pairs, pair_retrieval
 from train.log import read_log
 from train.losses.masks import NO_TEXT
+from train.machine import has_fast_bf16
 from train.order import is_held_out
 from train.reader import Reader
 from train.recipe import make_recipe
@@ -102,6 +103,7 @@ def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
 
 
+@pytest.mark.skipif(not has_fast_bf16(), reason="this CPU has no fast bf16, so the trainer would use fp32")
 def test_bf16_and_fp32_go_the_same_way(tiny_store, tiny_encoder, tmp_path):
     losses = {}
     for precision in ("fp32", "bf16"):
@@ -109,6 +111,15 @@ def test_bf16_and_fp32_go_the_same_way(tiny_store, tiny_encoder, tmp_path):
         losses[precision] = [event["loss"] for event in read_log(tmp_path / precision / "log.jsonl")]
     np.testing.assert_allclose(losses["bf16"], losses["fp32"], rtol=0.05)
     assert losses["bf16"] != losses["fp32"]
+
+
+def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("train.run.has_fast_bf16", lambda: False)
+    for precision in ("fp32", "bf16"):
+        go(tiny_store, tiny_encoder, tmp_path / precision, log_every=1, precision=precision, steps=3)
+    assert "fp32 is used" in capsys.readouterr().err
+    logs = [[e["loss"] for e in read_log(tmp_path / p / "log.jsonl")] for p in ("fp32", "bf16")]
+    assert logs[0] == logs[1]
 
 
 def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tmp_path):
