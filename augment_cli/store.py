@@ -248,7 +248,9 @@ class Store:
         with hold_lock(self.work / "lock", shared):
             self._is_shared = shared
             if not shared:
-                shutil.rmtree(self.work / "parts", ignore_errors=True)  # orphans of killed runs
+                # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.
+                for name in ("parts", *filter(self.has, self._stages)):
+                    shutil.rmtree(self.work / name, ignore_errors=True)
             yield
 
     def reload(self) -> None:

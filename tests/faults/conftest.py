@@ -1,6 +1,7 @@
 """The corpus of these tests, and the bytes that an undisturbed run of all writers leaves."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,11 @@ def expected(corpus_file, tmp_path_factory):
     run_all(store, corpus_file)
     assert verify(Store.open(store)) == []
     return contents(store)
+
+
+@pytest.fixture
+def memory_folder():
+    """A folder in memory where there is one: thousands of fsyncs cost nothing there."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)

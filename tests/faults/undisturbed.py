@@ -43,3 +43,8 @@ def check_after_failure(store: Path) -> None:
     for stage in opened.stages():
         for index in opened.stage(stage).parts:
             opened.read_part(stage, index)
+
+
+def digests_of_parts(store: Path) -> dict[str, str]:
+    """Digests of the parts alone."""
+    return {str(path.relative_to(store)): sha256_of_file(path) for path in sorted(store.rglob("*.parquet"))}
