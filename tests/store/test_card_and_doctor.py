@@ -1,0 +1,65 @@
+"""The dataset card, as `datasets` and YAML read it; and what `doctor` finds."""
+
+import importlib.util
+
+import pytest
+import yaml
+
+from augment_cli import augmentations
+from augment_cli.card import write_card
+from augment_cli.doctor import examine
+from augment_cli.errors import UsageError
+from augment_cli.soundness import verify
+
+
+def test_the_card_has_a_header_that_yaml_reads(store):
+    with store.lock():
+        text = write_card(store, 'Rivers: "a" & b', "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text("utf-8") == text
+    header = yaml.safe_load(text.split("---")[1])
+    assert header["pretty_name"] == 'Rivers: "a" & b' and header["license"] == "cc0-1.0"
+    assert header["language"] == ["en"] and header["size_categories"] == ["n<1K"]
+    names = [configuration["config_name"] for configuration in header["configs"]]
+    assert names == ["rejects", "corpus", "terms", "tfidf", "una", "una.1"]
+    assert str(store.path) not in text
+    assert verify(store) == []
+
+
+def test_datasets_loads_every_configuration_of_the_card(store, tmp_path):
+    import datasets
+
+    with store.lock():
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    for name in ("corpus", "una"):
+        loaded = datasets.load_dataset(str(store.path), name, split="train", cache_dir=str(tmp_path))
+        assert loaded.to_list() == store.read(name).to_pylist()
+
+
+def test_a_readme_of_somebody_else_is_kept(store):
+    (store.path / "README.md").write_text("mine")
+    with store.lock(), pytest.raises(UsageError, match="is not a card of ours"):
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text() == "mine"
+
+
+def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tmp_path):
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert set(augmentations.names()) <= entries.keys()
+    for entry in entries.values():
+        assert entry["ready"] == (not entry["missing"]) == (entry["get"] is None)
+    real = importlib.util.find_spec
+    gone = {"nltk", "distributed", "torch"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert entries["una"] == {
+        "what": "una", "ready": False, "missing": ["nltk"], "get": "pip install augment-cli"
+    }  # fmt: skip
+    assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
+
+
+def test_doctor_looks_at_the_place_of_a_store_that_is_not_there_yet(tmp_path, monkeypatch):
+    place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
+    assert place["ready"]
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
+    assert not place["ready"] and place["get"] == f"chmod u+w {tmp_path}"
