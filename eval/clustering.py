@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score
 from sklearn.metrics.cluster import contingency_matrix
+from threadpoolctl import threadpool_limits
 
 from eval.outcome import Outcome, caution, flaw, undefined
 
@@ -35,11 +37,25 @@ def hungarian_accuracy(gold: Sequence[str] | np.ndarray, clusters: Sequence[int]
     return float(table[rows, columns].sum() / table.sum())
 
 
+def cluster(vectors: np.ndarray, clusters: int, seed: int) -> tuple[np.ndarray, bool]:
+    """One K-means run: the cluster of each row, and whether there were fewer distinct rows than clusters.
+
+    On one thread: with several the sums inside K-means depend on which thread comes first, and threads that
+    wait for each other crawl when another process shares a core.
+    """
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model = KMeans(n_clusters=clusters, n_init=10, max_iter=300, random_state=seed)
+        found = model.fit_predict(vectors)
+    return found, any(issubclass(item.category, ConvergenceWarning) for item in caught)
+
+
 def score(
     vectors: np.ndarray,
     labels: Sequence[str],
     *,
     seeds: Sequence[int] = SEEDS,
+    jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Cluster embeddings into as many groups as there are classes, once per seed.
@@ -52,6 +68,8 @@ def score(
         The class of each row.
     seeds
         Random states of K-means (k-means++ starts, n_init=10, at most 300 iterations).
+    jobs
+        Processes that share the seeds; the result does not depend on it.
 
     Returns
     -------
@@ -68,12 +86,11 @@ def score(
         return undefined("accuracy", reason, settings)
     notes = caution(vectors)
     columns: dict[str, list[float]] = {"accuracy": [], "nmi": [], "ari": [], "v_measure": []}
-    for seed in seeds:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            model = KMeans(n_clusters=classes, n_init=10, max_iter=300, random_state=seed)
-            clusters = model.fit_predict(vectors)
-        if any(issubclass(item.category, ConvergenceWarning) for item in caught):
+    runs = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(cluster)(np.asarray(vectors), classes, seed) for seed in seeds
+    )
+    for seed, (clusters, degenerate) in zip(seeds, runs, strict=True):
+        if degenerate:
             notes.append(f"seed {seed}: fewer distinct embeddings than classes")
         columns["accuracy"].append(hungarian_accuracy(gold, clusters))
         columns["nmi"].append(float(normalized_mutual_info_score(gold, clusters)))

@@ -31,7 +31,7 @@ class Options:
     classifier
         Protocol of the transfer tasks, see `eval.transfer`.
     jobs
-        Processes for nested cross-validation; no score depends on it.
+        Processes for nested cross-validation and the seeds of K-means; no score depends on it.
     gromov
         Compute the Gromov-Hausdorff distance too, which needs gudhi.
     cache
@@ -197,6 +197,7 @@ def _clustering(table: Table, encode: sts.Encode, options: Options, progress: Pr
         encode(table.select(column, table.task.split)),
         labels,
         seeds=clustering.SEEDS,
+        jobs=options.jobs,
         progress=progress.advance,
     )
 

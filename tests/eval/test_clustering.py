@@ -44,6 +44,15 @@ def test_metrics_equal_scikit_learns_on_the_same_clusters():
     assert outcome.scores == clustering.score(vectors, list(labels), seeds=[3]).scores
 
 
+@pytest.mark.slow
+def test_the_number_of_processes_does_not_change_the_result():
+    generator = np.random.default_rng(2)
+    vectors, labels = generator.normal(size=(400, 8)).astype(np.float32), [str(i % 5) for i in range(400)]
+    one, two = (clustering.score(vectors, labels, seeds=range(4), jobs=jobs) for jobs in (1, 2))
+    assert one.scores == two.scores
+    assert one.runs == two.runs
+
+
 def test_constant_nan_and_one_class_are_defined_and_named():
     labels = ["a"] * 6 + ["b"] * 4
     constant = clustering.score(np.ones((10, 3)), labels, seeds=[0])
