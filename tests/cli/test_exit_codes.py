@@ -118,7 +118,7 @@ def test_5_two_at_once(command, store_folder):
 
 
 def test_6_something_missing(command, store_folder):
-    result = command("una", "--name", "x", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    result = command("una", "--name", "x", "--backend", "dask", "--scheduler", "nowhere://x")
     assert result.returncode == 6 and "no Dask scheduler answers" in result.stderr
 
 

@@ -124,8 +124,8 @@ def test_a_worker_is_struck_and_the_command_goes_on(folder, expected, name, seed
     finish_and_compare(folder, store, ENGINES["loky"], expected)
 
 
-def test_one_kill_of_each_kind_quickly(folder, expected):
-    """The short form for every day: one SIGKILL in the middle."""
+def test_one_kill_for_every_day(folder, expected):
+    """One SIGKILL in the middle; the other tests of this file run with the slow ones."""
     store = "quick"
     disturb(folder, store, ["--jobs", "1"], random.Random(1), lambda process: process.kill())
     finish_and_compare(folder, store, ["--jobs", "1"], expected)
