@@ -1,13 +1,14 @@
 """Sentences a second of this trainer and of the sentence-transformers library's, interleaved.
 
-    PYTHONPATH=. python benchmarks/train_speed.py --data DATA [--rounds 2] [--ranks 2]
+    PYTHONPATH=. python -P benchmarks/train_speed.py --data DATA [--rounds 2] [--ranks 2]
 
 Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same
 Wikipedia
 sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the runs
 alternate, so
 that a noisy machine is noisy for all. The clock starts after the first steps, so that loading and warming up
-do not count. The library runs as its users run it: one process, its own default threads. This trainer runs as
+do not count. The library runs in one process, once with its default threads and once with one thread (where a
+neighbour keeps a core busy, the default collapses); ratios are to its better fp32 speed. This trainer runs as
 `make train RANKS=2` does: two processes of one thread under torchrun (`--ranks 1` for one process).
 """
 
@@ -122,21 +123,39 @@ def main() -> None:
         encoder = make_encoder(folder)
         speeds: dict[tuple[str, str], list[float]] = {}
         waits = []
-        for number in range(args.rounds):
-            for precision in ("fp32", "bf16"):
-                out = folder / f"run-{number}-{precision}"
-                speed, waited = ours(str(encoder), folder / "store", out, precision, args.ranks)
-                speeds.setdefault(("this trainer", precision), []).append(speed)
-                waits.append(waited)
-                command = [sys.executable, __file__, "library", encoder, folder / "texts.txt", precision]
-                done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
-                speed = float(done.stdout.split("speed ")[-1])
-                speeds.setdefault(("sentence-transformers", precision), []).append(speed)
-        base = statistics.median(speeds["sentence-transformers", "fp32"])
-        print(f"{'trainer':<24}{'precision':<11}{'sentences/s':>12}{'ratio':>8}   each")
+        for number, precision in itertools.product(range(args.rounds), ("fp32", "bf16")):
+            out = folder / f"run-{number}-{precision}"
+            speed, waited = ours(str(encoder), folder / "store", out, precision, args.ranks)
+            speeds.setdefault((f"this trainer, {args.ranks} processes", precision), []).append(speed)
+            waits.append(waited)
+            for threads in ("default", "1"):
+                environment = os.environ | ({} if threads == "default" else {"OMP_NUM_THREADS": threads})
+                command = [
+                    sys.executable,
+                    "-P",
+                    __file__,
+                    "library",
+                    encoder,
+                    folder / "texts.txt",
+                    precision,
+                ]
+                done = subprocess.run(
+                    list(map(str, command)), capture_output=True, text=True, env=environment
+                )
+                if done.returncode:
+                    raise SystemExit(done.stderr[-2000:])
+                name = f"sentence-transformers, {threads} thread{'s' if threads == 'default' else ''}"
+                speeds.setdefault((name, precision), []).append(float(done.stdout.split("speed ")[-1]))
+        library_fp32 = [
+            values
+            for (name, precision), values in speeds.items()
+            if "this" not in name and precision == "fp32"
+        ]
+        base = max(statistics.median(values) for values in library_fp32)
+        print(f"{'trainer':<40}{'precision':<11}{'sentences/s':>12}{'ratio':>8}   each")
         for (trainer, precision), values in speeds.items():
             middle, each = statistics.median(values), ", ".join(f"{value:.0f}" for value in values)
-            print(f"{trainer:<24}{precision:<11}{middle:>12.0f}{middle / base:>8.2f}   {each}")
+            print(f"{trainer:<40}{precision:<11}{middle:>12.0f}{middle / base:>8.2f}   {each}")
         print(f"waiting for data: at most {max(waits):.2%} of the time")
     return None
 

@@ -252,17 +252,23 @@ def open_columns(
 
 
 def dev_test(run: Run, store: Store) -> Evaluate:
-    """STS-B dev where the data folder has it, else retrieval of held-out pairs."""
+    """STS-B dev where the data folder has it, and retrieval of held-out pairs where rows are held out.
+
+    The first of them decides which encoder is the best.
+    """
+    tests: list[Evaluate] = []
     if has_stsb(run.data):
         assert run.data is not None
-        return stsb_dev(run.data)
-    if not run.recipe.held_out:
+        tests.append(stsb_dev(run.data))
+    if run.recipe.held_out:
+        stages = tuple(stage for stage in run.recipe.positives if stage not in ("self", CORPUS))
+        tests.append(pair_retrieval(held_out_pairs(store, run.recipe.held_out, stages)))
+    if not tests:
         raise UsageError(
             "no dev score: there is no STS-B in the data folder (--data) and no row is held out; add "
             "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
         )
-    stages = tuple(stage for stage in run.recipe.positives if stage not in ("self", CORPUS))
-    return pair_retrieval(held_out_pairs(store, run.recipe.held_out, stages))
+    return lambda encoder: {key: value for test in tests for key, value in test(encoder).items()}
 
 
 @contextlib.contextmanager
