@@ -52,7 +52,7 @@ def estimate_rows(files: Sequence[Path], limit: int | None) -> int:
     """About how many sentences some files hold, from their sizes alone."""
     rows = 0
     for path in files:
-        compressed = path.suffix in {".gz", ".parquet"}
+        compressed = path.suffix in {".gz", ".zst", ".parquet"}
         per_row = _BYTES_PER_SENTENCE_COMPRESSED if compressed else _BYTES_PER_SENTENCE_OF_TEXT
         rows += max(1, path.stat().st_size // per_row)
     return rows if limit is None else min(rows, limit)

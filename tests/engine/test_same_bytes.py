@@ -68,9 +68,8 @@ def test_any_batch_of_parts(corpus_file, tmp_path, expected):
     "environment",
     [
         {"PYTHONHASHSEED": "1", "LC_ALL": "C"},
-        {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
-        {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONHASHSEED": "3"},
-        {"OMP_NUM_THREADS": "7", "POLARS_MAX_THREADS": "3", "TZ": "Asia/Kathmandu"},
+        {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "7", "POLARS_MAX_THREADS": "3"},
+        {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONHASHSEED": "3", "TZ": "Asia/Kathmandu"},
     ],
 )
 def test_any_environment_and_folder(corpus_file, tmp_path, expected, environment):

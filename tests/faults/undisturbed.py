@@ -14,14 +14,14 @@ from augment_cli.runs import make_run
 from augment_cli.soundness import verify
 from augment_cli.store import Store
 
-LINES = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(30)]
+LINES = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(20)]
 
 
 def run_all(store: Path, corpus: Path, engine: Engine | None = None) -> None:
-    """Ingest, fit, two draws of UNA, pack, card: all that writes."""
+    """Ingest, fit, UNA, pack, card: all that writes."""
     with Pipeline(store, engine or Engine(1)) as pipeline:
         pipeline.ingest([corpus], IngestOptions(part_rows=12), max_rejects=1)
-        pipeline.augment(make_run("una", radius=5), draws=2)
+        pipeline.augment(make_run("una", radius=5))
         pipeline.pack(choose(pipeline.store))
         write_card(pipeline.store, "Herons", "cc0-1.0", "en")
 
