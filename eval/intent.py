@@ -16,6 +16,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from eval.outcome import Outcome, caution, flaw, undefined
+from eval.senteval import one_thread
 
 SHOTS = (5, 10, 20)
 SPLITS = 5
@@ -142,6 +143,7 @@ def score(
     return Outcome(main, {"accuracy": main, **scores}, items=items, settings=settings, notes=notes)
 
 
+@one_thread()
 def _train(
     vectors: np.ndarray,
     labels: np.ndarray,
