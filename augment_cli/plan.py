@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from augment_cli.ingest import IngestOptions, find_files
+from augment_cli.errors import UsageError
+from augment_cli.ingest import STDIN, IngestOptions, find_files
 from augment_cli.pipeline import SAMPLE
 from augment_cli.runs import AugmentationRun
 from augment_cli.store import Store
@@ -26,6 +27,8 @@ def plan_run(
     runs: Sequence[tuple[AugmentationRun, str | None, int]],
 ) -> list[dict[str, Any]]:
     """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing."""
+    if STDIN in (corpus or ()):
+        raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
     store = Store.create(store_path)
     if store.has("corpus"):
         rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]

@@ -22,6 +22,7 @@ from augment_cli.settings import Settings, library_versions
 from augment_cli.store import Store
 
 __all__ = [
+    "STDIN",
     "IngestOptions",
     "IngestReport",
     "corpus_settings",

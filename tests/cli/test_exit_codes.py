@@ -49,6 +49,7 @@ def test_1_internal_errors_keep_their_traceback(process, store_folder):
         ["una", "--limit", "0"],
         ["una", "--name", "../out"],
         ["una", "--parts", "one"],
+        ["una", "--dry-run", "--corpus", "-"],
         ["una", "--parts", "5"],
         ["una", "--backend", "slurm"],
         ["una", "--backend", "dask"],
