@@ -81,7 +81,8 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
     for name in ("stage", "parts", "rows", "changed", "size", "settings"):
         table.add_column(name, justify="left" if name in {"stage", "settings"} else "right")
     for entry in entries:
-        settings = {key: value for key, value in entry["parameters"].items() if value is not None and value is not False}
+        parameters = entry["parameters"].items()
+        settings = {key: value for key, value in parameters if value is not None and value is not False}
         if entry["seed"] is not None:
             settings["seed"] = entry["seed"]
         table.add_row(
