@@ -28,7 +28,8 @@ class FirstParts(Store):
 
 def main() -> None:
     """Read an epoch of the first 1, 2, 4, … parts and print the peak after each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--store", type=Path, required=True, help="store with a large corpus")
     parser.add_argument("--encoder", type=Path, default=Path("data/models/encoder"), help="whose tokenizer")
     args = parser.parse_args()
