@@ -366,7 +366,7 @@ def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
     if not weights.is_file():
         raise MissingError(
             f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
-            f"write safetensors first: augment-cli convert-weights {module.folder}"
+            "read them once with torch.load(weights_only=True) and write safetensors"
         )
     from safetensors.torch import load_file
 

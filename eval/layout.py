@@ -160,8 +160,8 @@ def _check_transformer(folder: Path) -> None:
     pickled = sorted(path.name for path in folder.glob("*.bin"))
     if pickled:
         raise MissingError(
-            f"{folder} stores its weights as a pickle ({pickled[0]}), which is not loaded here; write "
-            f"safetensors first: augment-cli convert-weights {folder}"
+            f"{folder} stores its weights as a pickle ({pickled[0]}), which is not loaded here; read it once "
+            "with torch.load(weights_only=True) and write model.safetensors with safetensors.torch.save_file"
         )
     raise MissingError(
         f"{folder} holds no weights: model.safetensors is missing; fetch or export the model again"
