@@ -175,8 +175,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     # --- the loop
     model.train()
     clock, waited, counted = time.perf_counter(), 0.0, done
-    losses: list[float] = []
-    stopping, finished = 0, done >= steps
+    stopping, finished = 0, done >= steps or not watch.is_patient(recipe.patience)
     with StopRequest() as request, contextlib.closing(log):
         if evaluate and not done:
             score("before")
@@ -192,8 +191,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
                 metrics = objective.backward(model, batch.to(ranks.device), done)
                 ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
                 norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip or math.inf))
-                losses = [*losses, sum(metrics.values())][-recipe.log_every :]
-                watch.check(sum(losses) / len(losses) if math.isfinite(norm) else norm, done + 1)
+                watch.check(sum(metrics.values()) if math.isfinite(norm) else norm, done + 1)
                 optimizer.step()
                 optimizer.zero_grad()
                 done += 1

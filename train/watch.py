@@ -29,7 +29,7 @@ class Watch:
     since
         Evaluations since then.
     loss
-        Mean loss of the last `log_every` steps, nats.
+        Running mean of the loss over some ten steps, nats.
     """
 
     best: float = -math.inf
@@ -72,7 +72,7 @@ class Watch:
                 f"step {step}: the loss is {loss}. Lower learning_rate (halve it), set clip=1.0, or use "
                 "precision=fp32; the last checkpoint before this step is kept, and resuming repeats it"
             )
-        self.loss = loss
+        self.loss = loss if math.isinf(self.loss) else 0.9 * self.loss + 0.1 * loss
 
     def is_patient(self, patience: int) -> bool:
         """Whether to go on, allowing `patience` evaluations without a better score; 0 allows any number."""

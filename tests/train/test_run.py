@@ -131,6 +131,10 @@ def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tm
     best = int(np.argmax(values))
     assert outcome.steps == len(values) == best + 3  # two evaluations without a better one
     assert outcome.scores["best"]["pair_retrieval"] == max(values)
+    again = go(
+        tiny_store, tiny_encoder, tmp_path, held_out=0.3, evaluate_every=1, patience=2, epochs=50, log_every=1
+    )
+    assert again.steps == outcome.steps  # a run that patience ended is not taken up again
     assert {"alignment", "uniformity"} <= scores[0].keys()
     assert (tmp_path / "best/model.safetensors").is_file()
     assert (tmp_path / "last/README.md").is_file()
@@ -187,7 +191,8 @@ def test_collapse_is_a_tiny_loss_with_a_falling_score():
     watch.check(0.5, 1)
     assert watch.score(0.7, 10)
     assert not watch.score(0.5, 20)  # falling, but the loss is no sign of a shortcut
-    watch.check(1e-5, 21)
+    for step in range(21, 121):
+        watch.check(1e-5, step)
     assert not watch.score(0.68, 30)
     with pytest.raises(DivergedError, match="collapse"):
         watch.score(0.6, 40)
