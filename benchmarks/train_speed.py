@@ -29,7 +29,7 @@ from augment_cli.ingest import ingest
 from augment_cli.store import Store
 from train.log import read_log
 
-WARM, STEPS, BATCH, LENGTH = 20, 80, 64, 32
+WARM, STEPS, BATCH, LENGTH = 15, 60, 64, 32
 ENCODER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024,
            "max_position_embeddings": 128}  # fmt: skip
 
