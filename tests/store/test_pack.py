@@ -105,13 +105,16 @@ def test_recipes(tmp_path, mixed):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path):
-    """Its own collator, its own choice of features, its own loss, one optimiser step."""
+    """Its own trainer, one step, on the columns as they are."""
     import torch
     from datasets import load_dataset
-    from sentence_transformers import SentenceTransformer, models
-    from sentence_transformers.sentence_transformer.data_collator import SentenceTransformerDataCollator
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+        models,
+    )
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-    from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
     from tokenizers import Tokenizer, pre_tokenizers
     from tokenizers.models import WordLevel
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -131,15 +134,23 @@ def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path):
     transformer = models.Transformer(str(tmp_path / "model"), max_seq_length=16)
     model = SentenceTransformer(modules=[transformer, models.Pooling(8)], device="cpu")
 
-    inputs = SentenceTransformerDataCollator(model.preprocess)([data[row] for row in range(8)])
-    features, labels = SentenceTransformerTrainer.collect_features(None, inputs)
-    assert len(features) == 4 and labels is None
     before = [weight.detach().clone() for weight in model.parameters()]
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    loss = MultipleNegativesRankingLoss(model)(features, labels)
-    loss.backward()
-    optimizer.step()
-    assert 0 < loss.item() < 100
+    settings = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path / "run"),
+        max_steps=1,
+        per_device_train_batch_size=8,
+        learning_rate=0.1,
+        use_cpu=True,
+        save_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    )
+    trainer = SentenceTransformerTrainer(
+        model=model, args=settings, train_dataset=data, loss=MultipleNegativesRankingLoss(model)
+    )
+    result = trainer.train()
+    assert result.global_step == 1
+    assert 0 < result.training_loss < 100
     assert any(not torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
 
 
