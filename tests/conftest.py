@@ -1,9 +1,13 @@
 """Fixtures for every test: where the data folder is, and what to do where there is none."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
+
+# A shell that starts us in the background lets us ignore Ctrl-C, and so would every command we start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
