@@ -81,7 +81,7 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
     there = store.stage(name).settings
     maker = there["stage"]
     now: dict[str, Any] = dict(there)
-    now["version"] = _version_of(maker)
+    now["version"] = _version_of(maker, there["version"])
     now["libraries"] = {library: _installed(library) for library in there["libraries"]}
     digests = {store.stage(stage).digest for stage in store.stages()}
     if maker == "corpus":
@@ -92,18 +92,19 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
         now["inputs"] = {
             key: value if value in digests else "made anew since" for key, value in there["inputs"].items()
         }
-    if "tokenizer" in there["resources"]:
+    if maker == tfidf.TFIDF_STAGE:
         now["resources"] = there["resources"] | {"tokenizer": _tokenizer_version(there["parameters"])}
     for key, old, new in differences(there, now):
         return f"{key} = {old}, now {new}"
     return None
 
 
-def _version_of(maker: str) -> int | None:
+def _version_of(maker: str, there: int) -> int:
+    """Version of the code that makes a stage; of what others make, such as the trainer, the stored one."""
     if maker in augmentations.names():
         return augmentations.get(maker).version
     own = {"corpus": ingest.VERSION, tfidf.TFIDF_STAGE: tfidf.VERSION, pack.PACK_STAGE: pack.VERSION}
-    return own.get(maker)
+    return own.get(maker, there)
 
 
 def _installed(library: str) -> str | None:

@@ -2,10 +2,12 @@
 
 import importlib.metadata
 
+import pyarrow as pa
 import pytest
 
 from augment_cli import ingest, report, tfidf
 from augment_cli.augmentations.una import UNA
+from augment_cli.settings import Settings
 from augment_cli.tokenization.treebank import TreebankTokenizer
 
 
@@ -67,3 +69,14 @@ def test_a_stage_whose_input_was_made_anew(store):
     store.stage("terms").parts[0] = store.stage("tfidf").parts[0]
     assert differs(store)["una"].startswith("inputs.terms = ")
     assert differs(store)["una"].endswith('now "made anew since"')
+
+
+def test_a_stage_that_others_made_is_judged_by_its_inputs_alone(store):
+    """Such as the trainer's token ids, whose version and tokenizer this package does not know."""
+    digest = store.stage("corpus").digest
+    resources = {"tokenizer": "some digest"}
+    settings = Settings("tokens", 7, inputs={"corpus": digest}, resources=resources)
+    store.begin("tokens/abc/corpus", settings, expected_parts=1)
+    schema = pa.schema([pa.field("row_id", pa.int64(), nullable=False)])
+    store.commit(store.write_part("tokens/abc/corpus", 0, schema, [], settings))
+    assert differs(store)["tokens/abc/corpus"] is None
