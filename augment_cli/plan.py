@@ -14,7 +14,7 @@ from augment_cli.store import Store
 from augment_cli.tfidf import stage_names
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py.
-_SECONDS_PER_MILLION = {"corpus": 5, "tfidf": 10, "augmentation": 10}
+_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "augmentation": 9}
 _BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "augmentation": 240}
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62
