@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from augment_cli.errors import UsageError
 from eval.encoder import Encoder, load_encoder
 from eval.pooling import canonical, needs_all_layers, pool
+from train.dropout import use_bit_dropout
 from train.heads import make_head
 from train.machine import attention_for
 from train.mlm import MaskedHead
@@ -104,6 +105,8 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         for module in encoder.model.modules():
             if isinstance(module, nn.Dropout):
                 module.p = recipe.dropout
+    if device.type == "cpu":
+        use_bit_dropout(encoder.model)
     encoder.model.set_attn_implementation(attention_for(device))
     if recipe.precision == "float64":
         encoder.model.double()
