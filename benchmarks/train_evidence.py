@@ -31,8 +31,8 @@ from eval.sts import stsb
 from train.export import mean_and_deviation
 from train.tokens import cache_tokens
 
-# One set for all rows, so that they differ in the method alone: the papers' for BERT-base, but mean pooling
-# and a higher rate, which suit a small encoder that has never trained its [CLS], and bf16.
+# One set for all rows, so that they differ in the method alone: the papers' for BERT-base, but mean pooling,
+# as the small encoder has never trained its [CLS], bf16, and a higher rate (see docs/training.md for why).
 SETTINGS = (
     "pooling=mean", "batch=64", "learning_rate=1e-4", "clip=1.0", "precision=bf16", "evaluate_every=104",
     "checkpoint_every=1000000", "threads=1", "slices=2",
