@@ -1,6 +1,6 @@
 """Speed of the fast tokeniser against NLTK, and on how many sentences the two give the same tokens.
 
-    POLARS_MAX_THREADS=1 python benchmarks/tokenization.py --corpus '../shared/data/corpus/wiki_en-*.txt.gz'
+    POLARS_MAX_THREADS=1 python -m benchmarks.tokenization --corpus '../shared/data/corpus/wiki_en-*.txt.gz'
 
 One process reads the sentences and gives every batch, in turn, to the fast tokeniser (`treebank`), to
 the exact one (`nltk`: NLTK with offsets) and, for a tenth of them, to NLTK alone (terms without

@@ -1,6 +1,6 @@
 """From text to verified UNA parts: sentences a second, memory, and how both grow.
 
-    python benchmarks/una_million.py --data ../shared/data [--rows 10000 100000 1000000]
+    python -m benchmarks.una_million --data ../shared/data [--rows 10000 100000 1000000]
 
 Runs `augment-cli` in a process of its own for each size and samples the memory of that process and
 its workers (resident set sizes summed, shared pages counted once for each process, and proportional
