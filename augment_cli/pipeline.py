@@ -116,9 +116,7 @@ class Pipeline:
                 return None
             wanted = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
             if wanted.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
-                raise UsageError(
-                    f"{self.store.path}: its corpus is unfinished; give the same --corpus again"
-                )
+                raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
         if self._shared:
             raise UsageError("--parts works on a corpus that is there; run `augment-cli ingest` first")
         if corpus is None:

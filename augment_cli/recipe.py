@@ -57,7 +57,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     stages: dict[str, dict[str, Any]] = {}
     for position, table in enumerate(tables, 1):
         if not isinstance(table.get("augmentation"), str):
-            raise UsageError(f"{path}: run {position} has no `augmentation = \"…\"`")
+            raise UsageError(f'{path}: run {position} has no `augmentation = "…"`')
         stage = str(table.get("name", table["augmentation"]))
         if stage in stages:
             raise UsageError(f"{path}: two runs write {stage!r}; give one of them another `name`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,11 @@ from augment_cli.augmentations.base import (
 )
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.schema import AUGMENTATION
+from augment_cli.schema import AUGMENTATION, PARSES
 from augment_cli.settings import Settings, library_versions
 from augment_cli.spans import CodePoints, Edits, apply_edits
 from augment_cli.store import PendingPart, Store
+from augment_cli.syntax.parses import ParseRows, stage_name
 from augment_cli.term_table import TermTable
 from augment_cli.tfidf import stage_names
 from augment_cli.tokenization import get_tokenizer
@@ -48,8 +50,8 @@ class AugmentationRun:
         An instance of its parameter class.
     seed, draw : int
         Independent draws of one seed differ in `draw` alone.
-    fit : str, optional
-        Which fit it reads, where there are several.
+    fit, parses : str, optional
+        Which fit and which parse it reads, where there are several.
     """
 
     name: str
@@ -57,6 +59,7 @@ class AugmentationRun:
     seed: int = DEFAULT_SEED
     draw: int = 0
     fit: str | None = None
+    parses: str | None = None
 
     @property
     def augmentation(self) -> Augmentation:
@@ -81,6 +84,8 @@ class AugmentationRun:
         inputs = {"corpus": store.stage("corpus").digest}
         if "tfidf" in card.needs:
             inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
+        if "parses" in card.needs:
+            inputs["parses"] = store.stage(stage_name(self.parses)).digest
         parameters = card.resolve(self.parameters, self.resources(store))
         return Settings(
             card.name,
@@ -102,7 +107,8 @@ class AugmentationRun:
 def make_run(name: str, **options: Any) -> AugmentationRun:
     """An augmentation run from keyword arguments, as typed in a notebook or a recipe.
 
-    `seed`, `draw` and `fit` are those of `AugmentationRun`; the rest are the augmentation's parameters.
+    `seed`, `draw`, `fit` and `parses` are those of `AugmentationRun`; the rest are the augmentation's
+    parameters.
 
     Raises
     ------
@@ -111,7 +117,7 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     """
     card = augmentations.get(name)
     known = {item.name: item for item in dataclasses.fields(card.parameters)}
-    common = {key: options.pop(key) for key in ("seed", "draw", "fit") if key in options}
+    common = {key: options.pop(key) for key in ("seed", "draw", "fit", "parses") if key in options}
     if unknown := sorted(options.keys() - known.keys()):
         raise UsageError(f"{name}: has no parameter {unknown[0]!r}; it has {', '.join(known)}")
     for key, value in options.items():
@@ -266,29 +272,36 @@ def _add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
 def _batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
     """The row groups of a part with what the augmentation needs of them."""
     corpus = store.iterate_part("corpus", index, ["row_id", "text"])
-    if "tfidf" not in run.augmentation.needs:
-        for table in corpus:
-            yield _batch_of(table, None)
-        return
-    matrix = store.iterate_part(
-        stage_names(run.fit)[0], index, ["term_ids", "starts", "ends", "weights"]
-    )
-    for table, rows in zip(corpus, matrix, strict=True):
-        yield _batch_of(table, _token_rows(rows))
+    needs = run.augmentation.needs
+    nothing: Iterator[None] = itertools.repeat(None)
+    matrix: Iterator[pa.Table | None] = nothing
+    parses: Iterator[pa.Table | None] = nothing
+    if "tfidf" in needs:
+        columns = ["term_ids", "starts", "ends", "weights"]
+        matrix = store.iterate_part(stage_names(run.fit)[0], index, columns)
+    if "parses" in needs:
+        parses = store.iterate_part(stage_name(run.parses), index, PARSES.names[1:])
+    for table in corpus:
+        yield _batch_of(table, next(matrix), next(parses))
 
 
-def _batch_of(table: pa.Table, tokens: TokenRows | None) -> Batch:
+def _batch_of(table: pa.Table, matrix: pa.Table | None, parses: pa.Table | None) -> Batch:
     texts = table["text"].combine_chunks()
-    return Batch(table["row_id"].to_numpy(), texts, CodePoints.of(texts), tokens)
+    code_points = CodePoints.of(texts)
+    return Batch(
+        table["row_id"].to_numpy(),
+        texts,
+        code_points,
+        None if matrix is None else _token_rows(matrix),
+        None if parses is None else ParseRows.from_table(parses, code_points),
+    )
 
 
 def _token_rows(table: pa.Table) -> TokenRows:
     lists = {name: table[name].combine_chunks() for name in table.column_names}
     offsets = lists["term_ids"].offsets.to_numpy().astype(np.int64)
     flat = {name: column.flatten().to_numpy() for name, column in lists.items()}
-    return TokenRows(
-        offsets - offsets[0], flat["term_ids"], flat["starts"], flat["ends"], flat["weights"]
-    )
+    return TokenRows(offsets - offsets[0], flat["term_ids"], flat["starts"], flat["ends"], flat["weights"])
 
 
 def _tokens_of(texts: pa.StringArray, tokenizer: str, terms: TermTable) -> TokenRows:

@@ -50,6 +50,23 @@ TFIDF = pa.schema(
     ]
 )
 
+# Tokens of a parse, one list entry a token; `heads` are positions in the row, a root is its own head.
+PARSES = pa.schema(
+    [
+        pa.field("row_id", pa.int64(), nullable=False),
+        pa.field("starts", pa.list_(pa.int32()), nullable=False),
+        pa.field("ends", pa.list_(pa.int32()), nullable=False),
+        pa.field("whitespace", pa.list_(pa.bool_()), nullable=False),
+        pa.field("lemmas", pa.list_(pa.string()), nullable=False),
+        pa.field("pos", pa.list_(pa.string()), nullable=False),
+        pa.field("tags", pa.list_(pa.string()), nullable=False),
+        pa.field("morphs", pa.list_(pa.string()), nullable=False),
+        pa.field("deps", pa.list_(pa.string()), nullable=False),
+        pa.field("heads", pa.list_(pa.int32()), nullable=False),
+        pa.field("sentence_starts", pa.list_(pa.bool_()), nullable=False),
+    ]
+)
+
 EDIT = pa.struct(
     [
         pa.field("start", pa.int32(), nullable=False),

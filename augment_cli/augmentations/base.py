@@ -15,6 +15,7 @@ import pyarrow as pa
 from augment_cli.draws import stream_key
 from augment_cli.errors import UsageError
 from augment_cli.spans import CodePoints, Edits
+from augment_cli.syntax.parses import ParseRows
 from augment_cli.term_table import TermTable
 
 # Why a row is unchanged. An augmentation uses one of these, or adds one of its own to this list.
@@ -89,6 +90,7 @@ class Batch:
     texts: pa.StringArray
     code_points: CodePoints
     tokens: TokenRows | None = None
+    parses: ParseRows | None = None
 
     def __len__(self) -> int:
         return len(self.row_ids)
@@ -148,8 +150,8 @@ class Augmentation:
         Whether the result means something else (hard negative) or the same (positive).
     paper : str
         Where it comes from.
-    needs : frozenset of {"tfidf"}
-        Earlier stages it reads.
+    needs : frozenset of {"tfidf", "parses"}
+        Earlier stages it reads; they come as `Batch.tokens` and `Batch.parses`.
     parameters : type
         A frozen dataclass whose fields are made with `parameter`.
     prepare : callable

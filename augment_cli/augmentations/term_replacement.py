@@ -241,9 +241,7 @@ class TermReplacement:
             base = base[differs]
             replacements = replacements.take(pa.array(differs))
         replacements = _spaced(batch.code_points, rows, starts, ends, replacements)
-        edits = Edits(
-            rows, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements
-        )
+        edits = Edits(rows, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements)
         return edits, chosen
 
     def _reference_edits(

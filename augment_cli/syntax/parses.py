@@ -1,0 +1,145 @@
+"""Cached parses of a batch of sentences as flat arrays: what every rule on syntax reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.spans import CodePoints, ranges, string_array
+
+PARSES_STAGE = "parses"
+
+
+def stage_name(parses: str | None) -> str:
+    """Folder of a parse: `parses`, or `parses-NAME` for one beside it (another pipeline)."""
+    return PARSES_STAGE if not parses else f"{PARSES_STAGE}-{parses}"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """N strings as codes into their distinct values, so that a test is made once for each value.
+
+    Attributes
+    ----------
+    codes : ndarray of int32, shape (N,)
+        Index into `values`.
+    values : tuple of str
+    """
+
+    codes: np.ndarray
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, strings: pa.Array) -> Coded:
+        """Code a string column without nulls."""
+        encoded = strings.dictionary_encode()
+        return cls(encoded.indices.to_numpy().astype(np.int32), tuple(encoded.dictionary.to_pylist()))
+
+    def among(self, wanted: Collection[str]) -> np.ndarray:
+        """bool (N,): whether each string is one of `wanted`."""
+        return self.where(lambda value: value in wanted)
+
+    def where(self, test: Callable[[str], bool]) -> np.ndarray:
+        """bool (N,): whether `test` holds for each string; called once for each distinct value."""
+        return self.map(test, bool)
+
+    def map(self, function: Callable[[str], Any], dtype: Any) -> np.ndarray:
+        """(N,) of `dtype`: `function` of each string; called once for each distinct value."""
+        table = np.array([function(value) for value in self.values], dtype)
+        return table[self.codes] if len(table) else np.zeros(len(self.codes), dtype)
+
+
+@dataclass(frozen=True)
+class ParseRows:
+    """The parses of a batch of n sentences, flattened over its N tokens.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n+1,)
+        Tokens of row i are offsets[i]:offsets[i+1].
+    starts, ends : ndarray of int32, shape (N,)
+        Span of each token in the original text, code points, half-open.
+    whitespace : ndarray of bool, shape (N,)
+        Whether white space follows the token.
+    lemmas, pos, tags, morphs, deps : Coded
+        Lemma, coarse tag (UPOS), fine tag, morphology (`Number=Sing|Person=3`), dependency label.
+    heads : ndarray of int32, shape (N,)
+        Head of each token as a position in its own row, 0 … row length − 1; a root is its own head.
+    sentence_starts : ndarray of bool, shape (N,)
+        Whether a sentence begins at the token; a row may hold more than one.
+    texts : CodePoints
+        The original texts.
+    """
+
+    offsets: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    whitespace: np.ndarray
+    lemmas: Coded
+    pos: Coded
+    tags: Coded
+    morphs: Coded
+    deps: Coded
+    heads: np.ndarray
+    sentence_starts: np.ndarray
+    texts: CodePoints
+
+    @classmethod
+    def from_table(cls, table: pa.Table, texts: CodePoints) -> ParseRows:
+        """The parses of a row group of the `parses` stage (schema `PARSES`), with its texts."""
+        lists = {
+            field.name: table[field.name].combine_chunks() for field in table.schema if field.name != "row_id"
+        }
+        offsets = lists["starts"].offsets.to_numpy().astype(np.int64)
+        flat = {name: column.flatten() for name, column in lists.items()}
+
+        def numbers(name: str) -> np.ndarray:
+            return flat[name].to_numpy(zero_copy_only=False)
+
+        return cls(
+            offsets - offsets[0],
+            numbers("starts"),
+            numbers("ends"),
+            numbers("whitespace"),
+            *(Coded.of(flat[name]) for name in ("lemmas", "pos", "tags", "morphs", "deps")),
+            numbers("heads"),
+            numbers("sentence_starts"),
+            texts,
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """int64 (N,): the sentence of each token, 0 … n−1."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def parents(self) -> np.ndarray:
+        """int64 (N,): head of each token as a position in the flat arrays."""
+        return self.offsets[:-1][self.rows] + self.heads
+
+    @cached_property
+    def forms(self) -> Coded:
+        """The tokens as they stand in the text."""
+        base = self.texts.offsets[:-1][self.rows]
+        first = self.texts.byte_positions[base + self.starts]
+        last = self.texts.byte_positions[base + self.ends]
+        lengths = last - first
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
+
+    @cached_property
+    def lower(self) -> Coded:
+        """The tokens in lower case."""
+        codes: dict[str, int] = {}
+        mapping = [codes.setdefault(value.lower(), len(codes)) for value in self.forms.values]
+        return Coded(
+            np.array(mapping, np.int32)[self.forms.codes] if mapping else self.forms.codes, tuple(codes)
+        )
