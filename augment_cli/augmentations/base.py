@@ -165,6 +165,8 @@ class Augmentation:
         (parameters, resources) to lines a person should read before the run.
     examples : tuple of str
         Command lines for the help.
+    is_random : bool
+        Whether the result depends on the seed; if not, further draws would be copies.
     """
 
     name: str
@@ -180,6 +182,7 @@ class Augmentation:
     )
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
     examples: tuple[str, ...] = ()
+    is_random: bool = True
 
 
 def read_word_list(path: str, option: str) -> tuple[str, ...]:

@@ -92,25 +92,16 @@ class ParseRows:
     @classmethod
     def from_table(cls, table: pa.Table, texts: CodePoints) -> ParseRows:
         """The parses of a row group of the `parses` stage (schema `PARSES`), with its texts."""
-        lists = {
-            field.name: table[field.name].combine_chunks() for field in table.schema if field.name != "row_id"
-        }
+        names = table.schema.names
+        lists = {name: table[name].combine_chunks() for name in names if name != "row_id"}
         offsets = lists["starts"].offsets.to_numpy().astype(np.int64)
         flat = {name: column.flatten() for name, column in lists.items()}
-
-        def numbers(name: str) -> np.ndarray:
-            return flat[name].to_numpy(zero_copy_only=False)
-
-        return cls(
-            offsets - offsets[0],
-            numbers("starts"),
-            numbers("ends"),
-            numbers("whitespace"),
-            *(Coded.of(flat[name]) for name in ("lemmas", "pos", "tags", "morphs", "deps")),
-            numbers("heads"),
-            numbers("sentence_starts"),
-            texts,
-        )
+        numbers = {
+            name: flat[name].to_numpy(zero_copy_only=False)
+            for name in ("starts", "ends", "whitespace", "heads", "sentence_starts")
+        }
+        strings = {name: Coded.of(flat[name]) for name in ("lemmas", "pos", "tags", "morphs", "deps")}
+        return cls(offsets=offsets - offsets[0], texts=texts, **numbers, **strings)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -41,9 +41,7 @@ def test_changed_tokenizer(store, monkeypatch):
     assert differs(store)["una"] is None
 
 
-@pytest.mark.parametrize(
-    ("place", "stages"), [(ingest, {"corpus", "rejects"}), (tfidf, {"tfidf", "terms"})]
-)
+@pytest.mark.parametrize(("place", "stages"), [(ingest, {"corpus", "rejects"}), (tfidf, {"tfidf", "terms"})])
 def test_changed_code_version(store, monkeypatch, place, stages):
     monkeypatch.setattr(place, "VERSION", 99)
     found = differs(store)

@@ -69,7 +69,7 @@ GOLDEN = {
     "x²'s ٣:٤ a:٤ ٤,x": "x² 's ٣:٤ a:٤ ٤ , x",
     # White space.
     "a\tb\u00a0c\u2028d\u3000e": "a b c d e",
-    '\u00a0"a" \u00a0\'b\' .\u00a0': "'' a '' ' b ' .",
+    "\u00a0\"a\" \u00a0'b' .\u00a0": "'' a '' ' b ' .",
     "a. \u00a0)": "a. )",
     "a. )\u00a0": "a . )",
     "x's'\u00a0y": "x's ' y",
