@@ -101,7 +101,8 @@ class ParseRows:
             for name in ("starts", "ends", "whitespace", "heads", "sentence_starts")
         }
         strings = {name: Coded.of(flat[name]) for name in ("lemmas", "pos", "tags", "morphs", "deps")}
-        return cls(offsets=offsets - offsets[0], texts=texts, **numbers, **strings)
+        columns: dict[str, Any] = numbers | strings
+        return cls(offsets=offsets - offsets[0], texts=texts, **columns)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
