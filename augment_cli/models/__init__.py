@@ -1,0 +1,26 @@
+"""Models that come with the package, and what identifies any model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ENGLISH_PIPELINE = "english"
+
+
+def shipped_pipeline() -> Path:
+    """Folder of the shipped English spaCy pipeline; loading it needs `augment-cli[parse]`.
+
+    Raises
+    ------
+    MissingError
+        If this installation came without it.
+    """
+    from augment_cli.errors import MissingError
+
+    folder = Path(__file__).parent / ENGLISH_PIPELINE
+    if not (folder / "config.cfg").is_file():
+        raise MissingError(
+            f"{folder}: the shipped English pipeline is not there; install augment-cli anew, or name an "
+            "installed pipeline or a folder with --pipeline"
+        )
+    return folder

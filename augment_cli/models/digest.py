@@ -1,0 +1,80 @@
+"""One digest for a model folder, so that whatever a model made can be tied to it."""
+
+from __future__ import annotations
+
+import hashlib
+from fnmatch import fnmatch
+from pathlib import Path
+
+from augment_cli.errors import MissingError
+from augment_cli.files import sha256_of_file
+
+# What decides a model's output: weights, configuration, tokenizer. Cards, logs and optimizer states do not.
+_PATTERNS = (
+    "*.safetensors",
+    "*.safetensors.index.json",
+    "config.json",
+    "generation_config.json",
+    "modules.json",
+    "config_sentence_transformers.json",
+    "sentence_*_config.json",
+    "tokenizer*.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "*.model",
+    "*.spm",
+)
+
+# A spaCy pipeline consists of its configuration and whatever its components wrote beside it, so all
+# files count but these: the card (meta.json holds name, version, scores), licences, leftovers.
+_PIPELINE_MARK = "config.cfg"
+_NOT_PIPELINE = ("meta.json", "accuracy.json", "*.md", "LICEN[CS]E*", "*.pyc", ".*", "*~")
+
+
+def model_digest(folder: Path) -> str:
+    """SHA-256 over the sorted (name, SHA-256) pairs of the files that decide what a model answers.
+
+    Parameters
+    ----------
+    folder
+        A model folder with safetensors weights (the numbered sub-folders of a sentence-transformers
+        model count too), or a spaCy pipeline.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits, the same wherever the folder lies.
+
+    Raises
+    ------
+    MissingError
+        If the folder is not there or holds no model.
+    """
+    files = _pipeline_files(folder) if (folder / _PIPELINE_MARK).is_file() else _model_files(folder)
+    if not files:
+        raise MissingError(
+            f"{folder} holds no model: no weights, config or tokenizer file, nor a spaCy pipeline's "
+            f"{_PIPELINE_MARK}; name the folder these files lie in"
+        )
+    total = hashlib.sha256()
+    for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in files):
+        total.update(f"{name}\0{sha256_of_file(path)}\n".encode())
+    return total.hexdigest()
+
+
+def _model_files(folder: Path) -> set[Path]:
+    if not folder.is_dir():
+        return set()
+    numbered = [child for child in folder.iterdir() if child.is_dir() and child.name[:1].isdigit()]
+    return {path for part in (folder, *numbered) for pattern in _PATTERNS for path in part.glob(pattern)}
+
+
+def _pipeline_files(folder: Path) -> set[Path]:
+    return {
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(fnmatch(path.name, pattern) for pattern in _NOT_PIPELINE)
+    }
