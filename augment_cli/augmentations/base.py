@@ -167,6 +167,9 @@ class Augmentation:
         Command lines for the help.
     is_random : bool
         Whether the result depends on the seed; if not, further draws would be copies.
+    meaning : {"kept", "possibly altered", "altered"}, optional
+        What the augmentation is declared to do to the meaning, the three classes of AugCSE; where it
+        is not given, a negative counts as altered and a positive as kept.
     """
 
     name: str
@@ -183,6 +186,12 @@ class Augmentation:
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
     examples: tuple[str, ...] = ()
     is_random: bool = True
+    meaning: Literal["kept", "possibly altered", "altered"] | None = None
+
+
+def meaning_of(card: Augmentation) -> str:
+    """The declared class of an augmentation: meaning kept, possibly altered, or altered."""
+    return card.meaning or ("altered" if card.kind == "negative" else "kept")
 
 
 def read_word_list(path: str, option: str) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,8 @@ from augment_cli.augmentations.base import (
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.files import sha256_of_json
-from augment_cli.spans import CodePoints, Edits, offsets_from_lengths, ranges, string_array, string_buffers
+from augment_cli.spans import Edits, offsets_from_lengths, ranges, string_array, string_buffers
+from augment_cli.surface import case_pattern, equals_original, slices, spaced
 from augment_cli.term_table import TermTable
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
@@ -231,16 +231,16 @@ class TermReplacement:
         rows = tokens.rows[chosen]
         base = batch.code_points.offsets[rows]
         starts, ends = base + tokens.starts[chosen], base + tokens.ends[chosen]
-        forms = new_ids + count * _case_pattern(batch.code_points, starts, ends)
+        forms = new_ids + count * case_pattern(batch.code_points, starts, ends)
         replacements = self._terms.surface_forms.take(pa.array(forms))
 
-        same = _equals_original(batch.code_points, starts, ends, replacements)
+        same = equals_original(batch.code_points, starts, ends, replacements)
         if same.any():  # the same word in the same case: no edit
             differs = np.flatnonzero(~same)
             chosen, rows, starts, ends = chosen[differs], rows[differs], starts[differs], ends[differs]
             base = base[differs]
             replacements = replacements.take(pa.array(differs))
-        replacements = _spaced(batch.code_points, rows, starts, ends, replacements)
+        replacements = spaced(batch.code_points, rows, starts, ends, replacements)
         edits = Edits(rows, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements)
         return edits, chosen
 
@@ -261,7 +261,7 @@ class TermReplacement:
             rows = np.repeat(changed_rows, counts)[out_of_table]
             base = batch.code_points.offsets[rows]
             unknown = index[out_of_table]
-            source = _slices(batch.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
+            source = slices(batch.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
             extra_offsets, extra = string_buffers(pa.compute.utf8_lower(source))
             words = words.copy()
             words[out_of_table] = len(offsets) - 1 + np.arange(len(source))
@@ -290,83 +290,3 @@ def _join_words(
     piece_lengths[1::2] = ~is_last
     per_sentence = np.add.reduceat(lengths + ~is_last, np.cumsum(counts) - counts) if len(counts) else counts
     return string_array(offsets_from_lengths(per_sentence), data[ranges(starts, piece_lengths)])
-
-
-_UPPER, _LOWER, _ALPHANUMERIC = 1, 2, 4
-
-
-@lru_cache(maxsize=1)
-def _character_classes() -> np.ndarray:
-    """uint8 flags of every code point: upper case, lower case, letter or digit (a pure table)."""
-    characters = [chr(code) for code in range(0x110000)]
-    classes = np.zeros(len(characters), np.uint8)
-    for flag, test in ((_UPPER, str.isupper), (_LOWER, str.islower), (_ALPHANUMERIC, str.isalnum)):
-        classes |= np.fromiter(map(test, characters), bool, len(characters)) * np.uint8(flag)
-    return classes
-
-
-def _case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """0: as it stands, 1: capitalised, 2: all capitals (two at least); int64 (m,)."""
-    classes = _character_classes()
-    first = classes[texts.values[starts]]
-    patterns = (first & _UPPER).astype(np.int64)
-    # Only a token of two or more characters that does not begin with a small letter can be in capitals.
-    maybe = np.flatnonzero((first & _LOWER == 0) & (ends - starts >= 2))
-    if len(maybe):
-        lengths = (ends - starts)[maybe]
-        inside = classes[texts.values[ranges(starts[maybe], lengths)]]
-        begins = np.cumsum(lengths) - lengths
-        uppers = np.add.reduceat((inside & _UPPER).astype(np.int64), begins)
-        any_lower = np.bitwise_or.reduceat(inside & _LOWER, begins) > 0
-        patterns[maybe[(uppers >= 2) & ~any_lower]] = 2
-    return patterns
-
-
-def _slices(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> pa.StringArray:
-    """Substrings of the flattened texts, given in code points."""
-    first, last = texts.byte_positions[starts], texts.byte_positions[ends]
-    return string_array(offsets_from_lengths(last - first), texts.data[ranges(first, last - first)])
-
-
-def _equals_original(
-    texts: CodePoints, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
-) -> np.ndarray:
-    lengths = texts.byte_positions[ends] - texts.byte_positions[starts]
-    equal = lengths == np.diff(string_buffers(replacements)[0])
-    maybe = np.flatnonzero(equal)  # of the same length: most are not, and need no comparison
-    same = pa.compute.equal(_slices(texts, starts[maybe], ends[maybe]), replacements.take(pa.array(maybe)))
-    equal[maybe] = same.to_numpy(zero_copy_only=False)
-    return equal
-
-
-def _spaced(
-    texts: CodePoints, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
-) -> pa.StringArray:
-    """Replacements with a space on the side where two words would otherwise grow together."""
-    if not len(starts):
-        return replacements
-    classes = _character_classes()
-    new = CodePoints.of(replacements)
-    is_word = classes[new.values] & _ALPHANUMERIC > 0
-    new_first, new_last = is_word[new.offsets[:-1]], is_word[new.offsets[1:] - 1]
-    # The characters on either side; none beyond the text's own bounds.
-    has_before, has_after = starts > texts.offsets[rows], ends < texts.offsets[rows + 1]
-    before = classes[texts.values[starts - has_before]] & _ALPHANUMERIC > 0
-    after = classes[texts.values[ends - ~has_after]] & _ALPHANUMERIC > 0
-    follows_edit = np.append(False, ends[:-1] == starts[1:]) & has_before
-    precedes_edit = np.append(starts[1:] == ends[:-1], False) & has_after
-    last_before = np.where(follows_edit, np.append(False, new_last[:-1]), before)
-    space_before = has_before & last_before & new_first
-    # Between two edits the second one brings the space.
-    space_after = has_after & ~precedes_edit & new_last & after
-    touched = np.flatnonzero(space_before | space_after)
-    if not len(touched):
-        return replacements
-    wanted = replacements.take(pa.array(touched)).to_pylist()
-    spaced = [
-        " " * bool(space_before[index]) + text + " " * bool(space_after[index])
-        for index, text in zip(touched, wanted, strict=True)
-    ]
-    mask = np.zeros(len(replacements), bool)
-    mask[touched] = True
-    return pa.compute.replace_with_mask(replacements, pa.array(mask), pa.array(spaced, pa.string()))
