@@ -24,7 +24,36 @@ NO_ELIGIBLE_TOKEN = "no_eligible_token"  # every token is protected or not in th
 NO_POSITION_DRAWN = "no_position_drawn"  # the draws chose no token
 EMPTY_WINDOW = "empty_window"  # no other term to put in
 SAME_TEXT = "same_text"  # the edits give the original again
-REASONS = frozenset({NO_TOKEN, NO_ELIGIBLE_TOKEN, NO_POSITION_DRAWN, EMPTY_WINDOW, SAME_TEXT})
+TOO_FEW_WORDS = "too_few_words"  # one word is left alone, rather than leave none
+# Of rules on syntax:
+RULE_DOES_NOT_APPLY = "rule_does_not_apply"  # the drawn rule finds no place in the sentence
+NO_RULE_APPLIES = "no_rule_applies"  # none of the rules does
+NO_FINITE_VERB = "no_finite_verb"  # the root is no finite verb
+NO_SUBJECT = "no_subject"  # the main verb has no subject
+NEGATED = "negated"  # the verb is negated already
+OTHER_AUXILIARY = "other_auxiliary"  # have, do, or the "to" of an infinitive
+INVERTED = "inverted"  # the verb stands in front of its subject
+NO_AUXILIARY_FITS = "no_auxiliary_fits"  # none of those to draw from has the tense
+DOUBTFUL_PARSE = "doubtful_parse"  # the word cannot have the form that its tag says
+ONE_NEGATION_ONLY = "one_negation_only"  # fewer than two places for a negation
+_SYNTAX_REASONS = frozenset(
+    {
+        RULE_DOES_NOT_APPLY,
+        NO_RULE_APPLIES,
+        NO_FINITE_VERB,
+        NO_SUBJECT,
+        NEGATED,
+        OTHER_AUXILIARY,
+        INVERTED,
+        NO_AUXILIARY_FITS,
+        DOUBTFUL_PARSE,
+        ONE_NEGATION_ONLY,
+    }
+)
+_TOKEN_REASONS = frozenset(
+    {NO_TOKEN, NO_ELIGIBLE_TOKEN, NO_POSITION_DRAWN, EMPTY_WINDOW, SAME_TEXT, TOO_FEW_WORDS}
+)
+REASONS = _TOKEN_REASONS | _SYNTAX_REASONS
 
 
 def parameter(

@@ -40,6 +40,12 @@ class Coded:
         encoded = strings.dictionary_encode()
         return cls(encoded.indices.to_numpy().astype(np.int32), tuple(encoded.dictionary.to_pylist()))
 
+    def lowered(self) -> Coded:
+        """The strings in lower case, each distinct one once."""
+        codes: dict[str, int] = {}
+        mapping = [codes.setdefault(value.lower(), len(codes)) for value in self.values]
+        return Coded(np.array(mapping, np.int32)[self.codes] if mapping else self.codes, tuple(codes))
+
     def among(self, wanted: Collection[str]) -> np.ndarray:
         """bool (N,): whether each string is one of `wanted`."""
         return self.where(lambda value: value in wanted)
@@ -120,18 +126,22 @@ class ParseRows:
     @cached_property
     def forms(self) -> Coded:
         """The tokens as they stand in the text."""
-        base = self.texts.offsets[:-1][self.rows]
-        first = self.texts.byte_positions[base + self.starts]
-        last = self.texts.byte_positions[base + self.ends]
-        lengths = last - first
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
+        return self.forms_at(np.arange(len(self.starts)))
 
     @cached_property
     def lower(self) -> Coded:
         """The tokens in lower case."""
-        codes: dict[str, int] = {}
-        mapping = [codes.setdefault(value.lower(), len(codes)) for value in self.forms.values]
-        return Coded(
-            np.array(mapping, np.int32)[self.forms.codes] if mapping else self.forms.codes, tuple(codes)
-        )
+        return self.forms.lowered()
+
+    def forms_at(self, positions: np.ndarray) -> Coded:
+        """Some of the tokens (int (m,), positions in the flat arrays) as they stand in the text."""
+        base = self.texts.offsets[:-1][self.rows[positions]]
+        first = self.texts.byte_positions[base + self.starts[positions]]
+        last = self.texts.byte_positions[base + self.ends[positions]]
+        lengths = last - first
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
+
+    def lower_at(self, positions: np.ndarray) -> Coded:
+        """Some of the tokens, in lower case."""
+        return self.forms_at(positions).lowered()

@@ -1,0 +1,259 @@
+"""The clause view: what rules see of a parse, whatever its label scheme.
+
+All of it is array passes over the flat tokens of a batch. The scheme is told for each row from its own
+labels, so a row's view never depends on the rows beside it; a row without any label that only one scheme has
+reads the same through either adaptor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+
+from augment_cli.syntax import clear_nlp, universal
+from augment_cli.syntax.morphology import (
+    Number,
+    VerbForm,
+    form_of_morphology,
+    form_of_tag,
+    number_of_morphology,
+    number_of_tag,
+)
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.tree import Role, Tree, first_of_group, words
+
+
+class Language(IntEnum):
+    """Which rules a row is for."""
+
+    ENGLISH = 0
+    CHINESE = 1
+
+
+_PLURAL_WORDS = words("we they these those both many few several ones")
+_FIRST_AND_SECOND = frozenset({"i", "you"})
+_BE = words("am is are was were 'm 're 's ’m ’re ’s be been being")
+_CONTRACTED_S = frozenset({"'s", "’s"})
+_PAST_MODALS = words("would could 'd ’d")
+
+
+@dataclass(frozen=True)
+class ClauseView:
+    """Clauses of a batch of n sentences with N tokens in all; positions are in the flat token arrays.
+
+    Attributes
+    ----------
+    parses : ParseRows
+        What it was made from.
+    roles : ndarray of uint8, shape (N,)
+        Values of `Role`.
+    parents : ndarray of int64, shape (N,)
+        Head of each token; a root is its own head.
+    verb_forms : ndarray of uint8, shape (N,)
+        Values of `VerbForm`, from the fine tag where it is a Penn tag, else from the morphology.
+    roots : ndarray of int64, shape (n,)
+        The row's main verb: its first root that is a verb, else its first root; −1 in a row without tokens.
+    """
+
+    parses: ParseRows
+    roles: np.ndarray
+    parents: np.ndarray
+    verb_forms: np.ndarray
+    roots: np.ndarray
+
+    @classmethod
+    def of(cls, parses: ParseRows) -> ClauseView:
+        """The view of a batch."""
+        tree = _tree_of(parses)
+        by_tag = parses.tags.map(form_of_tag, np.uint8)
+        by_morphology = parses.morphs.map(form_of_morphology, np.uint8)
+        forms = np.where(by_tag > 0, by_tag, by_morphology)
+        roots = np.flatnonzero(tree.roles == Role.ROOT)
+        verbs = roots[parses.pos.among({"VERB", "AUX"})[roots]]
+        count = len(parses)
+        first = _first(roots, parses.rows, count)
+        first_verb = _first(verbs, parses.rows, count)
+        return cls(parses, tree.roles, tree.parents, forms, np.where(first_verb >= 0, first_verb, first))
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int64 (N,): the sentence of each token."""
+        return self.parses.rows
+
+    def first(self, mask: np.ndarray) -> np.ndarray:
+        """int64 (n,): position of the first token of each row for which `mask` (N,) holds, or −1."""
+        return _first(np.flatnonzero(mask), self.rows, len(self.parses))
+
+    def any(self, mask: np.ndarray) -> np.ndarray:
+        """bool (n,): whether `mask` (N,) holds for any token of the row."""
+        return self.first(mask) >= 0
+
+    @cached_property
+    def of_root(self) -> np.ndarray:
+        """bool (N,): children of the row's main verb, itself left out."""
+        of_root = self.parents == self.roots[self.rows]
+        of_root[self.roots[self.roots >= 0]] = False
+        return of_root
+
+    @cached_property
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (N,) each: first and last token of every token's full subtree."""
+        lengths = np.diff(self.parses.offsets)
+        return subtree_edges(self.parents, int(lengths.max(initial=0)))
+
+    @cached_property
+    def subjects(self) -> np.ndarray:
+        """int64 (n,): the main verb's nominal subject (its head word), or −1."""
+        return self.first((self.roles == Role.SUBJECT) & self.of_root)
+
+    @cached_property
+    def has_subject(self) -> np.ndarray:
+        """bool (n,): whether the main verb has a subject of any kind, "there" and clauses included."""
+        kinds = (Role.SUBJECT, Role.CLAUSAL_SUBJECT, Role.EXPLETIVE)
+        return self.any(np.isin(self.roles, kinds) & self.of_root)
+
+    @cached_property
+    def auxiliaries(self) -> np.ndarray:
+        """bool (N,): auxiliaries of any verb; the "to" of infinitives is none."""
+        return self.roles == Role.AUXILIARY
+
+    @cached_property
+    def negations(self) -> np.ndarray:
+        """bool (N,): verb negations, as the scheme labels them."""
+        return self.roles == Role.NEGATION
+
+    @cached_property
+    def clauses(self) -> np.ndarray:
+        """bool (N,): heads of subordinate clauses (acl, advcl, ccomp, csubj, csubjpass, relcl, xcomp)."""
+        return (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
+
+    @cached_property
+    def is_be(self) -> np.ndarray:
+        """bool (N,): forms of "be" that are verbs or auxiliaries, contracted ones included."""
+        found = np.zeros(len(self.roles), bool)
+        maybe = np.flatnonzero(self.parses.pos.among({"VERB", "AUX"}))
+        words = self.parses.lower_at(maybe)
+        be = words.among(_BE)
+        be &= ~words.among(_CONTRACTED_S) | self.parses.lemmas.among({"be", "'s", "’s"})[maybe]
+        found[maybe[be]] = True
+        return found
+
+    @cached_property
+    def copulas(self) -> np.ndarray:
+        """int64 (n,): the main verb where it is a form of "be", else −1."""
+        is_copula = (self.roots >= 0) & self.is_be[self.roots] if len(self.is_be) else self.roots >= 0
+        return np.where(is_copula, self.roots, -1)
+
+    @cached_property
+    def is_past(self) -> np.ndarray:
+        """bool (N,): past tense, "would" and "could" included."""
+        past = self.verb_forms == VerbForm.PAST
+        modals = np.flatnonzero(self.verb_forms == VerbForm.MODAL)
+        past[modals] = self.parses.lower_at(modals).among(_PAST_MODALS)
+        return past
+
+    @cached_property
+    def third_person_singular(self) -> np.ndarray:
+        """bool (n,): whether a present-tense main verb would take the ending -s, by its subject.
+
+        Where "there" stands in the subject's place, the first noun behind the verb decides.
+        """
+        parses, rows = self.parses, self.rows
+        nominal = parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"})
+        behind = nominal & self.of_root & (np.arange(len(rows)) > self.roots[rows])
+        expletive = self.any((self.roles == Role.EXPLETIVE) & self.of_root)
+        heads = np.where(self.subjects >= 0, self.subjects, np.where(expletive, self.first(behind), -1))
+        third = np.ones(len(heads), bool)
+        known = np.flatnonzero(heads >= 0)
+        third[known] = self.numbers_of(heads[known]) != Number.PLURAL
+        words = parses.lower_at(heads[known])
+        third[known[words.among(_FIRST_AND_SECOND)]] = False
+        return third
+
+    def numbers_of(self, heads: np.ndarray) -> np.ndarray:
+        """uint8 (m,): number of the noun phrases at some positions, coordination with "and" included."""
+        parses = self.parses
+        by_tag = parses.tags.map(number_of_tag, np.uint8)[heads]
+        by_morphology = parses.morphs.map(number_of_morphology, np.uint8)[heads]
+        numbers = np.where(by_tag > 0, by_tag, by_morphology)
+        numbers[parses.lower_at(heads).among(_PLURAL_WORDS)] = Number.PLURAL
+        joined = np.zeros(len(self.roles), bool)
+        conjuncts = np.flatnonzero(self.roles == Role.CONJUNCT)
+        joined[self.parents[conjuncts]] = True
+        either = np.zeros(len(self.roles), bool)  # "a cat or a dog" stays singular
+        maybe = np.flatnonzero(parses.pos.among({"CCONJ"}))
+        either[self.parents[maybe[parses.lower_at(maybe).among({"or", "nor"})]]] = True
+        either[self.parents[conjuncts[either[conjuncts]]]] = True
+        numbers[joined[heads] & ~either[heads]] = Number.PLURAL
+        return numbers
+
+    @cached_property
+    def languages(self) -> np.ndarray:
+        """uint8 (n,): `Language` of each row: Chinese where at least half of its tokens hold an ideograph."""
+        texts, parses = self.parses.texts, self.parses
+        count = len(parses)
+        if len(texts.byte_positions) == len(texts.data) + 1:
+            return np.zeros(count, np.uint8)
+        first = texts.values[texts.offsets[:-1][parses.rows] + parses.starts]
+        ideographs = (first >= 0x3400) & (first <= 0x9FFF) | (first >= 0x20000) & (first <= 0x3FFFF)
+        share = np.bincount(parses.rows, weights=ideographs, minlength=count)
+        return ((share > 0) & (2 * share >= np.diff(parses.offsets))).astype(np.uint8)
+
+
+def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    index = first_of_group(rows[positions], count)
+    return np.where(index >= 0, positions[index], -1) if len(positions) else index
+
+
+def _tree_of(parses: ParseRows) -> Tree:
+    """Each row through the adaptor of its own scheme."""
+    count = len(parses)
+    clear = np.bincount(parses.rows, parses.deps.among(clear_nlp.DISTINCTIVE), minlength=count)
+    ours = np.bincount(parses.rows, parses.deps.where(universal.is_distinctive), minlength=count)
+    is_clear = clear > ours
+    if not is_clear.any():
+        return universal.tree(parses)
+    if is_clear.all():
+        return clear_nlp.tree(parses)
+    one, other, which = clear_nlp.tree(parses), universal.tree(parses), is_clear[parses.rows]
+    return Tree(np.where(which, one.roles, other.roles), np.where(which, one.parents, other.parents))
+
+
+def subtree_edges(parents: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and last token of every token's full subtree, for all trees of a batch at once.
+
+    Depths come from pointer doubling; then each level, deepest first, hands its edges to its heads, so that
+    every token is touched once.
+
+    Parameters
+    ----------
+    parents : ndarray of int64, shape (N,)
+        Head of each token; a root is its own head. Tokens on a cycle get edges of part of it.
+    longest : int
+        Tokens of the longest row: no token is deeper.
+
+    Returns
+    -------
+    tuple of ndarray of int64, shape (N,)
+    """
+    positions = np.arange(len(parents))
+    left, right = positions.copy(), positions.copy()
+    depths = (parents != positions).astype(np.int32)
+    jump = parents
+    for _ in range(max(longest, 1).bit_length()):
+        further = depths[jump]
+        if not further.any():
+            break
+        depths += further
+        jump = jump[jump]
+    depths = np.minimum(depths, longest).astype(np.int16 if longest < 2**15 else np.int32)
+    order = np.argsort(depths, kind="stable")
+    bounds = np.searchsorted(depths[order], np.arange(int(depths.max(initial=0)) + 2))
+    for depth in range(len(bounds) - 2, 0, -1):
+        level = order[bounds[depth] : bounds[depth + 1]]
+        np.minimum.at(left, parents[level], left[level])
+        np.maximum.at(right, parents[level], right[level])
+    return left, right

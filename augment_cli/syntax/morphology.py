@@ -1,0 +1,74 @@
+"""Verb forms and number, from Penn tags or from universal features."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class VerbForm(IntEnum):
+    """Form of a verb or auxiliary; PAST, PRESENT, PRESENT_THIRD and MODAL are finite."""
+
+    NONE = 0
+    PAST = 1  # VBD
+    PRESENT = 2  # VBP
+    PRESENT_THIRD = 3  # VBZ
+    MODAL = 4  # MD
+    BASE = 5  # VB
+    PAST_PARTICIPLE = 6  # VBN
+    PRESENT_PARTICIPLE = 7  # VBG
+
+
+class Number(IntEnum):
+    """Grammatical number, for agreement."""
+
+    UNKNOWN = 0
+    SINGULAR = 1
+    PLURAL = 2
+
+
+_BY_TAG = {
+    "VBD": VerbForm.PAST,
+    "VBP": VerbForm.PRESENT,
+    "VBZ": VerbForm.PRESENT_THIRD,
+    "MD": VerbForm.MODAL,
+    "VB": VerbForm.BASE,
+    "VBN": VerbForm.PAST_PARTICIPLE,
+    "VBG": VerbForm.PRESENT_PARTICIPLE,
+}
+
+
+def form_of_tag(tag: str) -> VerbForm:
+    """Verb form from a Penn Treebank tag; NONE for any other."""
+    return _BY_TAG.get(tag, VerbForm.NONE)
+
+
+def form_of_morphology(morphology: str) -> VerbForm:
+    """Verb form from universal features, `VerbForm=Fin|Tense=Past` for one."""
+    features = dict(item.split("=", 1) for item in morphology.split("|") if "=" in item)
+    form, tense = features.get("VerbForm"), features.get("Tense")
+    if form == "Inf":
+        return VerbForm.BASE
+    if form in {"Part", "Ger"}:
+        return VerbForm.PAST_PARTICIPLE if tense == "Past" else VerbForm.PRESENT_PARTICIPLE
+    if form != "Fin" or features.get("Mood") == "Imp":
+        return VerbForm.NONE
+    if tense == "Past":
+        return VerbForm.PAST
+    if tense != "Pres":
+        return VerbForm.MODAL
+    third = features.get("Person") == "3" and features.get("Number") == "Sing"
+    return VerbForm.PRESENT_THIRD if third else VerbForm.PRESENT
+
+
+def number_of_tag(tag: str) -> Number:
+    """Number from a Penn Treebank noun tag."""
+    if tag in {"NNS", "NNPS"}:
+        return Number.PLURAL
+    return Number.SINGULAR if tag in {"NN", "NNP"} else Number.UNKNOWN
+
+
+def number_of_morphology(morphology: str) -> Number:
+    """Number from universal features."""
+    if "Number=Plur" in morphology:
+        return Number.PLURAL
+    return Number.SINGULAR if "Number=Sing" in morphology else Number.UNKNOWN

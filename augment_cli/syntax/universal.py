@@ -1,0 +1,142 @@
+"""Adaptor for Universal Dependencies: puts the verb at the head of its clause.
+
+In UD a predicate noun or adjective is the head and the form of "be" its child (`cop`). Here the copula takes
+its predicate's place and what belongs to the clause (subject, auxiliaries, negation, adverbial clauses) goes
+over to it, so that "He was a painter" has the root "was" in either scheme.
+
+Source: https://universaldependencies.org/u/dep/ and the English-specific notes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.syntax.parses import ParseRows
+from augment_cli.syntax.tree import NEGATIONS, Role, Tree, words
+
+_ROLES = {
+    "nsubj": Role.SUBJECT,
+    "csubj": Role.CLAUSAL_SUBJECT,
+    "expl": Role.EXPLETIVE,
+    "aux": Role.AUXILIARY,
+    "mark": Role.MARKER,
+    "acl": Role.CLAUSE,
+    "advcl": Role.CLAUSE,
+    "ccomp": Role.CLAUSE,
+    "xcomp": Role.CLAUSE,
+    "punct": Role.PUNCTUATION,
+    "conj": Role.CONJUNCT,
+}
+_WORDS = frozenset({"cop", "obl", "obj", "iobj", "flat", "fixed", "goeswith", "orphan", "reparandum", "clf"})
+
+# Labels that go over to the copula wherever they stand; others only from in front of it.
+_OF_THE_CLAUSE = frozenset({"nsubj", "csubj", "expl", "aux", "mark", "punct", "advcl", "parataxis"})
+
+# A gerund after one of these is the complement of a preposition (ClearNLP: pcomp), not a clause of its own.
+_PREPOSITIONS = words(
+    "about after against at before besides between beyond by despite for from in into like of on over "
+    "since through throughout to toward towards upon via with within without"
+)
+
+
+def is_distinctive(label: str) -> bool:
+    """Whether a label is one that ClearNLP does not have."""
+    return ":" in label or label in _WORDS
+
+
+def _base(label: str) -> str:
+    return label.partition(":")[0]
+
+
+def tree(parses: ParseRows) -> Tree:
+    """Roles and heads, copulas promoted."""
+    labels, parents = parses.deps, parses.parents
+    count = len(parents)
+    positions = np.arange(count)
+    roles = labels.map(lambda label: _ROLES.get(_base(label), Role.OTHER), np.uint8)
+    is_root = parents == positions
+    roles[is_root] = Role.ROOT
+    is_verbal = parses.pos.among({"VERB", "AUX"})
+
+    roles[np.isin(roles, (Role.MARKER, Role.AUXILIARY)) & parses.tags.among({"TO"})] = Role.INFINITIVE
+    advmod = np.flatnonzero(labels.where(lambda label: _base(label) in {"advmod", "neg"}) & ~is_root)
+    negative = parses.lower_at(advmod).among(NEGATIONS)
+    negative |= parses.morphs.where(lambda morph: "Polarity=Neg" in morph)[advmod]
+    roles[advmod[negative]] = Role.NEGATION
+
+    open_clause = labels.where(lambda label: _base(label) == "xcomp") & ~is_root
+    copula, predicate = _copulas(parses, is_root)
+    if len(copula):
+        roles, parents = _promoted(parses, roles, is_verbal, copula, predicate)
+        open_clause[copula] = open_clause[predicate]
+        open_clause[predicate] = False
+    roles[open_clause & ~is_verbal & (roles == Role.CLAUSE)] = Role.OTHER  # "became mayor": no clause
+    _prepositional_gerunds(parses, roles, parents)
+    _expletives(parses, roles, parents)
+    return Tree(roles, parents)
+
+
+def _copulas(parses: ParseRows, is_root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of copulas and of their predicates; one for each predicate, none inside another."""
+    is_copula = parses.deps.where(lambda label: _base(label) == "cop") & ~is_root
+    copula = np.flatnonzero(is_copula)
+    copula = copula[~is_copula[parses.parents[copula]]]
+    predicate = parses.parents[copula]
+    if not len(copula):
+        return copula, predicate
+    first = np.unique(predicate, return_index=True)[1]
+    return copula[first], predicate[first]
+
+
+def _promoted(
+    parses: ParseRows, roles: np.ndarray, is_verbal: np.ndarray, copula: np.ndarray, predicate: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Roles and heads with each copula in its predicate's place."""
+    labels, parents = parses.deps, parses.parents
+    positions = np.arange(len(parents))
+    copula_of = np.full(len(parents), -1)
+    copula_of[predicate] = copula
+
+    # "The trouble is that he lied": the predicate is a clause with a subject of its own.
+    outer = np.zeros(len(parents), bool)
+    outer[parents[labels.where(lambda label: label.endswith(":outer"))]] = True
+
+    new_head = copula_of[parents]  # −1 where the head is no predicate
+    in_front = (positions < new_head) & (new_head < parents)
+    belongs = labels.where(lambda label: _base(label) in _OF_THE_CLAUSE) & ~outer[parents]
+    belongs |= (roles == Role.NEGATION) & ~outer[parents]
+    belongs |= (roles == Role.CONJUNCT) & (is_verbal | (copula_of >= 0))
+    belongs |= roles == Role.PUNCTUATION
+    moves = (new_head >= 0) & (belongs | in_front) & (parents != positions)
+    new_parents = np.where(moves, new_head, parents)
+    new_parents[copula] = np.where(parents[predicate] == predicate, copula, new_parents[predicate])
+    new_parents[predicate] = copula
+    new_roles = roles.copy()
+    new_roles[copula] = roles[predicate]
+    new_roles[predicate] = np.where(outer[predicate], Role.CLAUSE, Role.OTHER)
+    return new_roles, new_parents
+
+
+def _prepositional_gerunds(parses: ParseRows, roles: np.ndarray, parents: np.ndarray) -> None:
+    markers = np.flatnonzero(roles == Role.MARKER)
+    heads = parents[markers[parses.lower_at(markers).among(_PREPOSITIONS)]]
+    gerund = parses.tags.among({"VBG"})[heads] | parses.morphs.where(lambda m: "VerbForm=Ger" in m)[heads]
+    heads = heads[gerund]
+    roles[heads[roles[heads] == Role.CLAUSE]] = Role.OTHER
+
+
+def _expletives(parses: ParseRows, roles: np.ndarray, parents: np.ndarray) -> None:
+    """Existential "there" takes the subject's place; an "it" that only fills it is the subject."""
+    expletives = np.flatnonzero(roles == Role.EXPLETIVE)
+    if not len(expletives):
+        return
+    existential = parses.lower_at(expletives).among({"there"})
+    there, fillers = expletives[existential], expletives[~existential]
+    is_existential = np.zeros(len(roles), bool)
+    is_existential[parents[there]] = True
+    subjects = np.flatnonzero(roles == Role.SUBJECT)
+    roles[subjects[is_existential[parents[subjects]] & (subjects > parents[subjects])]] = Role.OTHER
+    has_subject = np.zeros(len(roles), bool)
+    has_subject[parents[subjects]] = True
+    free = ~has_subject[parents[fillers]] & (fillers < parents[fillers])
+    roles[fillers] = np.where(free, Role.SUBJECT, Role.OTHER)
