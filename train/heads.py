@@ -8,6 +8,14 @@ from torch import Tensor, nn
 from augment_cli.errors import UsageError
 
 
+class NoHead(nn.Identity):
+    """The embeddings as they are."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.dimension = dimension
+
+
 class TanhHead(nn.Module):
     """SimCSE's head: one linear layer (d to d) and tanh, used in training only.
 
@@ -16,6 +24,7 @@ class TanhHead(nn.Module):
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
+        self.dimension = dimension
         self.dense = nn.Linear(dimension, dimension)
         nn.init.normal_(self.dense.weight, std=0.02)
         nn.init.zeros_(self.dense.bias)
@@ -25,10 +34,42 @@ class TanhHead(nn.Module):
         return torch.tanh(self.dense(embeddings))
 
 
+class BatchNormHead(nn.Sequential):
+    """The projection of DiffCSE and AugCSE: linear (d to 2d), batch norm, ReLU, linear (2d to d), batch norm.
+
+    The linear layers have no bias and the last batch norm no scale and shift. All views of the gathered batch
+    go through it together, so that N ranks normalise as one does.
+
+    Source: Tang et al. 2022, appendix, after Chuang et al. 2022; both papers and their code agree.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(
+            nn.Linear(dimension, 2 * dimension, bias=False), nn.BatchNorm1d(2 * dimension), nn.ReLU(),
+            nn.Linear(2 * dimension, dimension, bias=False), nn.BatchNorm1d(dimension, affine=False),
+        )  # fmt: skip
+        self.dimension = dimension
+
+
+class ReluHead(nn.Sequential):
+    """VaSCL's head: linear (d to d), ReLU, linear (d to 128), both without bias.
+
+    Source: Zhang et al. 2022, section 4 ("two-layer MLP"); that there is no bias is from the authors' code.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(
+            nn.Linear(dimension, dimension, bias=False), nn.ReLU(),
+            nn.Linear(dimension, 128, bias=False),
+        )  # fmt: skip
+        self.dimension = 128
+
+
+_HEADS = {"tanh": TanhHead, "batch-norm": BatchNormHead, "relu": ReluHead, "none": NoHead}
+
+
 def make_head(name: str, dimension: int) -> nn.Module:
-    """A head by its recipe name: `tanh`, or `none` for the embeddings as they are."""
-    if name == "tanh":
-        return TanhHead(dimension)
-    if name == "none":
-        return nn.Identity()
-    raise UsageError(f"unknown head {name!r}; choose tanh or none")
+    """A head by its recipe name (`tanh`, `batch-norm`, `relu`, `none`); `dimension` is what it gives."""
+    if name not in _HEADS:
+        raise UsageError(f"unknown head {name!r}; choose one of {', '.join(_HEADS)}")
+    return _HEADS[name](dimension)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from augment_cli.errors import UsageError
 from eval.encoder import Encoder, load_encoder
 from eval.pooling import canonical, needs_all_layers, pool
+from train.additions import make_additions
 from train.dropout import use_bit_dropout
 from train.heads import make_head
 from train.machine import attention_for
@@ -28,9 +29,11 @@ class Model(nn.Module):
     encoder
         A transformers model; the only part that is saved at the end.
     head
-        Applied to the gathered embeddings in training (SimCSE's linear + tanh, or nothing).
+        Applied to the gathered embeddings in training (`train.heads`).
     masked_head
         Names hidden tokens; None unless the recipe asks for masked language modelling.
+    additions
+        The recipe's additions by name (`train.additions`), with their parameters and what they remember.
     """
 
     def __init__(self, encoder: nn.Module, pooling: str, recipe: Recipe) -> None:
@@ -42,22 +45,36 @@ class Model(nn.Module):
             parameter.requires_grad_(not name.startswith("pooler."))
         joined = self.pooling.count("+") + 1
         self.head = make_head(recipe.head, config.hidden_size * joined) if recipe.objective != "mlm" else None
+        self.recipe = recipe
         self.masked_head = None
         if recipe.objective == "mlm" or recipe.mlm_weight:
             words = encoder.get_input_embeddings()  # type: ignore[operator]
             self.masked_head = MaskedHead(config.hidden_size, config.vocab_size, words)
+        self.additions = make_additions(recipe, self)
 
     def hidden_states(self, item: Slice) -> Tensor:
         """Last layer's token vectors of a slice, shape (n, length, d)."""
         return self.encoder(input_ids=item.ids, attention_mask=item.mask).last_hidden_state
 
-    def embed(self, item: Slice) -> Tensor:
-        """Sentence embeddings of a slice before the head, shape (n, d), at least fp32."""
+    def embed(self, item: Slice, encoder: nn.Module | None = None) -> Tensor:
+        """Sentence embeddings of a slice before the head, shape (n, d), at least fp32.
+
+        Parameters
+        ----------
+        encoder
+            One of the same kind to use in place of the model's own, such as its running mean.
+        """
         every = needs_all_layers(self.pooling)
-        output = self.encoder(input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every)
+        output = (encoder or self.encoder)(
+            input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every
+        )
         layers = output.hidden_states if every else output.last_hidden_state
         wide = [_widen(layer) for layer in layers] if every else _widen(layers)
         return pool(wide, item.mask, self.pooling)
+
+    def apply_head(self, embeddings: Tensor) -> Tensor:
+        """Map embeddings (n, d) to the space of the loss, (n, h)."""
+        return embeddings if self.head is None else self.head(embeddings)
 
     @property
     def dimension(self) -> int:
@@ -76,8 +93,9 @@ class Model(nn.Module):
         return own + (list(self.masked_head.parameters()) if self.masked_head is not None else [])
 
     def head_parameters(self) -> list[nn.Parameter]:
-        """Parameters whose gradients are the same on every rank."""
-        return list(self.head.parameters()) if self.head is not None else []
+        """Parameters whose gradients are the same on every rank: the head's and the additions'."""
+        shared = [*([] if self.head is None else self.head.parameters()), *self.additions.parameters()]
+        return [parameter for parameter in shared if parameter.requires_grad]
 
 
 def _widen(tensor: Tensor) -> Tensor:

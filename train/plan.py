@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from augment_cli.store import Store
-from train.contrastive import SELF
+from train.contrastive import ContrastiveObjective
 from train.distributed import Ranks
-from train.masked_objective import CORPUS
+from train.masked_objective import MaskedObjective
 from train.model import start
 from train.order import epoch_rows, row_groups, steps_per_epoch
 from train.run import Run
@@ -25,13 +25,15 @@ def plan(run: Run, ranks: Ranks) -> str:
     rows = epoch_rows(row_groups(store.parts), recipe.held_out)
     per_epoch = steps_per_epoch(rows, recipe.batch)
     steps = recipe.steps or per_epoch * recipe.epochs
-    names = [name for name in dict.fromkeys([CORPUS, *recipe.positives, *recipe.negatives]) if name != SELF]
-    draws = {name: stage_draws(store, name) for name in names}
     encoder = start(run.encoder, recipe, ranks.device, run.allow_download)
+    objective = (MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective)(
+        recipe, encoder.tokenizer, ranks
+    )
+    names = objective.columns
+    draws = {name: stage_draws(store, name) for name in names}
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
     width = (recipe.precision == "float64" and 8) or 4
-    each = 2 if recipe.negative_layout == "pool" else 1
-    views = 1 if recipe.objective == "mlm" else 2 + each * len(recipe.negatives)
+    views = objective.views.count(0)[1] if isinstance(objective, ContrastiveObjective) else 1
     texts = -(-recipe.batch // ranks.ranks) * views
     at_once = min(texts, recipe.chunk) if recipe.chunk else texts
     activations = (

@@ -35,12 +35,15 @@ class Batch:
     columns
         For each column the token ids of every row of the slice, without special tokens; None where an
         augmentation left the row unchanged, and for fillers.
+    epoch
+        Number of the epoch.
     """
 
     step: int
     global_row_ids: np.ndarray
     row_ids: np.ndarray
     columns: dict[str, list[Ids]]
+    epoch: int
 
 
 class _Column:
@@ -127,11 +130,11 @@ class Reader:
                 rows = self._by_length(rows, [self.seed, epoch, window.start])
             rows = rows[max(0, first - window.start) :]
             while (missing := self.batch - sum(map(len, waiting))) <= len(rows):
-                yield self._batch(step, [*waiting, rows[:missing]])
+                yield self._batch(epoch, step, [*waiting, rows[:missing]])
                 step, waiting, rows = step + 1, [], rows[missing:]
             waiting = [*waiting, rows] if len(rows) else waiting
         if waiting:
-            yield self._batch(step, waiting)
+            yield self._batch(epoch, step, waiting)
 
     def _by_length(self, rows: _Rows, key: list[int]) -> _Rows:
         """Sort a window's rows by the first column's length, and permute the batches so made."""
@@ -160,7 +163,7 @@ class Reader:
             columns[name] = _Column(tables)
         return columns
 
-    def _batch(self, step: int, pieces: list[_Rows]) -> Batch:
+    def _batch(self, epoch: int, step: int, pieces: list[_Rows]) -> Batch:
         ids = np.full(self.batch, MASKED, dtype=np.int64)
         known = np.concatenate([piece.row_ids for piece in pieces])
         ids[: len(known)] = known
@@ -170,7 +173,7 @@ class Reader:
             own = sources[self.slice]
             fillers: list[Ids] = [None] * (self.slice.stop - self.slice.start - len(own))
             cells[name] = [column.take(row) for column, row in own] + fillers
-        return Batch(step, ids, ids[self.slice], cells)
+        return Batch(step, ids, ids[self.slice], cells, epoch)
 
 
 def map_ahead(

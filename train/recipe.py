@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from augment_cli.errors import MissingError, UsageError
 
 FOLDER = Path(__file__).parent / "recipes"
+ADDITIONS = Path(__file__).parent / "additions"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Recipe:
     objective: str = "contrastive"  # contrastive | mlm
     loss: str = "one-way"  # one-way | symmetric | nt-xent, see train/losses
     temperature: float = 0.05
-    head: str = "tanh"  # tanh (SimCSE's linear + tanh) | none; never part of what is saved
+    head: str = "tanh"  # tanh | batch-norm | relu | none, see train/heads.py; never part of what is saved
     pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else cls
     positives: tuple[str, ...] = (
         "self",
@@ -34,17 +35,20 @@ class Recipe:
     negatives: tuple[str, ...] = ()  # stages
     negative_layout: str = "pool"  # pool: rows of the NT-Xent pool | columns: hard-negative columns
     alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
+    only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
     mask_equal_texts: bool = True  # an equal text elsewhere in the batch is no negative
     mlm_weight: float = 0.0  # masked language modelling as auxiliary loss
     mask_rate: float = 0.15  # BERT's
+    additions: dict[str, dict[str, Any]] = field(default_factory=dict)  # tables by name, see train/additions
 
     # --- how
     batch: int = 64
-    epochs: int = 1
+    epochs: int = 1  # 0 with steps = 0: no training, only what comes after it
     steps: int = 0  # stop after so many steps, over as many epochs as it takes; 0: epochs decides
     max_length: int = 32
     learning_rate: float = 3e-5
+    head_rate_scale: float = 1.0  # learning rate of head and additions, as a multiple of the encoder's
     schedule: str = "linear"  # linear (to 0) | constant | warmup-stable-decay
     warmup_steps: int = 0
     decay_steps: int = 0  # length of the last phase of warmup-stable-decay
@@ -76,6 +80,10 @@ class Recipe:
     checkpoint_every: int = 500
     keep: int = 2  # checkpoints kept besides the best
 
+    # --- after training
+    whiten: int = 0  # fit a whitening on so many sentences and store it with the model; 0: none
+    whiten_dimension: int = 0  # directions it keeps, those of largest variance; 0: all
+
     # --- a new encoder, where the starting folder holds only a tokenizer (train/recipes/mlm.toml)
     new_encoder: dict[str, Any] = field(default_factory=dict)
 
@@ -87,7 +95,7 @@ class Recipe:
 _CHOICES = {
     "objective": ("contrastive", "mlm"),
     "loss": ("one-way", "symmetric", "nt-xent"),
-    "head": ("tanh", "none"),
+    "head": ("tanh", "batch-norm", "relu", "none"),
     "negative_layout": ("pool", "columns"),
     "schedule": ("linear", "constant", "warmup-stable-decay"),
     "precision": ("fp32", "bf16", "float64"),
@@ -117,34 +125,76 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         key, separator, text = change.partition("=")
         if not separator:
             raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
-        values[key.strip()] = _parse(text.strip())
+        table, dot, inner = key.strip().rpartition(".")
+        if dot and table in additions():  # --set discriminator.weight=0.01
+            values[table] = dict(values.get(table, {})) | {inner: _parse(text.strip())}
+        else:
+            values[key.strip()] = _parse(text.strip())
     return make_recipe(values, str(path))
+
+
+def additions() -> tuple[str, ...]:
+    """Names of the tables that turn something on: the files of train/additions."""
+    return tuple(sorted(path.stem for path in ADDITIONS.glob("[a-z]*.py")))
 
 
 def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
     """Check values and make a recipe of them; `where` names their origin in errors."""
-    fields = {item.name: item for item in dataclasses.fields(Recipe)}
+    tables = {key: table for key, table in values.items() if key in additions()} | values.get("additions", {})
+    plain = {key: value for key, value in values.items() if key not in tables and key != "additions"}
+    settings = checked_values(Recipe, plain, _CHOICES, where, additions())
+    if tables:
+        from train.additions import as_json, check_additions, make_settings  # which load torch
+
+        made = {name: as_json(make_settings(name, table, where)) for name, table in sorted(tables.items())}
+        recipe = Recipe(**settings, additions=made)
+        check_additions(recipe, where)
+    else:
+        recipe = Recipe(**settings)
+    _check(recipe, where)
+    return recipe
+
+
+def checked_values(
+    kind: Any,
+    values: dict[str, Any],
+    choices: Mapping[str, tuple[str, ...]],
+    where: str,
+    tables: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Values for the fields of a dataclass of settings, each of its default's type.
+
+    Raises
+    ------
+    UsageError
+        If a key is unknown (`tables` are named as possible too), or a value is of another type or not among
+        its `choices`.
+    """
+    if not isinstance(values, dict):
+        raise UsageError(f"{where}: should be a table, not {values!r}")
+    fields = {item.name: item for item in dataclasses.fields(kind)}
+    defaults = kind()
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key not in fields:
-            raise UsageError(f"{where}: unknown setting {key!r}; known: {', '.join(fields)}")
-        default = getattr(Recipe(), key)
+            known = ", ".join((*fields, *(f"[{table}]" for table in tables)))
+            raise UsageError(f"{where}: unknown setting {key!r}; known: {known}")
+        default = getattr(defaults, key)
         if isinstance(default, tuple) and isinstance(value, (list, tuple, str)):
             value = tuple([part for part in value.split(",") if part] if isinstance(value, str) else value)
         elif isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not type(default):
             raise UsageError(f"{where}: {key} = {value!r} should be a {type(default).__name__}")
-        if key in _CHOICES and value not in _CHOICES[key]:
-            raise UsageError(f"{where}: {key} = {value!r}; choose one of {', '.join(_CHOICES[key])}")
+        if key in choices and value not in choices[key]:
+            raise UsageError(f"{where}: {key} = {value!r}; choose one of {', '.join(choices[key])}")
         checked[key] = value
-    recipe = Recipe(**checked)
-    _check(recipe, where)
-    return recipe
+    return checked
 
 
 def _check(recipe: Recipe, where: str) -> None:
-    positive = ("batch", "max_length", "temperature", "learning_rate", "window", "slices", "alpha", "keep")
+    positive = ("batch", "max_length", "temperature", "learning_rate", "window", "slices", "alpha", "keep",
+                "head_rate_scale")  # fmt: skip
     for key in positive:
         if getattr(recipe, key) <= 0:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")

@@ -112,8 +112,12 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
     if recipe.compile:
         model.encoder.compile(dynamic=True)
+    groups = [
+        {"params": model.encoder_parameters(), "scale": 1.0},
+        {"params": model.head_parameters(), "scale": recipe.head_rate_scale},
+    ]
     optimizer = torch.optim.AdamW(
-        model.parameters(),
+        [group for group in groups if group["params"]],
         lr=recipe.learning_rate,
         betas=recipe.betas,
         weight_decay=recipe.weight_decay,
@@ -187,7 +191,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
                 waited += time.perf_counter() - asked_at
                 rate = rate_at(done, steps, recipe)
                 for group in optimizer.param_groups:
-                    group["lr"] = rate
+                    group["lr"] = rate * group["scale"]
                 metrics = objective.backward(model, batch.to(ranks.device), done)
                 ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
                 norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip or math.inf))

@@ -17,10 +17,10 @@ def one_way(
     anchors
         z, shape (B, d); scaled to length 1 here.
     candidates
-        Shape (B · (1 + K), d): the B positives z′ first, row i being anchor i's, then K columns of B hard
-        negatives z″ each.
+        Shape (C, d), C at least B: the B positives z′ first, row i being anchor i's, then further negatives,
+        such as K columns of B hard negatives z″ each.
     excluded
-        Candidates that are no negatives of an anchor, shape (B, B · (1 + K)), bool; never its own positive.
+        Candidates that are no negatives of an anchor, shape (B, C), bool; never its own positive.
     temperature
         τ > 0, divides the cosines.
     bonus
