@@ -36,6 +36,16 @@ INVERTED = "inverted"  # the verb stands in front of its subject
 NO_AUXILIARY_FITS = "no_auxiliary_fits"  # none of those to draw from has the tense
 DOUBTFUL_PARSE = "doubtful_parse"  # the word cannot have the form that its tag says
 ONE_NEGATION_ONLY = "one_negation_only"  # fewer than two places for a negation
+# What a model said was turned down.
+EMPTY_OUTPUT = "empty_output"  # no word in it
+SAME_WORDS = "same_words"  # the original but for case and punctuation
+TRUNCATED_OUTPUT = "truncated_output"  # the model ran into its limit
+LOOPING_OUTPUT = "looping_output"  # a piece repeats itself
+WRONG_SCRIPT = "wrong_script"  # letters that the original's script does not have
+ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
+_MODEL_REASONS = frozenset(
+    {EMPTY_OUTPUT, SAME_WORDS, TRUNCATED_OUTPUT, LOOPING_OUTPUT, WRONG_SCRIPT, ABSURD_LENGTH}
+)
 _SYNTAX_REASONS = frozenset(
     {
         RULE_DOES_NOT_APPLY,
@@ -53,7 +63,7 @@ _SYNTAX_REASONS = frozenset(
 _TOKEN_REASONS = frozenset(
     {NO_TOKEN, NO_ELIGIBLE_TOKEN, NO_POSITION_DRAWN, EMPTY_WINDOW, SAME_TEXT, TOO_FEW_WORDS}
 )
-REASONS = _TOKEN_REASONS | _SYNTAX_REASONS
+REASONS = _TOKEN_REASONS | _SYNTAX_REASONS | _MODEL_REASONS
 
 
 def parameter(
@@ -163,6 +173,20 @@ class Prepared(Protocol):
     def __call__(self, batch: Batch) -> Outcome: ...
 
 
+class PreparedModel(Prepared, Protocol):
+    """An augmentation that runs a model; loads it when it is first called."""
+
+    splits: int  # how often memory ran out and a batch was cut in halves
+
+    def plan(self, texts: pa.StringArray) -> list[np.ndarray]:
+        """Positions of the rows that go through the model together; every row is in one batch."""
+        ...
+
+    def use_device(self, device: str) -> None:
+        """Which of the devices to run on, as torch names it; before the first call."""
+        ...
+
+
 @dataclass(frozen=True)
 class Augmentation:
     """The card of an augmentation; registering it makes the command, its help, the docs and the tests.
@@ -179,8 +203,9 @@ class Augmentation:
         Whether the result means something else (hard negative) or the same (positive).
     paper : str
         Where it comes from.
-    needs : frozenset of {"tfidf", "parses"}
-        Earlier stages it reads; they come as `Batch.tokens` and `Batch.parses`.
+    needs : frozenset of {"tfidf", "parses", "model"}
+        Earlier stages it reads; they come as `Batch.tokens` and `Batch.parses`. One that needs a model
+        returns a `PreparedModel`, and is run batch by batch with a journal.
     parameters : type
         A frozen dataclass whose fields are made with `parameter`.
     prepare : callable
@@ -192,6 +217,13 @@ class Augmentation:
         shares as counts. The default takes the parameters as they are.
     warnings : callable
         (parameters, resources) to lines a person should read before the run.
+    uses : callable
+        (parameters, resources) to the digests or versions of models that the result depends on.
+    libraries : tuple of str
+        Distributions, beside numpy and pyarrow, whose versions decide the result.
+    pin : callable
+        Parameters with what depends on the machine, such as `auto`, made explicit; the same for all
+        workers, and part of the settings.
     examples : tuple of str
         Command lines for the help.
     is_random : bool
@@ -213,6 +245,9 @@ class Augmentation:
         parameters
     )
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
+    uses: Callable[[Any, Resources], dict[str, str]] = lambda parameters, resources: {}
+    libraries: tuple[str, ...] = ()
+    pin: Callable[[Any], Any] = lambda parameters: parameters
     examples: tuple[str, ...] = ()
     is_random: bool = True
     meaning: Literal["kept", "possibly altered", "altered"] | None = None
