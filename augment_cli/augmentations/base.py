@@ -43,8 +43,9 @@ TRUNCATED_OUTPUT = "truncated_output"  # the model ran into its limit
 LOOPING_OUTPUT = "looping_output"  # a piece repeats itself
 WRONG_SCRIPT = "wrong_script"  # letters that the original's script does not have
 ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
+MEANING_LOST = "meaning_lost"  # none of the candidates means the same
 _MODEL_REASONS = frozenset(
-    {EMPTY_OUTPUT, SAME_WORDS, TRUNCATED_OUTPUT, LOOPING_OUTPUT, WRONG_SCRIPT, ABSURD_LENGTH}
+    {EMPTY_OUTPUT, SAME_WORDS, TRUNCATED_OUTPUT, LOOPING_OUTPUT, WRONG_SCRIPT, ABSURD_LENGTH, MEANING_LOST}
 )
 _SYNTAX_REASONS = frozenset(
     {

