@@ -20,10 +20,11 @@ _LAZY = {
     "fit": "augment_cli.api",
     "ingest_corpus": "augment_cli.api",
     "open_store": "augment_cli.api",
+    "parse": "augment_cli.api",
     "run": "augment_cli.api",
 }
 
-__all__ = ["Store", "__version__", "augment", "fit", "ingest_corpus", "open_store", "run"]
+__all__ = ["Store", "__version__", "augment", "fit", "ingest_corpus", "open_store", "parse", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -66,6 +66,32 @@ def fit(
         return pipeline.store
 
 
+def parse(
+    store: str | Path = "store",
+    *,
+    pipeline: str | Path | None = None,
+    name: str | None = None,
+    jobs: int | None = None,
+) -> Store:
+    """Parse a store's corpus once, for the augmentations that read parses (`augment-cli parse`).
+
+    Parameters
+    ----------
+    store : path
+    pipeline : str or path, optional
+        An installed spaCy pipeline or the folder of one; the shipped English one by default.
+    name : str, optional
+        For parses beside the first: their stage is `parses-NAME`, and an augmentation reads them with
+        `parses=NAME`.
+    jobs : int, optional
+        Worker processes; one for each core by default.
+    """
+    with Pipeline(store, Engine.for_this_machine(jobs)) as made:
+        made.ingest()
+        made.parse(pipeline, name)
+        return made.store
+
+
 def run(
     name: str,
     store: str | Path = "store",
@@ -89,7 +115,7 @@ def run(
     jobs : int, optional
         Worker processes; one for each core by default.
     **parameters
-        The augmentation's own, and seed and fit.
+        The augmentation's own, and seed, fit and parses.
 
     Returns
     -------
@@ -104,7 +130,12 @@ def run(
 
 
 def augment(
-    texts: Sequence[str], name: str, *, store: Store | str | Path = "store", **parameters: Any
+    texts: Sequence[str],
+    name: str,
+    *,
+    store: Store | str | Path = "store",
+    pipeline: str | Path | None = None,
+    **parameters: Any,
 ) -> pa.Table:
     """Augment sentences in memory, with the term table of a store.
 
@@ -115,8 +146,11 @@ def augment(
         Of the augmentation.
     store : Store or path
         Whose fitted tables to use.
+    pipeline : str or path, optional
+        What parses the sentences, where the augmentation needs parses: an installed spaCy pipeline or a
+        folder. By default the pipeline of the store's parses, and the shipped one in a store without.
     **parameters
-        The augmentation's own, and seed, draw and fit.
+        The augmentation's own, and seed, draw, fit and parses.
 
     Returns
     -------
@@ -124,4 +158,4 @@ def augment(
         original, row_id (position in `texts`), text (null where unchanged), reason, edits, ….
     """
     opened = store if isinstance(store, Store) else Store.open(store)
-    return augment_texts(texts, opened, make_run(name, **parameters))
+    return augment_texts(texts, opened, make_run(name, **parameters), pipeline=pipeline)

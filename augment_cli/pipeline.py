@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from augment_cli.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, corpus_settings, find_files, ingest
 from augment_cli.pack import PACK_STAGE, PackOptions, pack
+from augment_cli.parsing import stage as parsing
 from augment_cli.runs import AugmentationRun, augment_store
 from augment_cli.store import Store
+from augment_cli.syntax.parses import stage_name
 
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
 
@@ -161,6 +164,37 @@ class Pipeline:
         with self._timed(matrix, rows) as progress:
             tfidf.fit(self.store, options, name, self.engine, progress)
 
+    def parse(
+        self,
+        pipeline: str | Path | None = None,
+        name: str | None = None,
+        parts: Collection[int] | None = None,
+    ) -> None:
+        """Parse the corpus with a spaCy pipeline; parses that are there are kept unless one is named.
+
+        Parameters
+        ----------
+        pipeline : str or Path, optional
+            Installed pipeline or folder; by default that of the stage if it has been begun, else the
+            shipped English one.
+        name : str, optional
+            For parses beside the first: their stage is `parses-NAME`.
+        parts : collection of int, optional
+            Make these parts only.
+        """
+        stage = stage_name(name)
+        if pipeline is None and self.store.has(stage):
+            return
+        if self._shared and parts is None:
+            raise UsageError(
+                "--parts works on parses that are there; run `augment-cli parse` first (it takes --parts too)"
+            )
+        self._check_parts(parts)
+        source = parsing.chosen_pipeline(self.store, stage, pipeline)
+        work = parsing.begin(self.store, source, stage, parts)
+        with self._timed(stage, work.rows) as progress:
+            parsing.finish(self.store, work, self.engine, progress)
+
     def augment(
         self,
         run: AugmentationRun,
@@ -176,13 +210,14 @@ class Pipeline:
             raise UsageError(f"--draws {draws}: must be at least 1")
         if "tfidf" in run.augmentation.needs:
             self.fit(name=run.fit)
+        if "parses" in run.augmentation.needs:
+            self.parse(name=run.parses)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
-        if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
-            raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
+        self._check_parts(parts)
         folders = []
         for draw in range(draws):
-            one = AugmentationRun(run.name, run.parameters, run.seed, draw, run.fit)
+            one = dataclasses.replace(run, draw=draw)
             folders.append(one.folder(stage))
             with self._timed(folders[-1], self.store.rows) as progress:
                 try:
@@ -190,6 +225,10 @@ class Pipeline:
                 except IncompleteError as error:
                     self._failures.append(str(error))
         return folders
+
+    def _check_parts(self, parts: Collection[int] | None) -> None:
+        if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
+            raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
 
     def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> None:
         """Make the wide table that sentence-transformers trains on."""

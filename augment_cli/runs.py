@@ -26,6 +26,9 @@ from augment_cli.augmentations.base import (
 )
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.parsing.pipelines import load_pipeline
+from augment_cli.parsing.stage import chosen_pipeline
+from augment_cli.parsing.tables import parse_texts
 from augment_cli.schema import AUGMENTATION, PARSES
 from augment_cli.settings import Settings, library_versions
 from augment_cli.spans import CodePoints, Edits, apply_edits
@@ -205,16 +208,27 @@ def augment_part(
 
 
 def augment_texts(
-    texts: Sequence[str], store: Store, run: AugmentationRun, row_ids: np.ndarray | None = None
+    texts: Sequence[str],
+    store: Store,
+    run: AugmentationRun,
+    row_ids: np.ndarray | None = None,
+    pipeline: str | Path | None = None,
 ) -> pa.Table:
     """Augment sentences in memory, with the resources of a store.
 
-    The draws depend on the row_ids (int64, 0, 1, 2, … by default), as they do in a stored stage.
+    The draws depend on the row_ids (int64, 0, 1, 2, … by default), as they do in a stored stage. Where the
+    augmentation needs parses, the sentences are parsed with `pipeline`, by default the one of the store's
+    parses, and the shipped one in a store without.
 
     Returns
     -------
     pyarrow.Table
         `original`, then the columns of the augmentation's stage.
+
+    Raises
+    ------
+    MissingError
+        If the pipeline is not on this machine.
     """
     column = pa.array(texts, pa.string())
     resources = run.resources(store)
@@ -225,7 +239,12 @@ def augment_texts(
         tokens = _tokens_of(column, tokenizer, resources.terms)
     if row_ids is None:
         row_ids = np.arange(len(column))
-    batch = Batch(row_ids, column, CodePoints.of(column), tokens)
+    code_points = CodePoints.of(column)
+    parses = None
+    if "parses" in run.augmentation.needs:
+        source = chosen_pipeline(store, stage_name(run.parses), pipeline)
+        parses = ParseRows.from_table(parse_texts(load_pipeline(source), column, row_ids), code_points)
+    batch = Batch(row_ids, column, code_points, tokens, parses)
     return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", column)
 
 

@@ -28,10 +28,10 @@ def make_command(name: str) -> Callable[..., None]:
 
     def command(**values: Any) -> None:
         parameters = {key: values.pop(key) for key in own}
-        run = make_run(name, seed=values.pop("seed"), fit=values.pop("fit"), **parameters)
-        run_augmentation(run, **values)
+        common = {key: values.pop(key) for key in ("seed", "fit", "parses") if key in values}
+        run_augmentation(make_run(name, **common, **parameters), **values)
 
-    signature = inspect.Signature([*map(_option_of, own.values()), *_common_options()])
+    signature = inspect.Signature([*map(_option_of, own.values()), *_common_options(card.needs)])
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {item.name: item.annotation for item in signature.parameters.values()}
     command.__name__ = name
@@ -61,18 +61,26 @@ def _option_of(item: dataclasses.Field[Any]) -> inspect.Parameter:
     )
 
 
-def _common_options() -> list[inspect.Parameter]:
-    """The options of `run_augmentation` and the three that go into the run."""
+def _common_options(needs: frozenset[str]) -> list[inspect.Parameter]:
+    """The options of `run_augmentation` and those that go into the run; of a stage only where it is read."""
     draws_help = "independent draws, each a stage of its own: NAME, NAME.1, …"
     draws = Annotated[int, typer.Option("--draws", min=1, help=draws_help)]
     stage = Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")]
     seed = Annotated[int, typer.Option("--seed", help="seed of all draws")]
     fit = Annotated[str | None, typer.Option("--fit", help="which fit to read, where there are several")]
+    parses = Annotated[
+        str | None, typer.Option("--parses", help="which parses to read, where there are several")
+    ]
+    of_tfidf: list[tuple[str, Any, Any]] = [("fit", None, fit)] if "tfidf" in needs else []
+    of_parses: list[tuple[str, Any, Any]] = (
+        [("parses", None, parses), ("pipeline", None, options.SpacyPipeline)] if "parses" in needs else []
+    )
     table: list[tuple[str, Any, Any]] = [
         ("seed", DEFAULT_SEED, seed),
         ("draws", 1, draws),
         ("stage", None, stage),
-        ("fit", None, fit),
+        *of_tfidf,
+        *of_parses,
         ("store", options.DEFAULT_STORE, options.Store),
         ("corpus", None, options.Corpus),
         ("text_column", None, options.TextColumn),
@@ -111,8 +119,9 @@ def run_augmentation(
     parts: str | None,
     dry_run: bool,
     as_json: bool,
+    pipeline: str | None = None,
 ) -> None:
-    """Ingest and fit what is missing, run the augmentation, print what came out."""
+    """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.plan import plan_run
@@ -123,12 +132,14 @@ def run_augmentation(
         return
     chosen = None if parts is None else parse_parts(parts)
     engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Pipeline(store, engine, ConsoleReporter(), shared=chosen is not None) as pipeline:
-        pipeline.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
-        folders = pipeline.augment(run, stage, draws, chosen)
-        views.show_run(pipeline.store, pipeline.results, as_json)
-        if not as_json and all(pipeline.store.has(folder) for folder in folders):
-            views.show_hints(pipeline.store, folders)
+    with Pipeline(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
+        stages.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
+        if pipeline is not None:
+            stages.parse(pipeline, run.parses)
+        folders = stages.augment(run, stage, draws, chosen)
+        views.show_run(stages.store, stages.results, as_json)
+        if not as_json and all(stages.store.has(folder) for folder in folders):
+            views.show_hints(stages.store, folders)
 
 
 def parse_parts(text: str) -> set[int]:

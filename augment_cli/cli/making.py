@@ -101,6 +101,60 @@ def fit(
         views.show_run(pipeline.store, pipeline.results, as_json)
 
 
+@app.command()
+@guarded
+def parse(
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: options.Corpus = None,
+    pipeline: options.SpacyPipeline = None,
+    name: Annotated[str | None, typer.Option("--name", help="for parses beside the first")] = None,
+    text_column: options.TextColumn = None,
+    id_column: options.IdColumn = None,
+    limit: options.Limit = None,
+    max_rejects: options.MaxRejects = 0.01,
+    strict: options.Strict = False,
+    jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
+    parts: options.Parts = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Parse the corpus once with a spaCy pipeline: lemmas, tags and dependencies of every token.
+
+    The augmentations that work on syntax read this and need no spaCy; they make it themselves where it is
+    missing. A run that was ended early resumes where it was.
+
+    \b
+    Examples:
+
+        augment-cli parse
+
+        augment-cli parse --corpus sentences.txt --store my-store --dry-run
+
+        augment-cli parse --pipeline path/of/a/pipeline --name other --limit 1000
+    """
+    from augment_cli.cli import views
+    from augment_cli.cli.augmentation_command import parse_parts
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.engine import Engine
+    from augment_cli.ingest import IngestOptions
+    from augment_cli.pipeline import Pipeline
+    from augment_cli.plan import plan_run
+    from augment_cli.syntax.parses import stage_name
+
+    wanted = IngestOptions(text_column, id_column, limit)
+    if dry_run:
+        views.show_plan(plan_run(store, corpus, wanted, [], [stage_name(name)]), as_json)
+        return
+    chosen = None if parts is None else parse_parts(parts)
+    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    with Pipeline(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
+        stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        stages.parse(pipeline, name, chosen)
+        views.show_run(stages.store, stages.results, as_json)
+
+
 @app.command("run")
 @guarded
 def run_recipe(

@@ -58,6 +58,14 @@ Parts = Annotated[
         help="make these parts only, such as 0-9,12; several such commands may run in one store at once",
     ),
 ]
+SpacyPipeline = Annotated[
+    str | None,
+    typer.Option(
+        "--pipeline",
+        help="spaCy pipeline that parses: an installed one, such as en_core_web_sm, or a folder "
+        "[default: the shipped English one]",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would be done, and stop")]
 
 DEFAULT_STORE = Path("store")

@@ -1,0 +1,234 @@
+"""Which spaCy pipeline is meant, what identifies it, and loading it. Finding one needs no spaCy."""
+
+from __future__ import annotations
+
+import configparser
+import importlib.metadata
+import importlib.util
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.models import shipped_pipeline
+from augment_cli.models.digest import model_digest
+from augment_cli.settings import library_versions
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+# Components whose answers no rule reads, or that would join words into one token; they are not loaded.
+NOT_NEEDED = frozenset(
+    {
+        "ner", "beam_ner", "entity_ruler", "entity_linker", "span_ruler", "spancat", "spancat_singlelabel",
+        "span_finder", "textcat", "textcat_multilabel", "merge_entities", "merge_noun_chunks",
+    }
+)  # fmt: skip
+_PACKAGE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_DISTRIBUTION_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+_GET_SPACY = "install it with `pip install 'augment-cli[parse]'`"
+
+
+@dataclass(frozen=True)
+class PipelineSource:
+    """A spaCy pipeline on this machine; travels to the workers.
+
+    Parameters
+    ----------
+    name, version : str
+        As its meta.json says, the language in front: `en_core_web_sm`, `3.8.0`.
+    digest : str
+        SHA-256 of the files that decide its answers (`model_digest`).
+    folder : Path
+        Where it lies here. Never written into a store.
+    disabled : tuple of str
+        Components that are not loaded.
+    libraries : tuple of str
+        Distributions that decide its answers: spaCy, and what its meta.json requires beside it.
+    """
+
+    name: str
+    version: str
+    digest: str
+    folder: Path
+    disabled: tuple[str, ...]
+    libraries: tuple[str, ...]
+
+    def library_versions(self) -> dict[str, str]:
+        """Installed versions of its libraries.
+
+        Raises
+        ------
+        MissingError
+            If one is not installed.
+        """
+        try:
+            return library_versions(self.libraries)
+        except importlib.metadata.PackageNotFoundError as error:
+            get = _GET_SPACY if error.name == "spacy" else f"install it with `pip install {error.name}`"
+            raise MissingError(f"pipeline {self.name} needs {error.name}, which is missing; {get}") from None
+
+
+def find_pipeline(named: str | Path | None = None) -> PipelineSource:
+    """The shipped pipeline, an installed one by its name, or one in a folder.
+
+    Raises
+    ------
+    MissingError
+        If there is none of that name here; nothing is ever downloaded.
+    """
+    if named is None:
+        return _describe(shipped_pipeline())
+    text = str(named)
+    if (installed := _installed_folder(text)) is not None:
+        return _describe(installed)
+    folder = Path(text).expanduser()
+    if folder.is_dir():
+        return _describe(_inner_folder(folder) or folder)
+    if (shipped := _shipped_as(text)) is not None:
+        return shipped
+    raise MissingError(
+        f"--pipeline {text}: no such pipeline is installed, and no folder is there. Install it "
+        f"(`python -m spacy download {text}`, or `pip install` of its wheel), name a folder that holds one, "
+        "or leave --pipeline out for the shipped English one; nothing is downloaded by itself"
+    )
+
+
+def find_again(settings: dict[str, Any]) -> PipelineSource:
+    """The pipeline a parse stage was made with, by the settings the stage has in the manifest.
+
+    Raises
+    ------
+    MissingError
+        If it is neither shipped nor installed here, or another version is.
+    """
+    name, digest = settings["parameters"]["pipeline"], settings["resources"]["pipeline"]
+    found = known_by_name(name)
+    if found is not None and found.digest == digest:
+        return found
+    here = (
+        "is not installed here" if found is None else f"is here with other contents (version {found.version})"
+    )
+    raise MissingError(
+        f"the parses were made with pipeline {name} {settings['parameters']['version']}, which {here}; "
+        "install that version, or name its folder with --pipeline (in Python: pipeline=…)"
+    )
+
+
+def known_by_name(name: str) -> PipelineSource | None:
+    """The shipped or installed pipeline of a name, or None; a folder of that name is not looked for."""
+    installed = _installed_folder(name)
+    return _shipped_as(name) if installed is None else _describe(installed)
+
+
+def _shipped_as(name: str) -> PipelineSource | None:
+    try:
+        shipped = find_pipeline()
+    except MissingError:
+        return None
+    return shipped if shipped.name == name else None
+
+
+def _installed_folder(name: str) -> Path | None:
+    """Where an installed pipeline package keeps its data, without importing it."""
+    if not _PACKAGE_NAME.fullmatch(name):
+        return None
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return None if spec is None or spec.origin is None else _inner_folder(Path(spec.origin).parent)
+
+
+def _inner_folder(package: Path) -> Path | None:
+    """The data folder `LANG_NAME-VERSION` inside a pipeline package, or None if it is no such package."""
+    try:
+        meta = json.loads((package / "meta.json").read_bytes())
+        folder = package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return folder if (folder / "config.cfg").is_file() else None
+
+
+def _describe(folder: Path) -> PipelineSource:
+    try:
+        meta = json.loads((folder / "meta.json").read_bytes())
+        name, version = f"{meta['lang']}_{meta['name']}", str(meta["version"])
+        factories = _factories(folder / "config.cfg")
+        requirements = [_DISTRIBUTION_NAME.match(entry) for entry in meta.get("requirements", [])]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, configparser.Error) as error:
+        raise MissingError(
+            f"{folder}: holds no spaCy pipeline ({error}); name a folder with meta.json and config.cfg, as "
+            "`nlp.to_disk` writes it, or an installed pipeline"
+        ) from error
+    disabled = tuple(sorted(name for name, factory in factories if factory in NOT_NEEDED))
+    libraries = {"spacy", *(match.group() for match in requirements if match)}
+    return PipelineSource(name, version, model_digest(folder), folder, disabled, tuple(sorted(libraries)))
+
+
+def _factories(path: Path) -> Iterable[tuple[str, str]]:
+    """Each component of a pipeline's configuration with the factory that makes it."""
+    config = configparser.ConfigParser(interpolation=None, strict=False)
+    config.optionxform = str  # type: ignore[assignment, method-assign]
+    config.read_string(path.read_text("utf-8"))
+    for component in json.loads(config["nlp"]["pipeline"]):
+        yield component, json.loads(config[f"components.{component}"]["factory"])
+
+
+_LOADED = threading.local()  # one for each thread, as spaCy's pipelines are not made for several
+
+
+def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] = tuple) -> Language:
+    """Load a pipeline without the components that are not needed; once in each thread of a process.
+
+    Parameters
+    ----------
+    source : PipelineSource
+    warm_up : callable
+        Gives texts to fill the tokenizer's cache with (it takes some 10,000 words); called where the
+        pipeline is loaded. They change no answer.
+
+    Raises
+    ------
+    MissingError
+        If spaCy is not installed, or cannot load it.
+    UsageError
+        If it has no parser or no tagger.
+    """
+    key = (source.folder, source.digest, source.disabled)
+    if getattr(_LOADED, "key", None) != key:
+        _LOADED.key, _LOADED.nlp = None, None  # never two in memory
+        nlp = _load(source)
+        for text in warm_up():
+            nlp.make_doc(text)
+        _LOADED.key, _LOADED.nlp = key, nlp
+    return _LOADED.nlp
+
+
+def _load(source: PipelineSource) -> Language:
+    try:
+        import spacy
+    except ImportError:
+        raise MissingError(f"parsing needs spaCy, which is not installed; {_GET_SPACY}") from None
+    try:
+        nlp = spacy.load(source.folder, exclude=list(source.disabled))
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise MissingError(
+            f"pipeline {source.name} {source.version}: spaCy {spacy.__version__} cannot load it ({reason}); "
+            "install the version made for this spaCy, or choose another with --pipeline"
+        ) from error
+    nlp.max_length = sys.maxsize  # ingest has its own limit, --max-characters
+    probe = nlp("The heron waits.")
+    for annotation, component in (("DEP", "parser"), ("TAG", "tagger")):
+        if not probe.has_annotation(annotation):
+            raise UsageError(
+                f"pipeline {source.name}: has no {component}, and the rules need one; choose another with "
+                f"--pipeline (it has {', '.join(nlp.pipe_names) or 'no component'})"
+            )
+    return nlp
