@@ -50,7 +50,14 @@ class Engine:
             jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return cls(jobs or 1, backend, scheduler)
 
-    def run(self, function: str, tasks: Sequence[dict[str, Any]], done: Callable[[Any], None]) -> None:
+    def run(
+        self,
+        function: str,
+        tasks: Sequence[dict[str, Any]],
+        done: Callable[[Any], None],
+        on_stop: Callable[[], object] = lambda: None,
+        unit: str = "parts",
+    ) -> None:
         """Call a function once for each task, in any order.
 
         Parameters
@@ -61,6 +68,10 @@ class Engine:
             Keyword arguments of each call.
         done : callable
             Called in this process with each result, in the order of arrival.
+        on_stop : callable
+            Called at the first Ctrl-C, to tell running tasks that can stop half-way to do so.
+        unit : str
+            What is finished after the first Ctrl-C, for the message.
 
         Raises
         ------
@@ -69,7 +80,7 @@ class Engine:
             have been run, and their results are kept.
         """
         failed: list[dict[str, Any]] = []
-        with _polite_interrupt() as asked_to_stop:
+        with _polite_interrupt(on_stop, unit) as asked_to_stop:
             with contextlib.closing(self._results(function, tasks, asked_to_stop, failed.append)) as results:
                 for result in results:
                     done(result)
@@ -101,8 +112,8 @@ class Engine:
 
 
 @contextlib.contextmanager
-def _polite_interrupt() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C asks to stop after the running parts, the second one stops now."""
+def _polite_interrupt(on_stop: Callable[[], object], unit: str) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C asks to stop after the running parts (or `unit`), the second one stops now."""
     asked = False
     if threading.current_thread() is not threading.main_thread():
         yield lambda: asked
@@ -113,7 +124,8 @@ def _polite_interrupt() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        print("\nFinishing the running parts; Ctrl-C again stops now.", file=sys.stderr, flush=True)
+        on_stop()
+        print(f"\nFinishing the running {unit}; Ctrl-C again stops now.", file=sys.stderr, flush=True)
 
     previous = signal.signal(signal.SIGINT, on_interrupt)
     try:

@@ -96,7 +96,8 @@ class AugmentationRun:
             parameters | {"draw": self.draw},
             seed=self.seed,
             inputs=inputs,
-            libraries=library_versions(["numpy", "pyarrow"]),
+            resources=card.uses(self.parameters, self.resources(store)),
+            libraries=library_versions(["numpy", "pyarrow", *card.libraries]),
         )
 
     def warnings(self, store: Store) -> list[str]:
@@ -178,6 +179,14 @@ def augment_store(
     folder = run.folder(stage)
     settings = run.settings(store)
     missing = store.begin(folder, settings)
+    if "model" in run.augmentation.needs:
+        from augment_cli.neural.stage import ModelStage
+
+        pinned = dataclasses.replace(run, parameters=run.augmentation.pin(run.parameters))
+        chosen = [index for index in missing if parts is None or index in parts]
+        ModelStage(store, pinned, folder, settings, engine or Engine(), progress).make(chosen)
+        store.clean_work(folder)
+        return folder
 
     def commit(pending: PendingPart) -> None:
         store.commit(pending)
@@ -196,12 +205,12 @@ def augment_part(
     """Augment one part of a store (in a worker) and leave the result to be committed."""
     store = Store.open(store_path)
     prepared = run.augmentation.prepare(run.parameters, run.resources(store))
-    statistics: dict[str, Any] = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+    statistics = empty_statistics()
 
     def tables() -> Iterator[pa.Table]:
         for batch in _batches(store, index, run):
             table = as_table(run.augmentation, batch, prepared(batch))
-            _add_statistics(statistics, table)
+            add_statistics(statistics, table)
             yield table
 
     return store.write_part(stage, index, schema_of(run.augmentation), tables(), settings, statistics)
@@ -245,7 +254,20 @@ def augment_texts(
         source = chosen_pipeline(store, stage_name(run.parses), pipeline)
         parses = ParseRows.from_table(parse_texts(load_pipeline(source), column, row_ids), code_points)
     batch = Batch(row_ids, column, code_points, tokens, parses)
-    return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", column)
+    return _in_planned_batches(run.augmentation, batch, prepared).add_column(0, "original", column)
+
+
+def _in_planned_batches(augmentation: Augmentation, batch: Batch, prepared: Any) -> pa.Table:
+    """The result for a batch; a model gets it in the batches that it plans."""
+    if "model" not in augmentation.needs:
+        return as_table(augmentation, batch, prepared(batch))
+    tables, places = [schema_of(augmentation).empty_table()], [np.zeros(0, np.int64)]
+    for positions in prepared.plan(batch.texts):
+        texts = batch.texts.take(pa.array(positions))
+        some = Batch(batch.row_ids[positions], texts, CodePoints.of(texts))
+        tables.append(as_table(augmentation, some, prepared(some)))
+        places.append(positions)
+    return pa.concat_tables(tables).take(pa.array(np.argsort(np.concatenate(places), kind="stable")))
 
 
 def schema_of(augmentation: Augmentation) -> pa.Schema:
@@ -276,14 +298,20 @@ def as_table(augmentation: Augmentation, batch: Batch, outcome: Outcome) -> pa.T
     return pa.table(columns | dict(outcome.columns)).cast(schema_of(augmentation))
 
 
-def _add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
+def empty_statistics() -> dict[str, Any]:
+    """The sums over a part that reports add up, before its first row."""
+    return {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+
+
+def add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
+    """Count some rows of an augmentation's stage."""
     reasons = Counter(statistics["reasons"])
     reasons.update(pc.drop_null(table["reason"]).to_pylist())
     statistics["reasons"] = dict(sorted(reasons.items()))
     statistics["changed"] += table.num_rows - table["text"].null_count
     statistics["edits"] += pc.sum(pc.list_value_length(table["edits"])).as_py() or 0
     for field in list(table.schema)[len(AUGMENTATION) :]:
-        if pa.types.is_integer(field.type):
+        if pa.types.is_integer(field.type) or pa.types.is_boolean(field.type):
             value = pc.sum(table[field.name]).as_py() or 0
             statistics["sums"][field.name] = statistics["sums"].get(field.name, 0) + value
 

@@ -383,6 +383,7 @@ class Store:
         self._write_manifest()
         for one in names:
             shutil.rmtree(self.path / one, ignore_errors=True)
+            shutil.rmtree(self.work / one, ignore_errors=True)
 
     def clean_work(self, name: str) -> None:
         """Delete a stage's temporary files, unless other processes are writing theirs beside."""
