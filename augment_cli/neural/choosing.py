@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -50,7 +51,7 @@ def difference(one: str, other: str) -> float:
 
 def _pieces(text: str) -> set[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return {(word,) for word in words} | set(zip(words, words[1:], strict=False))
+    return {(word,) for word in words} | set(itertools.pairwise(words))
 
 
 def most_different(

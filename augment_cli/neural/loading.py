@@ -112,7 +112,8 @@ def _find_on_hub(name: str, allow_download: bool, option: str) -> tuple[Path, st
             folder = Path(snapshot_download(name, allow_patterns=[*_WANTED, "pytorch_model*.bin"]))
     except Exception as error:  # the hub's client raises many kinds, all of which mean this
         raise MissingError(
-            f"{option} {name}: could not be downloaded ({error}); check the name and the network, or give a folder"
+            f"{option} {name}: could not be downloaded ({error}); check the name and the "
+            "network, or give a folder"
         ) from error
     return folder, folder.name
 
@@ -123,8 +124,8 @@ def _check_weights(folder: Path) -> None:
     pickled = sorted(path.name for pattern in _PICKLED for path in folder.glob(pattern))
     if pickled:
         raise MissingError(
-            f"{folder}: holds only pickled weights ({pickled[0]}), which can run code when loaded; convert them "
-            f"once with `augment-cli convert-weights {folder}`"
+            f"{folder}: holds only pickled weights ({pickled[0]}), which can run code when loaded; "
+            f"convert them once with `augment-cli convert-weights {folder}`"
         )
     raise MissingError(f"{folder}: holds no weights (*.safetensors); name the folder a model was saved to")
 
@@ -225,5 +226,6 @@ def _naming(folder: Path) -> Iterator[None]:
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise BadInputError(
-            f"{folder}: does not load as a model ({reason}); check that it is the right kind, or fetch it again"
+            f"{folder}: does not load as a model ({reason}); check that it is the right kind, "
+            "or fetch it again"
         ) from error

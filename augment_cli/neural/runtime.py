@@ -1,4 +1,4 @@
-"""How a model is run: device, precision, threads, how much at once. Resolved once, then part of the settings."""
+"""How a model is run: device, precision, threads, how much at once; resolved once."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ class MemoryGuard:
                 raise
             if len(items) == 1:
                 raise MissingError(
-                    "memory does not hold the model and a single sentence; use fewer --jobs, --precision bf16, "
-                    "or fewer --beams"
+                    "memory does not hold the model and a single sentence; use fewer --jobs, "
+                    "--precision bf16, or fewer --beams"
                 ) from error
         # Outside the handler, which would keep the failed batch's tensors alive.
         self.splits += 1

@@ -1,4 +1,4 @@
-"""Sampling whose draws belong to the row, not to the batch: keyed Gumbel noise instead of a generator's state.
+"""Sampling whose draws belong to the row, not to the batch: keyed Gumbel noise.
 
 Adding independent Gumbel noise to log-probabilities and taking the largest draws from the distribution
 (Gumbel 1954; Maddison, Tarlow and Minka 2014, "A* sampling"). The noise is a pure function of (key, row,
