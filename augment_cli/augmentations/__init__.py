@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _REGISTRY = {
     "una": "augment_cli.augmentations.una:UNA",
     "uda": "augment_cli.augmentations.uda:UDA",
+    "paraphrase": "augment_cli.augmentations.paraphrase:PARAPHRASE",
 }
 
 
