@@ -83,6 +83,11 @@ class Model(nn.Module):
         return int(config.hidden_size) * (self.pooling.count("+") + 1)
 
     @property
+    def head_dimension(self) -> int:
+        """Length of a vector after the head."""
+        return self.dimension if self.head is None else int(self.head.dimension)  # type: ignore[arg-type]
+
+    @property
     def dtype(self) -> torch.dtype:
         """Number format of the embeddings: fp32, or float64 where the encoder is."""
         return next(self.encoder.parameters()).dtype

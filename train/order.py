@@ -84,7 +84,12 @@ def is_held_out(row_ids: np.ndarray, fraction: float) -> np.ndarray:
 
 
 def windows(
-    groups: Sequence[RowGroup], seed: int, epoch: int, window: int = 16, held_out: float = 0.0
+    groups: Sequence[RowGroup],
+    seed: int,
+    epoch: int,
+    window: int = 16,
+    held_out: float = 0.0,
+    keep: np.ndarray | None = None,
 ) -> Iterator[Window]:
     """The windows of an epoch in order.
 
@@ -98,24 +103,29 @@ def windows(
         Row groups a window, at least 1. More mixes better and needs more memory.
     held_out
         Share of rows left out (see `is_held_out`).
+    keep
+        Which rows of the corpus may be used, shape (corpus rows,), bool; None for all.
     """
     permuted = np.random.default_rng([seed, epoch, _GROUPS]).permutation(len(groups))
     start = 0
     for number, first in enumerate(range(0, len(groups), window)):
         chosen = tuple(groups[index] for index in permuted[first : first + window])
         ids = np.concatenate([np.arange(group.first_row, group.first_row + group.rows) for group in chosen])
-        used = np.flatnonzero(~is_held_out(ids, held_out)) if held_out else np.arange(len(ids))
+        used = np.flatnonzero(_is_used(ids, held_out, keep))
         order = np.random.default_rng([seed, epoch, _ROWS, number]).permutation(used)
         yield Window(start, chosen, order, ids[order])
         start += len(order)
 
 
-def epoch_rows(groups: Sequence[RowGroup], held_out: float = 0.0) -> int:
+def epoch_rows(groups: Sequence[RowGroup], held_out: float = 0.0, keep: np.ndarray | None = None) -> int:
     """Number of rows an epoch uses."""
-    if not held_out:
-        return sum(group.rows for group in groups)
     spans = (np.arange(group.first_row, group.first_row + group.rows) for group in groups)
-    return sum(int((~is_held_out(ids, held_out)).sum()) for ids in spans)
+    return sum(int(_is_used(ids, held_out, keep).sum()) for ids in spans)
+
+
+def _is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.ndarray:
+    used = ~is_held_out(ids, held_out) if held_out else np.ones(len(ids), dtype=bool)
+    return used if keep is None else used & keep[ids]
 
 
 def steps_per_epoch(rows: int, batch: int) -> int:

@@ -8,6 +8,7 @@ from train.distributed import Ranks
 from train.masked_objective import MaskedObjective
 from train.model import start
 from train.order import epoch_rows, row_groups, steps_per_epoch
+from train.reader import changed_rows
 from train.run import Run
 from train.tokens import stage_draws
 
@@ -22,7 +23,8 @@ def plan(run: Run, ranks: Ranks) -> str:
     """
     recipe = run.recipe
     store = Store.open(run.store)
-    rows = epoch_rows(row_groups(store.parts), recipe.held_out)
+    keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
+    rows = epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     per_epoch = steps_per_epoch(rows, recipe.batch)
     steps = recipe.steps or per_epoch * recipe.epochs
     encoder = start(run.encoder, recipe, ranks.device, run.allow_download)
@@ -44,7 +46,7 @@ def plan(run: Run, ranks: Ranks) -> str:
     )
     lines = [
         f"recipe        {recipe.name}: {recipe.description}",
-        f"rows          {rows:,} a epoch ({store.rows - rows:,} held out), columns {', '.join(names)}",
+        f"rows          {rows:,} a epoch ({store.rows - rows:,} left out), columns {', '.join(names)}",
         *(
             f"draws         {name}: {len(found)}, epoch e uses draw e mod {len(found)}"
             for name, found in draws.items()

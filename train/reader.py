@@ -85,7 +85,7 @@ class Reader:
         "tokens/1f…/una.1"]}``; epoch e reads draw e mod K.
     batch
         B, rows of the global batch.
-    seed, window, held_out
+    seed, window, held_out, keep
         See `train.order.windows`.
     rank, ranks
         Which slice of each batch this process takes.
@@ -109,9 +109,10 @@ class Reader:
         ranks: int = 1,
         workers: int = 1,
         length_homogeneous: bool = False,
+        keep: np.ndarray | None = None,
     ) -> None:
         self.store, self.stages, self.batch = store, stages, batch
-        self.seed, self.window, self.held_out = seed, window, held_out
+        self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
         self.slice = rank_slice(batch, rank, ranks)
         self.workers, self.length_homogeneous = workers, length_homogeneous
         self.groups = row_groups(store.parts)
@@ -120,7 +121,7 @@ class Reader:
         """The batches of an epoch from `first_step` on; windows before it are not read."""
         first = first_step * self.batch
         step, waiting = first_step, list[_Rows]()
-        plan = windows(self.groups, self.seed, epoch, self.window, self.held_out)
+        plan = windows(self.groups, self.seed, epoch, self.window, self.held_out, self.keep)
         needed = (window for window in plan if window.start + len(window.order) > first)
         for window, columns in map_ahead(
             lambda window: (window, self._read(window, epoch)), needed, self.workers
@@ -174,6 +175,16 @@ class Reader:
             fillers: list[Ids] = [None] * (self.slice.stop - self.slice.start - len(own))
             cells[name] = [column.take(row) for column, row in own] + fillers
         return Batch(step, ids, ids[self.slice], cells, epoch)
+
+
+def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
+    """Which rows all of the given augmentations changed, shape (corpus rows,), bool; None without any."""
+    keep = None
+    for stage in stages:
+        parts = [store.read_part(stage, part, ["text"])["text"] for part in range(len(store.parts))]
+        changed = np.concatenate([part.is_valid().to_numpy() for part in parts])
+        keep = changed if keep is None else keep & changed
+    return keep
 
 
 def map_ahead(

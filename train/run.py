@@ -27,7 +27,7 @@ from train.machine import has_fast_bf16, keep_freed_memory, set_threads
 from train.masked_objective import CORPUS, MaskedObjective
 from train.model import Model, draw_key, start
 from train.order import epoch_rows, row_groups, steps_per_epoch
-from train.reader import Reader, ahead
+from train.reader import Reader, ahead, changed_rows
 from train.recipe import Recipe
 from train.schedule import rate_at
 from train.signals import StopRequest
@@ -129,16 +129,20 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         recipe, starting.tokenizer, ranks
     )
     store, stages = open_columns(run.store, objective.columns, starting.tokenizer, ranks)
+    keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
-        length_homogeneous=recipe.length_homogeneous,
+        length_homogeneous=recipe.length_homogeneous, keep=keep,
     )  # fmt: skip
-    per_epoch = steps_per_epoch(epoch_rows(row_groups(store.parts), recipe.held_out), recipe.batch)
+    per_epoch = steps_per_epoch(epoch_rows(row_groups(store.parts), recipe.held_out, keep), recipe.batch)
     steps = recipe.steps or per_epoch * recipe.epochs
-    if not steps:
-        raise UsageError(f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out})")
-    data = {name: store.stage(name).digest for name in objective.columns}
+    if not per_epoch:
+        raise UsageError(
+            f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}) or shorten "
+            f"only_changed ({', '.join(recipe.only_changed) or 'empty'})"
+        )
+    data = {name: store.stage(name).digest for name in (*objective.columns, *recipe.only_changed)}
 
     # --- where an earlier run stopped
     folder, done, watch = run.out / "checkpoints", 0, Watch()

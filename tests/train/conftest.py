@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import torch
@@ -17,7 +18,9 @@ from augment_cli.schema import AUGMENTATION
 from augment_cli.settings import Settings
 from augment_cli.store import Store
 from eval.encoder import Encoder
+from train.additions import Batch, Row, find
 from train.export import export
+from train.recipe import make_recipe
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SENTENCES = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -118,3 +121,81 @@ def run_train():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def numeric_gradient():
+    """Central differences of a float64 function of one array."""
+
+    def gradient(function, x, step=1e-6):
+        result = np.zeros_like(x)
+        for index in np.ndindex(x.shape):
+            for sign in (1, -1):
+                moved = x.copy()
+                moved[index] += sign * step
+                result[index] += sign * function(moved) / (2 * step)
+        return result
+
+    return gradient
+
+
+class Shape:
+    """What an addition wants to know of a model when it makes its layers."""
+
+    def __init__(self, dimension=4, head_dimension=4, encoder=None, seed=1):
+        self.dimension, self.head_dimension, self.encoder = dimension, head_dimension, encoder
+        self.dtype = torch.float64
+        self.recipe = make_recipe({"seed": seed})
+
+
+@pytest.fixture(scope="session")
+def make_addition():
+    """An addition of a name and settings, in float64, with its layers drawn from a fixed seed."""
+
+    def make(name, model=None, **settings):
+        kind = find(name)
+        torch.manual_seed(5)
+        return kind(kind.Settings(**settings), model or Shape()).double()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_batch():
+    """A gathered batch of float64 vectors; `texts` default to all different."""
+
+    def make(embeddings, z=None, texts=None, labels=None, own=slice(2, 3), head=None, step=0, tau=0.5):
+        embeddings = torch.as_tensor(embeddings)
+        rows, views = embeddings.shape[:2]
+        if texts is None:
+            texts = torch.arange(rows * views).reshape(rows, views)
+        if labels is None:
+            labels = torch.zeros(rows, 0, dtype=torch.int64)
+        z = embeddings if z is None else torch.as_tensor(z)
+        head = head or (lambda vectors: vectors)
+        return Batch(
+            step, torch.as_tensor(texts), torch.as_tensor(labels), own, embeddings, z, head, tau, True
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def choose_views():
+    """Views and labels that an addition chooses for one row, as lists."""
+
+    def array(ids):
+        return None if ids is None else np.array(ids)
+
+    def choose(name, views, texts=None, row_id=0, epoch=0, seed=42, **settings):
+        kind = find(name)
+        chooser = kind.views(kind.Settings(**settings), make_recipe({"seed": seed}))
+        row = Row(
+            row_id, epoch, [array(v) for v in views], lambda stage: array((texts or {}).get(stage)), (1, 1)
+        )
+        found, labels = chooser.choose(row)
+        assert len(found) == len(views) + chooser.count
+        assert len(labels) == chooser.labels
+        return [None if v is None else v.tolist() for v in found], labels
+
+    return choose

@@ -1,0 +1,186 @@
+"""AugCSE's discriminator: which augmentation made the second sentence? The encoder learns to hide it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from train.additions import Addition, Batch, Ids, Row, Views, row_generator, rows_mean
+
+if TYPE_CHECKING:
+    from train.model import Model
+    from train.recipe import Recipe
+
+_KEY = 0x617567  # keeps these draws apart from others of the same row
+
+
+def scale_gradient(value: Tensor, factor: float) -> Tensor:
+    """The value itself, with its gradient multiplied by `factor`; −1 is a gradient-reversal layer.
+
+    Parameters
+    ----------
+    factor
+        α as Tang et al. 2022 write it: below 0 the encoder works against the discriminator, above 0 with it.
+        The multiplier of the authors' code, and Ganin & Lempitsky's 2015 λ, are −α.
+    """
+    return _ScaleGradient.apply(value, factor)
+
+
+class _ScaleGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, factor: float) -> Tensor:
+        ctx.factor = factor
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        return gradient * ctx.factor, None
+
+
+def classification_loss(logits: Tensor, classes: Tensor, form: str) -> Tensor:
+    """Loss of each row.
+
+    Parameters
+    ----------
+    logits
+        Shape (B, C).
+    classes
+        Right class of each row, shape (B,), integers.
+    form
+        `bounded`: binary cross-entropy of tanh(logits) against the one-hot classes, mean over classes; since
+        the logits end at ±1 it lies between 0.3133 and 1.3133. `binary`: the same without tanh. `softmax`:
+        cross-entropy.
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), nats.
+    """
+    if form == "softmax":
+        return F.cross_entropy(logits, classes, reduction="none")
+    target = F.one_hot(classes, logits.shape[1]).to(logits.dtype)
+    bounded = torch.tanh(logits) if form == "bounded" else logits
+    return F.binary_cross_entropy_with_logits(bounded, target, reduction="none").mean(dim=1)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Keys of ``[discriminator]``.
+
+    Attributes
+    ----------
+    stages
+        The augmentations. Each row gets one of them, drawn uniformly.
+    weight
+        λ. The papers' best: 5e-3 for BERT and 1e-4 for RoBERTa on STS, 1e-4 and 1e-2 on transfer tasks.
+    alpha
+        α, what the gradient is multiplied by on its way to the encoder (see `scale_gradient`).
+    target
+        `augmentation`: which of the stages, or none. `bool`: augmented or not. `order`: the two vectors are
+        swapped for half of the rows, and the discriminator says for which; rows without an augmentation, both
+        of whose sides are the same sentence, are left out.
+    positive
+        `self`: the positive is the sentence again, and the augmented one goes to the discriminator alone,
+        three encodings a row (the paper's method). `augmented`: the augmented sentence is the positive, two
+        encodings (its variant "positive").
+    redraw
+        Draw the augmentation anew in each epoch; the paper found one draw for all epochs better.
+    dropout
+        In front of both layers.
+    form
+        See `classification_loss`. The code's last tanh, also in the paper's listing, is kept as default, for
+        it was there when the published numbers came out.
+    """
+
+    stages: tuple[str, ...] = ()
+    weight: float = 5e-3
+    alpha: float = -1.0
+    target: str = "augmentation"
+    positive: str = "self"
+    redraw: bool = False
+    dropout: float = 0.2
+    form: str = "bounded"
+
+
+class _OneAugmentation(Views):
+    """One of the stages for each row; labels: its class, whether the pair is swapped."""
+
+    labels = 2
+
+    def __init__(self, settings: Settings, seed: int) -> None:
+        self.settings, self.seed, self.stages = settings, seed, settings.stages
+        self.count = 1 if settings.positive == "self" else 0
+
+    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
+        generator = row_generator(_KEY, self.seed, row, self.settings.redraw)
+        chosen = int(generator.integers(len(self.stages)))
+        swapped = int(generator.integers(2))
+        augmented, anchor = row.text(self.stages[chosen]), row.views[0]
+        assert anchor is not None
+        # Equal also where the two differ only in what was cut off.
+        if augmented is None or augmented.tolist() == anchor.tolist():
+            chosen, augmented = len(self.stages), anchor
+        views = [*row.views, augmented] if self.count else [anchor, augmented, *row.views[2:]]
+        return views, [chosen, swapped]
+
+
+class Discriminator(Addition):
+    """λ · loss of naming the augmentation from the two projected vectors, behind a gradient-reversal layer.
+
+    Source: Tang et al. 2022, section 4 and appendix. The layers are: reversal, dropout, linear (2h to 4h),
+    tanh, dropout, linear (4h to K + 1), tanh. The paper's listing gives the last layer h outputs, which
+    cannot be its K + 1 classes; K + 1 is what the code has. The loss is the mean over K + 1 classes (the
+    paper's K counts "no augmentation" already).
+    """
+
+    Settings = Settings
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "target": ("augmentation", "bool", "order"),
+        "positive": ("self", "augmented"),
+        "form": ("bounded", "binary", "softmax"),
+    }
+
+    def __init__(self, settings: Settings, model: Model) -> None:
+        super().__init__(settings, model)
+        width = 2 * model.head_dimension
+        self.classes = len(settings.stages) + 1 if settings.target == "augmentation" else 2
+        self.layers = nn.Sequential(
+            nn.Dropout(settings.dropout), nn.Linear(width, 2 * width), nn.Tanh(),
+            nn.Dropout(settings.dropout), nn.Linear(2 * width, self.classes),
+        )  # fmt: skip
+
+    @classmethod
+    def check(cls, settings: Settings, recipe: Recipe) -> str:
+        if not settings.stages:
+            return 'needs stages, such as --set discriminator.stages=["una","uda"]'
+        if settings.positive == "augmented" and recipe.positives != ("self",):
+            return 'positive = "augmented" takes the place of positives; leave those at "self"'
+        return ""
+
+    @classmethod
+    def views(cls, settings: Settings, recipe: Recipe) -> Views:
+        return _OneAugmentation(settings, recipe.seed)
+
+    def loss(self, batch: Batch) -> Tensor:
+        assert batch.z is not None
+        anchor = batch.z[:, 0]
+        augmented = batch.z[:, batch.own.start if batch.own.stop > batch.own.start else 1]
+        none = len(self.settings.stages)
+        chosen, swapped = batch.labels.unbind(1)
+        there, classes = batch.there, chosen
+        if self.settings.target == "bool":
+            classes = (chosen < none).long()
+        elif self.settings.target == "order":
+            there, classes = there & (chosen < none), swapped
+            flip = swapped.bool()[:, None]
+            anchor, augmented = (
+                torch.where(flip, augmented, anchor),
+                torch.where(flip, anchor, augmented),
+            )
+        pairs = scale_gradient(torch.cat([anchor, augmented], dim=1), self.settings.alpha)
+        losses = classification_loss(self.layers(pairs), classes, self.settings.form)
+        return rows_mean(losses, there)
