@@ -89,6 +89,7 @@ def _what(stage: Stage) -> str:
         "rejects": "lines that are no sentences, and why",
         "terms": "terms by falling maximum TF-IDF score",
         "tfidf": "TF-IDF of each sentence",
+        "parses": "tokens of each sentence with lemma, tags, morphology and dependencies",
         "pack": "anchor, positive, negatives, ready for training",
     }
     return known.get(stage.name.partition("-")[0], known.get(maker, maker))

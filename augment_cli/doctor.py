@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
+from augment_cli.errors import MissingError
+from augment_cli.models import shipped_pipeline
 
 # Packages behind each need of an augmentation, and what installs them. Found, not imported.
 _NEEDS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -26,7 +28,7 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 def examine(store: Path) -> list[dict[str, Any]]:
     """One entry a stage or option: `what`, `ready`, `missing` (packages or room) and `get` (a command)."""
-    entries = [_packages("ingest, fit", *_NEEDS["tfidf"])]
+    entries = [_packages("ingest, fit", *_NEEDS["tfidf"]), _need("parse", "parses")]
     for name in augmentations.names():
         entries.append(_augmentation(name))
     entries += [_packages(what, *need) for what, need in _OTHERS.items()]
@@ -38,13 +40,25 @@ def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
     return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
 
 
+def _need(what: str, need: str) -> dict[str, Any]:
+    entry = _packages(what, *_NEEDS[need])
+    if need == "parses":
+        try:
+            shipped_pipeline()
+        except MissingError:
+            entry["ready"] = False
+            entry["missing"].append("shipped English pipeline")
+            entry["get"] = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+    return entry
+
+
 def _augmentation(name: str) -> dict[str, Any]:
     try:
         needs = augmentations.get(name).needs
     except ImportError as error:
         get = "pip install 'augment-cli[dev]'"
         return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
-    found = [_packages(name, *_NEEDS[need]) for need in sorted(needs & _NEEDS.keys())]
+    found = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
     missing = [package for entry in found for package in entry["missing"]]
     lines = [entry["get"] for entry in found if entry["get"]]
     return {"what": name, "ready": not missing, "missing": missing, "get": lines[0] if lines else None}

@@ -43,15 +43,8 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     UsageError
         Where the file or a change makes no sense, with the place.
     """
-    path = Path(recipe) if recipe.endswith(".toml") else FOLDER / f"{recipe}.toml"
-    try:
-        tables = tomllib.loads(path.read_text("utf-8")).get("run")
-    except FileNotFoundError:
-        raise UsageError(
-            f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"{path}: cannot be read as TOML ({error})") from error
+    path, content = _read(recipe)
+    tables = content.get("run")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: has no [[run]] tables; {FOLDER / 'default.toml'} shows the form")
     stages: dict[str, dict[str, Any]] = {}
@@ -65,6 +58,36 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     for change in changes:
         _apply(change, stages)
     return [_run_of(path, stage, table) for stage, table in stages.items()]
+
+
+def pipeline_of(recipe: str) -> str | None:
+    """The spaCy pipeline that a recipe names in a `[parse]` table, or None.
+
+    Raises
+    ------
+    UsageError
+        Where the file or the table makes no sense.
+    """
+    path, content = _read(recipe)
+    table = content.get("parse", {})
+    if not isinstance(table, dict) or table.keys() - {"pipeline"}:
+        raise UsageError(f'{path}: a [parse] table has `pipeline = "NAME or FOLDER"`, and nothing else')
+    pipeline = table.get("pipeline")
+    if pipeline is not None and not isinstance(pipeline, str):
+        raise UsageError(f"{path}: [parse]: pipeline = {pipeline!r} must be a string")
+    return pipeline
+
+
+def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
+    path = Path(recipe) if recipe.endswith(".toml") else FOLDER / f"{recipe}.toml"
+    try:
+        return path, tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise UsageError(
+            f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise UsageError(f"{path}: cannot be read as TOML ({error})") from error
 
 
 def _apply(change: str, stages: dict[str, dict[str, Any]]) -> None:

@@ -13,9 +13,12 @@ from augment_cli.files import sha256_of_file
 from augment_cli.ingest import IngestOptions
 from augment_cli.manifest import Stage
 from augment_cli.parquet import read_parquet
+from augment_cli.parsing import stage as parsing
+from augment_cli.parsing.pipelines import known_by_name
 from augment_cli.schema import metadata_of
 from augment_cli.settings import differences
 from augment_cli.store import Store
+from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tokenization import get_tokenizer
 
 
@@ -75,8 +78,9 @@ def _strangers(folder: Path, known: set[str]) -> list[str]:
 def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None = None) -> str | None:
     """The first setting in which a stage differs from what would be made today, or None.
 
-    Compared are the code's version, the installed libraries, the tokeniser, the stages it was made
-    from, and, where `corpus` names them, the bytes of the input files.
+    Compared are the code's version, the installed libraries, the tokeniser, the spaCy pipeline (where it
+    is shipped or installed; one in a folder of the user's cannot be found by its name), the stages it was
+    made from, and, where `corpus` names them, the bytes of the input files.
     """
     there = store.stage(name).settings
     maker = there["stage"]
@@ -94,6 +98,8 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
         }
     if maker == tfidf.TFIDF_STAGE:
         now["resources"] = there["resources"] | {"tokenizer": _tokenizer_version(there["parameters"])}
+    if maker == PARSES_STAGE and (source := known_by_name(there["parameters"]["pipeline"])) is not None:
+        now |= {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
     for key, old, new in differences(there, now):
         return f"{key} = {old}, now {new}"
     return None
@@ -103,7 +109,12 @@ def _version_of(maker: str, there: int) -> int:
     """Version of the code that makes a stage; of what others make, such as the trainer, the stored one."""
     if maker in augmentations.names():
         return augmentations.get(maker).version
-    own = {"corpus": ingest.VERSION, tfidf.TFIDF_STAGE: tfidf.VERSION, pack.PACK_STAGE: pack.VERSION}
+    own = {
+        "corpus": ingest.VERSION,
+        tfidf.TFIDF_STAGE: tfidf.VERSION,
+        PARSES_STAGE: parsing.VERSION,
+        pack.PACK_STAGE: pack.VERSION,
+    }
     return own.get(maker, there)
 
 

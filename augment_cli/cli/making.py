@@ -172,6 +172,7 @@ def run_recipe(
     jobs: options.Jobs = None,
     backend: options.Backend = "loky",
     scheduler: options.Scheduler = None,
+    pipeline: options.SpacyPipeline = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -194,15 +195,20 @@ def run_recipe(
 
     runs = recipes.load(recipe, change or [])
     wanted = IngestOptions(text_column, id_column, limit)
+    pipeline = pipeline or recipes.pipeline_of(recipe)
     if dry_run:
         plan = plan_run(store, corpus, wanted, [(item.run, item.stage, item.draws) for item in runs])
         views.show_plan(plan, as_json)
         return
-    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
-        pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as stages:
+        stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        if pipeline is not None and any(
+            item.run.parses is None and "parses" in item.run.augmentation.needs for item in runs
+        ):
+            stages.parse(pipeline)
         folders = []
         for item in runs:
-            folders += pipeline.augment(item.run, item.stage, item.draws)
-        views.show_run(pipeline.store, pipeline.results, as_json)
+            folders += stages.augment(item.run, item.stage, item.draws)
+        views.show_run(stages.store, stages.results, as_json)
         if not as_json:
-            views.show_hints(pipeline.store, folders)
+            views.show_hints(stages.store, folders)

@@ -59,6 +59,10 @@ class PipelineSource:
     disabled: tuple[str, ...]
     libraries: tuple[str, ...]
 
+    def parameters(self) -> dict[str, Any]:
+        """What the settings of a stage say of it, beside the digest: JSON values, nothing of this machine."""
+        return {"pipeline": self.name, "version": self.version, "disabled": list(self.disabled)}
+
     def library_versions(self) -> dict[str, str]:
         """Installed versions of its libraries.
 

@@ -60,11 +60,7 @@ def parse_settings(store: Store, source: PipelineSource) -> Settings:
     return Settings(
         PARSES_STAGE,
         VERSION,
-        parameters={
-            "pipeline": source.name,
-            "version": source.version,
-            "disabled": list(source.disabled),
-        },
+        parameters=source.parameters(),
         inputs={"corpus": store.stage("corpus").digest},
         resources={"pipeline": source.digest},
         libraries=source.library_versions(),

@@ -1,0 +1,35 @@
+"""A real spaCy pipeline, small and quickly trained on a handful of sentences, and stores parsed with it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # the tests share the module beside them
+
+from tiny_pipeline import make_tiny_pipeline
+
+
+@pytest.fixture(scope="session")
+def pipeline(tmp_path_factory):
+    """Folder of a pipeline with a tagger, morphologizer, lemmatizer, parser, and an entity recogniser."""
+    folder = tmp_path_factory.mktemp("pipelines") / "tiny"
+    make_tiny_pipeline(folder, seed=0)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def other_pipeline(tmp_path_factory):
+    """The same by name and version, with other weights."""
+    folder = tmp_path_factory.mktemp("others") / "tiny"
+    make_tiny_pipeline(folder, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def corpus_file(tmp_path_factory):
+    """Some sentences, with more rows than a piece has, so that a part has several."""
+    path = tmp_path_factory.mktemp("corpus") / "in.txt"
+    lines = [f"The heron of river {n} waits, and {n % 7} boats don't  stop 🙂." for n in range(2_500)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path

@@ -1,0 +1,48 @@
+"""Trains a spaCy pipeline that knows twelve words; what matters is that all of it is real."""
+
+import random
+from pathlib import Path
+
+import spacy
+from spacy.training import Example
+
+# word, lemma, coarse tag, fine tag, morphology, head, dependency
+SENTENCES = [
+    [
+        ("The", "the", "DET", "DT", "Definite=Def|PronType=Art", 1, "det"),
+        ("heron", "heron", "NOUN", "NN", "Number=Sing", 2, "nsubj"),
+        ("waits", "wait", "VERB", "VBZ", "Number=Sing|Person=3|Tense=Pres|VerbForm=Fin", 2, "ROOT"),
+        (".", ".", "PUNCT", ".", "", 2, "punct"),
+    ],
+    [
+        ("Boats", "boat", "NOUN", "NNS", "Number=Plur", 3, "nsubj"),
+        ("do", "do", "AUX", "VBP", "Mood=Ind|Tense=Pres|VerbForm=Fin", 3, "aux"),
+        ("n't", "not", "PART", "RB", "Polarity=Neg", 3, "advmod"),
+        ("stop", "stop", "VERB", "VB", "VerbForm=Inf", 3, "ROOT"),
+        ("here", "here", "ADV", "RB", "", 3, "advmod"),
+        (".", ".", "PUNCT", ".", "", 3, "punct"),
+    ],
+]
+
+
+def make_tiny_pipeline(folder: Path, seed: int) -> None:
+    """Train and save it as `en_tiny` 1.0.0."""
+    spacy.util.fix_random_seed(seed)
+    nlp = spacy.blank("en", meta={"name": "tiny", "version": "1.0.0"})
+    rare = {"trainable_lemmatizer": {"min_tree_freq": 1}, "parser": {"min_action_freq": 1}}
+    for component in ("tagger", "morphologizer", "trainable_lemmatizer", "parser", "ner"):
+        nlp.add_pipe(component, config=rare.get(component, {}))
+    examples = []
+    for sentence in SENTENCES:
+        words, lemmas, pos, tags, morphs, heads, deps = map(list, zip(*sentence, strict=True))
+        reference = spacy.tokens.Doc(
+            nlp.vocab, words, lemmas=lemmas, pos=pos, tags=tags, morphs=morphs, heads=heads, deps=deps
+        )
+        reference.ents = [spacy.tokens.Span(reference, 0, 2, "BIRD")]
+        examples.append(Example(nlp.make_doc(reference.text), reference))
+    optimizer = nlp.initialize(lambda: examples)
+    draws = random.Random(seed)
+    for _ in range(15):
+        draws.shuffle(examples)
+        nlp.update(examples, sgd=optimizer)
+    nlp.to_disk(folder)
