@@ -40,7 +40,7 @@ class BatchNormHead(nn.Sequential):
     The linear layers have no bias and the last batch norm no scale and shift. All views of the gathered batch
     go through it together, so that N ranks normalise as one does.
 
-    Source: Tang et al. 2022, appendix, after Chuang et al. 2022; both papers and their code agree.
+    Source: Tang et al. 2022, after DiffCSE (Chuang et al. 2022).
     """
 
     def __init__(self, dimension: int) -> None:
@@ -54,7 +54,7 @@ class BatchNormHead(nn.Sequential):
 class ReluHead(nn.Sequential):
     """VaSCL's head: linear (d to d), ReLU, linear (d to 128), both without bias.
 
-    Source: Zhang et al. 2022, section 4 ("two-layer MLP"); that there is no bias is from the authors' code.
+    Source: Zhang et al. 2022 ("two-layer MLP"); that there is no bias is from the authors' code.
     """
 
     def __init__(self, dimension: int) -> None:

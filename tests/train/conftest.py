@@ -155,7 +155,7 @@ def make_addition():
     def make(name, model=None, **settings):
         kind = find(name)
         torch.manual_seed(5)
-        return kind(kind.Settings(**settings), model or Shape()).double()
+        return kind(kind.settings_class(**settings), model or Shape()).double()
 
     return make
 
@@ -189,7 +189,7 @@ def choose_views():
 
     def choose(name, views, texts=None, row_id=0, epoch=0, seed=42, **settings):
         kind = find(name)
-        chooser = kind.views(kind.Settings(**settings), make_recipe({"seed": seed}))
+        chooser = kind.views(kind.settings_class(**settings), make_recipe({"seed": seed}))
         row = Row(
             row_id, epoch, [array(v) for v in views], lambda stage: array((texts or {}).get(stage)), (1, 1)
         )

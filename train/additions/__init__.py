@@ -1,7 +1,7 @@
 """Additions: what a method adds to plain contrastive learning. One file each, found by its name.
 
 A recipe turns one on with a table of its name, such as ``[discriminator]``, whose keys are the fields of
-the class's `Settings`. The file `discriminator.py` holds the class `Discriminator`, and nothing else needs to
+its `Settings`. The file `discriminator.py` holds the class `Discriminator`, and nothing else needs to
 know of it. An addition overrides those hooks of `Addition` that it needs; the objective calls them in this
 order:
 
@@ -136,15 +136,17 @@ class Addition(nn.Module):
         The recipe's table.
     model
         The model so far: encoder, pooling and head.
+
+    Attributes
+    ----------
+    settings_class
+        Keys of the recipe's table, each with its default; `weight` multiplies the term of `loss`.
+    choices
+        The values a setting may have, where it is a choice.
     """
 
-    @dataclass(frozen=True)
-    class Settings:
-        """Keys of the recipe's table, each with its default; `weight` multiplies the term of `loss`."""
-
-        weight: float = 1.0
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {}
+    settings_class: ClassVar[type[Any]]
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init__(self, settings: Any, model: Model) -> None:
         super().__init__()
@@ -211,7 +213,9 @@ def make_settings(name: str, values: dict[str, Any], where: str) -> Any:
     from train.recipe import checked_values
 
     kind = find(name)
-    return kind.Settings(**checked_values(kind.Settings, values, kind.CHOICES, f"{where}: [{name}]"))
+    return kind.settings_class(
+        **checked_values(kind.settings_class, values, kind.choices, f"{where}: [{name}]")
+    )
 
 
 def check_additions(recipe: Recipe, where: str) -> None:
@@ -228,20 +232,23 @@ def check_additions(recipe: Recipe, where: str) -> None:
             raise UsageError(f'{where}: [{name}] needs objective "contrastive"')
         if kind.negatives is not Addition.negatives and recipe.loss == "nt-xent":
             raise UsageError(f'{where}: [{name}] adds columns, which needs loss "one-way" or "symmetric"')
-        if wrong := kind.check(kind.Settings(**values), recipe):
+        if wrong := kind.check(kind.settings_class(**values), recipe):
             raise UsageError(f"{where}: [{name}] {wrong}")
 
 
 def make_views(recipe: Recipe) -> list[Views]:
     """The choices of texts of a recipe's additions, in its order."""
     kinds = [(find(name), values) for name, values in recipe.additions.items()]
-    return [kind.views(kind.Settings(**values), recipe) for kind, values in kinds]
+    return [kind.views(kind.settings_class(**values), recipe) for kind, values in kinds]
 
 
 def make_additions(recipe: Recipe, model: Model) -> nn.ModuleDict:
     """A recipe's additions by name, with their parameters and buffers."""
     return nn.ModuleDict(
-        {name: find(name)(find(name).Settings(**values), model) for name, values in recipe.additions.items()}
+        {
+            name: find(name)(find(name).settings_class(**values), model)
+            for name, values in recipe.additions.items()
+        }
     )
 
 

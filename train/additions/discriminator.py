@@ -37,7 +37,7 @@ class _ScaleGradient(torch.autograd.Function):
         return value.view_as(value)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return gradient * ctx.factor, None
 
 
@@ -131,14 +131,14 @@ class _OneAugmentation(Views):
 class Discriminator(Addition):
     """λ · loss of naming the augmentation from the two projected vectors, behind a gradient-reversal layer.
 
-    Source: Tang et al. 2022, section 4 and appendix. The layers are: reversal, dropout, linear (2h to 4h),
+    Source: Tang et al. 2022, equation 2 and appendix. The layers are: reversal, dropout, linear (2h to 4h),
     tanh, dropout, linear (4h to K + 1), tanh. The paper's listing gives the last layer h outputs, which
     cannot be its K + 1 classes; K + 1 is what the code has. The loss is the mean over K + 1 classes (the
     paper's K counts "no augmentation" already).
     """
 
-    Settings = Settings
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+    settings_class = Settings
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "target": ("augmentation", "bool", "order"),
         "positive": ("self", "augmented"),
         "form": ("bounded", "binary", "softmax"),

@@ -1,0 +1,243 @@
+"""VaSCL: each sentence against its neighbours in the batch, made hard by a virtual augmentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from train.additions import Addition, Batch, rows_mean
+from train.losses.masks import NO_TEXT
+
+if TYPE_CHECKING:
+    from train.recipe import Recipe
+
+Head = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The neighbourhood N(i) of each row.
+
+    Attributes
+    ----------
+    index
+        Rows, nearest first, shape (B, K), int64.
+    valid
+        False where a row has fewer than K others, shape (B, K), bool.
+    """
+
+    index: Tensor
+    valid: Tensor
+
+
+def neighbours(embeddings: Tensor, texts: Tensor, count: int, mask_equal_texts: bool = True) -> Neighbours:
+    """The rows of largest inner product, the row itself left out.
+
+    Parameters
+    ----------
+    embeddings
+        First view, before the head and not normalised, shape (B, d).
+    texts
+        Text ids, shape (B,); fillers are nobody's neighbours.
+    count
+        K; at most B − 1 are found.
+    mask_equal_texts
+        Whether an equal text is no neighbour.
+
+    Notes
+    -----
+    Source: Zhang et al. 2022 ("top-K similarity"); that it is the raw inner product of the first dropout view
+    is from the authors' code.
+    """
+    similar = embeddings.detach() @ embeddings.detach().T
+    excluded = (texts == NO_TEXT)[None, :] | (texts == NO_TEXT)[:, None]
+    excluded = excluded | torch.eye(len(texts), dtype=torch.bool, device=texts.device)
+    if mask_equal_texts:
+        excluded = excluded | (texts[:, None] == texts[None, :])
+    values, index = similar.masked_fill(excluded, float("-inf")).topk(min(count, len(texts) - 1))
+    return Neighbours(index, torch.isfinite(values))
+
+
+def towards_neighbours(clean: Tensor, moved: Tensor, near: Neighbours, temperature: float) -> Tensor:
+    """Loss ℓ_N of each perturbed sentence: find its clean self among its clean neighbours.
+
+    Parameters
+    ----------
+    clean, moved
+        z and z^δ, shape (B, h); scaled to length 1 here.
+    near
+        N(i) of each row.
+    temperature
+        τ > 0.
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), nats, at least 0; row i depends on no other row of `moved`.
+
+    Notes
+    -----
+    Source: the uni-directional loss of Zhang et al. 2022. The positive stays in the denominator.
+    """
+    clean, moved = F.normalize(clean, dim=-1), F.normalize(moved, dim=-1)
+    return _against(moved, clean, [clean], near, temperature)
+
+
+def both_ways(clean: Tensor, moved: Tensor, near: Neighbours, temperature: float) -> Tensor:
+    """Mean of two losses: z finds z*, and z* finds z, each among the K neighbours and their K augmentations.
+
+    Parameters and result are those of `towards_neighbours`, for z* = z^δ*.
+
+    Notes
+    -----
+    Source: Zhang et al. 2022, equation 6, whose mean over 2B rows is the mean of this over B.
+    """
+    clean, moved = F.normalize(clean, dim=-1), F.normalize(moved, dim=-1)
+    forth = _against(clean, moved, [clean, moved], near, temperature)
+    return (forth + _against(moved, clean, [clean, moved], near, temperature)) / 2
+
+
+def _against(
+    rows: Tensor, positives: Tensor, others: list[Tensor], near: Neighbours, temperature: float
+) -> Tensor:
+    right = (rows * positives).sum(dim=-1, keepdim=True)
+    wrong = [torch.einsum("bh,bkh->bk", rows, other[near.index]) for other in others]
+    wrong = [value.masked_fill(~near.valid, float("-inf")) for value in wrong]
+    logits = torch.cat([right, *wrong], dim=1) / temperature
+    first = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
+    return F.cross_entropy(logits, first, reduction="none")
+
+
+def ascend(
+    head: Head, embeddings: Tensor, near: Neighbours, temperature: float, settings: Settings
+) -> Tensor:
+    """δ*: a perturbation of each embedding that raises its ℓ_N, found by gradient steps on δ alone.
+
+    Gradients are asked of δ only (`torch.autograd.grad`), so that neither the head's accumulated gradients
+    nor anything that hooks into backward passes notices.
+
+    Parameters
+    ----------
+    head
+        Maps embeddings to the space of the loss.
+    embeddings
+        e, shape (B, d).
+
+    Returns
+    -------
+    Tensor
+        Shape (B, d), without gradient; of length Δ with `ascent = "normalised"`, of at most Δ with
+        "projected". Where the gradient is zero, δ stays.
+
+    Notes
+    -----
+    The authors' code adds 1e-8 to the gradient's length; with few hard neighbours the gradient itself is as
+    short as that, and δ would be anything between 0 and Δ. Here the length is exact.
+    """
+    e = embeddings.detach()
+    with torch.no_grad():
+        clean = head(e)
+    start = torch.randn_like(e) if settings.start == "gaussian" else torch.rand_like(e) - 0.5
+    delta = settings.radius * _unit(start)
+    for _ in range(settings.steps):
+        delta.requires_grad_()
+        with torch.enable_grad():
+            losses = towards_neighbours(clean, head(e + delta), near, temperature)
+            (gradient,) = torch.autograd.grad(losses.sum(), delta)
+        delta, direction = delta.detach(), _unit(gradient)
+        if settings.ascent == "normalised":
+            still = (direction == 0).all(dim=-1, keepdim=True)
+            delta = torch.where(still, delta, settings.radius * direction)
+        else:
+            delta = delta + settings.step_size * settings.radius * direction
+            length = delta.norm(dim=-1, keepdim=True)
+            delta = delta * (settings.radius / length.clamp(min=settings.radius))
+    return delta
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    """Vectors of length 1 in the same directions, zero where they are zero; however short they were."""
+    largest = vectors.abs().amax(dim=-1, keepdim=True)  # squares of short vectors would underflow
+    return F.normalize(vectors / torch.where(largest > 0, largest, 1.0), dim=-1)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Keys of ``[neighbourhood]``.
+
+    Attributes
+    ----------
+    neighbours
+        K, at most batch − 1. The paper names no number, the code has 16 (at batch 1,024).
+    radius
+        Δ, the length of δ: 15 for DistilRoBERTa and RoBERTa-base, 30 for RoBERTa-large.
+    steps
+        Gradient steps on δ.
+    start
+        Direction in which δ starts: `gaussian` (the paper: isotropic) or `uniform` (the code: each component
+        from −0.5 to 0.5).
+    ascent
+        `normalised` (the code, and what the published numbers come from): δ = Δ · g / ‖g‖ with the gradient g
+        at the δ before, of which only the direction is kept. `projected` (the paper's arg max over ‖δ‖ ≤ Δ,
+        by projected gradient ascent): δ moves by `step_size` · Δ along g and is pulled back into the ball.
+    step_size
+        Of the projected ascent, as a share of Δ.
+    gradient
+        What the bidirectional loss trains. `head_perturbed` (the code, and what the published numbers come
+        from): the head, through the perturbed side alone; embeddings and clean side are constants, and the
+        encoder learns from it only by way of the head. `head_both`: the head through both sides. `full` (as
+        equation 6 reads): encoder and head through both sides.
+    weight
+        Of the bidirectional loss beside the host's; 1 in the paper.
+    """
+
+    neighbours: int = 16
+    radius: float = 15.0
+    steps: int = 1
+    start: str = "gaussian"
+    ascent: str = "normalised"
+    step_size: float = 0.25
+    gradient: str = "head_perturbed"
+    weight: float = 1.0
+
+
+class Neighbourhood(Addition):
+    """The neighbourhood-constrained loss with virtual augmentation.
+
+    Source: Zhang et al. 2022, equation 6. The authors' code finds the neighbours in each replica and looks
+    them up in the concatenated batch, which on several GPUs are other sentences; here both are the gathered
+    batch. A head with batch norm would make rows depend on each other's δ and is refused.
+    """
+
+    settings_class = Settings
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "start": ("gaussian", "uniform"),
+        "ascent": ("normalised", "projected"),
+        "gradient": ("head_perturbed", "head_both", "full"),
+    }
+
+    @classmethod
+    def check(cls, settings: Settings, recipe: Recipe) -> str:
+        if not 0 < settings.neighbours < recipe.batch:
+            return f"neighbours = {settings.neighbours} must lie between 1 and batch − 1 = {recipe.batch - 1}"
+        if settings.radius <= 0 or settings.steps < 0 or settings.step_size <= 0:
+            return "radius and step_size must be above 0, steps not below 0"
+        if recipe.head == "batch-norm":
+            return 'does not go with head "batch-norm", whose rows depend on each other'
+        return ""
+
+    def loss(self, batch: Batch) -> Tensor:
+        settings: Settings = self.settings
+        first, texts = batch.embeddings[:, 0], batch.texts[:, 0]
+        near = neighbours(first, texts, settings.neighbours, batch.mask_equal_texts)
+        delta = ascend(batch.head, first, near, batch.temperature, settings)
+        source = first if settings.gradient == "full" else first.detach()
+        moved = batch.head(source + delta)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and settings.gradient != "head_perturbed"):
+            clean = batch.head(source)
+        return rows_mean(both_ways(clean, moved, near, batch.temperature), batch.there)
