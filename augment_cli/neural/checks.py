@@ -18,12 +18,13 @@ from augment_cli.augmentations.base import (
 
 _LONGEST_LOOP = 12  # words in the repeated piece
 _FOREIGN_SHARE = 0.2  # of the letters
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NEWLINE_MARK = "<n>"  # PEGASUS writes line breaks this way
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space, line breaks among them, as one space."""
-    return " ".join(text.replace(_NEWLINE_MARK, " ").split())
+    """The text with every run of white space, line breaks and control characters as one space."""
+    return " ".join(_CONTROLS.sub(" ", text.replace(_NEWLINE_MARK, " ")).split())
 
 
 def reason_against(original: str, output: str, is_complete: bool = True) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,7 +173,9 @@ def load_tokenizer(folder: Path) -> Any:
     _require("torch", "transformers", "tokenizers")
     import transformers
 
-    with _naming(folder), _quietly():
+    with _naming(folder), _quietly(), warnings.catch_warnings():
+        # Marian's would like a package for unusual punctuation; the settings record whether it is there.
+        warnings.filterwarnings("ignore", message=".*sacremoses")
         return transformers.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )

@@ -1,0 +1,149 @@
+"""Small models with random weights and tokenizers of their own, in the formats that publishers use."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+import torch
+import transformers
+
+WORDS = (
+    "the a river heron waits near bridge old stone water slowly under grey evening light town quiet boat "
+    "crosses people watch from bank never again small child throws bread birds come every year when winter "
+    "begins snow covers field farmer walks home with dog lantern burns window opens letter arrives too late"
+).split()
+SENTENCES = [
+    " ".join(WORDS[(3 * n + 7 * k) % len(WORDS)] for k in range(3 + n % 9)).capitalize() + "." for n in range(60)
+]
+SIZE = 32
+SHAPE = {
+    "d_model": SIZE,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+    "max_position_embeddings": 48,
+    "init_std": 0.4,
+}
+# Random weights write without end; these make them write about a dozen different words.
+WRITING = {"max_length": 24, "no_repeat_ngram_size": 2, "exponential_decay_length_penalty": (4, 1.4)}
+
+
+def _sentencepiece(prefix: Path, **options: Any) -> None:
+    text = io.StringIO("\n".join(SENTENCES * 3))
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=text,
+        model_prefix=str(prefix),
+        vocab_size=120,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        **options,
+    )
+
+
+def _save(model: Any, tokenizer: Any, folder: Path, **writing: Any) -> Path:
+    for key, value in (WRITING | writing).items():
+        if model.can_generate():
+            setattr(model.generation_config, key, value)
+    model.eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def make_pegasus(folder: Path) -> Path:
+    """PEGASUS with a SentencePiece vocabulary."""
+    folder.mkdir(parents=True)
+    torch.manual_seed(1)
+    _sentencepiece(folder / "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+    (folder / "spiece.vocab").unlink()
+    tokenizer = transformers.PegasusTokenizer.from_pretrained(folder, offset=0)
+    config = transformers.PegasusConfig(vocab_size=len(tokenizer), **SHAPE)
+    return _save(transformers.PegasusForConditionalGeneration(config), tokenizer, folder)
+
+
+def make_t5(folder: Path) -> Path:
+    """T5 with a SentencePiece vocabulary; its configuration names the prefix."""
+    folder.mkdir(parents=True)
+    torch.manual_seed(2)
+    _sentencepiece(folder / "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+    (folder / "spiece.vocab").unlink()
+    tokenizer = transformers.T5Tokenizer.from_pretrained(folder, extra_ids=0)
+    config = transformers.T5Config(
+        vocab_size=len(tokenizer),
+        d_model=SIZE,
+        d_ff=64,
+        d_kv=8,
+        num_layers=2,
+        num_heads=4,
+        initializer_factor=4.0,
+        decoder_start_token_id=0,
+        task_specific_params={"paraphrase": {"prefix": "paraphrase: "}},
+    )
+    return _save(transformers.T5ForConditionalGeneration(config), tokenizer, folder)
+
+
+def make_bart(folder: Path) -> Path:
+    """BART with a byte-level BPE vocabulary."""
+    from tokenizers import ByteLevelBPETokenizer
+
+    folder.mkdir(parents=True)
+    torch.manual_seed(3)
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(SENTENCES, vocab_size=400, special_tokens=special, show_progress=False)
+    trained.save_model(str(folder))
+    tokenizer = transformers.BartTokenizer.from_pretrained(folder, model_max_length=48)
+    config = transformers.BartConfig(vocab_size=len(tokenizer), **SHAPE)
+    return _save(transformers.BartForConditionalGeneration(config), tokenizer, folder)
+
+
+def make_marian(folder: Path, seed: int) -> Path:
+    """Marian with the two SentencePiece files and the shared vocabulary of the opus-mt models."""
+    import json
+
+    folder.mkdir(parents=True)
+    torch.manual_seed(seed)
+    for side in ("source", "target"):
+        _sentencepiece(folder / side)
+        (folder / f"{side}.model").rename(folder / f"{side}.spm")
+        (folder / f"{side}.vocab").unlink()
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    words = [pieces.id_to_piece(number) for number in range(pieces.get_piece_size())]
+    words = ["</s>", "<unk>", *(word for word in words if word not in ("<s>", "</s>", "<unk>")), "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(words)}))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*sacremoses")
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    pad = len(words) - 1
+    config = transformers.MarianConfig(
+        vocab_size=len(words), pad_token_id=pad, decoder_start_token_id=pad, eos_token_id=0, **SHAPE
+    )
+    return _save(
+        transformers.MarianMTModel(config), tokenizer, folder, bad_words_ids=[[pad]], num_beams=3
+    )
+
+
+def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
+    """BERT with a WordPiece vocabulary: with its masked-language-model head, or as a plain encoder."""
+    folder.mkdir(parents=True)
+    torch.manual_seed(4)
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = [*"abcdefghijklmnopqrstuvwxyz.", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
+    (folder / "vocab.txt").write_text("\n".join([*special, *letters, *WORDS]))
+    tokenizer = transformers.BertTokenizer.from_pretrained(folder, model_max_length=64)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=SIZE,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.4,
+    )
+    return _save(getattr(transformers, kind)(config), tokenizer, folder)
