@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 _REGISTRY = {
     "una": "augment_cli.augmentations.una:UNA",
     "uda": "augment_cli.augmentations.uda:UDA",
+    "synonym": "augment_cli.augmentations.synonym:SYNONYM",
+    "antonym": "augment_cli.augmentations.antonym:ANTONYM",
+    "hypernym": "augment_cli.augmentations.hypernym:HYPERNYM",
+    "hyponym": "augment_cli.augmentations.hyponym:HYPONYM",
+    "word-deletion": "augment_cli.augmentations.word_deletion:WORD_DELETION",
+    "crop": "augment_cli.augmentations.crop:CROP",
+    "word-repetition": "augment_cli.augmentations.word_repetition:WORD_REPETITION",
+    "random-swap": "augment_cli.augmentations.random_swap:RANDOM_SWAP",
+    "random-mixture": "augment_cli.augmentations.random_mixture:RANDOM_MIXTURE",
     "paraphrase": "augment_cli.augmentations.paraphrase:PARAPHRASE",
 }
 

@@ -1,0 +1,105 @@
+"""Replace adjectives and adverbs by WordNet antonyms, an odd number of them, so that the meaning turns.
+
+AugCSE's AntonymsSubstitute: every adjective and adverb with an antonym is replaced, and the sentence counts
+only if their number is odd, since two opposites can cancel each other out.
+
+Differences from the original: where the number is even, one of them, drawn, is left as it is instead of
+giving the sentence up (`--even drop` gives it up as the authors do); the antonym is that of the most
+frequent sense that has one, instead of the alphabetically first; inflection (`bigger`, `smaller`), case
+and spacing survive. Satellite adjectives have no antonym of their own, and keep their place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from augment_cli.augmentations import lexical, word_edits
+from augment_cli.augmentations.base import (
+    NO_POSITION_DRAWN,
+    Augmentation,
+    Batch,
+    Outcome,
+    Prepared,
+    Resources,
+    check_parameters,
+    parameter,
+)
+from augment_cli.augmentations.lexical_noun import resolve
+from augment_cli.draws import uniform
+from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, load_wordnet
+from augment_cli.words import Words
+
+# A sense counts only if the word has it in this share of its uses.
+LEAST_SHARE = 0.2
+PARTS = frozenset({ADJECTIVE, ADVERB})
+
+
+@dataclass(frozen=True)
+class AntonymParameters:
+    """Parameters of antonym substitution."""
+
+    even: str = parameter(
+        "leave-one",
+        "an even number of candidates: leave one as it is, or drop the sentence",
+        choices=("leave-one", "drop"),
+    )
+
+
+@lru_cache(maxsize=1)
+def antonyms() -> lexical.Relation:
+    """Forms of adjectives and adverbs, and the antonym of their most frequent sense that has one."""
+    wordnet = load_wordnet()
+    sense, other = wordnet.antonyms.expand(np.arange(len(wordnet.sense_entries)))
+    part = wordnet.entry_parts[wordnet.sense_entries[sense]]
+    keep = np.isin(part, list(PARTS)) & (wordnet.sense_shares[sense] >= LEAST_SHARE)
+    sense, other = sense[keep], other[keep]
+    relation = lexical.inflected_relation(
+        wordnet,
+        wordnet.sense_entries[sense],
+        wordnet.sense_entries[other],
+        wordnet.sense_shares[sense] * (1 + wordnet.sense_counts[other]),
+    )
+    return lexical.draw_first(relation)
+
+
+def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    replacer = lexical.make_replacer("antonym", resources, antonyms())
+    key = resources.key("antonym/left")
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        forms = lexical.form_of_each_word(words, PARTS)
+        eligible = replacer.eligible(forms)
+        index = np.flatnonzero(eligible)
+        counts = np.bincount(words.rows[index], minlength=len(batch))
+        even = counts % 2 == 0
+        if parameters.even == "drop":
+            index = index[~even[words.rows[index]]]
+        else:
+            draws = uniform(key, batch.row_ids[words.rows[index]], words.positions[index])
+            left = even[words.rows[index]] & (word_edits.ranks_within(words.rows[index], draws) == 0)
+            index = index[~left]
+        reasons = word_edits.reasons_for(words, eligible)
+        reasons[(counts > 0) & even] = NO_POSITION_DRAWN
+        return replacer.outcome(batch, words, forms, index, reasons)
+
+    return run
+
+
+ANTONYM = Augmentation(
+    name="antonym",
+    version=1,
+    kind="negative",
+    paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); WordNet 3.0",
+    needs=frozenset(),
+    parameters=AntonymParameters,
+    prepare=_prepare,
+    columns=lexical.COLUMNS,
+    resolve=resolve,
+    examples=("augment-cli antonym", "augment-cli antonym --even drop"),
+    meaning="altered",
+)

@@ -1,0 +1,46 @@
+"""Words that move: a capital that only marked the sentence's beginning stays at the beginning."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.word_edits import capitalised
+from augment_cli.resources.word_lists import word_set
+from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.words import Words
+
+# Written with a capital wherever they stand.
+_PINNED = pa.array(
+    [
+        *("i", "i'm", "i've", "i'd", "i'll", "mr", "mrs", "ms", "dr"),
+        *("january", "february", "april", "june", "july", "august", "september", "october", "november"),
+        *("december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    ]
+)
+
+
+@lru_cache(maxsize=1)
+def common_words() -> pa.StringArray:
+    """Lower-case words that are no names: WordNet's, and the function words."""
+    return pc.unique(pa.concat_arrays([load_wordnet().common_words, word_set("function_words")]))
+
+
+def lower_first_words(words: Words, index: np.ndarray) -> pa.StringArray:
+    """The words (m,) as they stand, those that begin their text in lower case if they are no names."""
+    strings = words.strings.take(pa.array(index))
+    first = np.flatnonzero(words.positions[index] == 0)
+    if not len(first):
+        return strings
+    plain = strings.take(pa.array(first))
+    lowered = pc.utf8_lower(plain)
+    is_capitalised = pc.equal(plain, capitalised(lowered)).to_numpy(zero_copy_only=False)
+    common = pc.is_in(lowered, common_words()).to_numpy(zero_copy_only=False)
+    pinned = pc.is_in(lowered, _PINNED).to_numpy(zero_copy_only=False)
+    lower = is_capitalised & common & ~pinned
+    mask = np.zeros(len(index), bool)
+    mask[first[lower]] = True
+    return pc.replace_with_mask(strings, pa.array(mask), lowered.filter(pa.array(lower)))

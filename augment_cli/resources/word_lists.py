@@ -1,0 +1,37 @@
+"""Shipped word lists: UTF-8 files of one entry a line; `#` begins a comment line."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pyarrow as pa
+
+from augment_cli.files import sha256_of_file
+from augment_cli.resources import FOLDER
+
+WORDS = FOLDER / "words"
+
+
+@lru_cache(maxsize=32)
+def word_list(name: str) -> tuple[str, ...]:
+    """The entries of `words/NAME.txt`, in the file's order."""
+    lines = (WORDS / f"{name}.txt").read_text("utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+@lru_cache(maxsize=32)
+def word_table(name: str) -> tuple[tuple[str, ...], ...]:
+    """The entries of `words/NAME.txt`, split at tabs."""
+    return tuple(tuple(line.split("\t")) for line in word_list(name))
+
+
+@lru_cache(maxsize=32)
+def word_set(name: str) -> pa.StringArray:
+    """The entries as an Arrow array, for `Words.among`."""
+    return pa.array(word_list(name), pa.string())
+
+
+@lru_cache(maxsize=32)
+def word_list_digest(name: str) -> str:
+    """SHA-256 of a list, for the fingerprint of what is made with it."""
+    return sha256_of_file(WORDS / f"{name}.txt")
