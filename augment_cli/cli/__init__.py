@@ -15,7 +15,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    from augment_cli.cli import looking, making, sharing  # noqa: F401, they add their commands
+    from augment_cli.cli import looking, making, models, sharing  # noqa: F401, they add their commands
     from augment_cli.cli.application import app
 
     app(prog_name="augment-cli")

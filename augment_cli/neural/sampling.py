@@ -1,8 +1,7 @@
-"""Sampling whose draws belong to the row, not to the batch: keyed Gumbel noise.
+"""Sampling whose draws belong to the row, not to the batch, for `generate(custom_generate=…)`.
 
-Adding independent Gumbel noise to log-probabilities and taking the largest draws from the distribution
-(Gumbel 1954; Maddison, Tarlow and Minka 2014, "A* sampling"). The noise is a pure function of (key, row,
-sample, position, token), so a sentence's sample does not depend on what else is in its batch.
+The noise is a pure function of (key, row, sample, position, token), so a sentence's sample does not depend
+on what else is in its batch.
 """
 
 from __future__ import annotations
@@ -15,14 +14,7 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from augment_cli.draws import uniform
-
-_SMALLEST = 2.0**-60  # the logarithm of 0 is none
-
-
-def gumbel_noise(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
-    """Standard Gumbel noise, float64, for each (row_id, counter)."""
-    return -np.log(-np.log(np.maximum(uniform(key, row_ids, counters), _SMALLEST)))
+from augment_cli.neural.noise import gumbel_noise
 
 
 def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Callable[..., Tensor]:

@@ -11,13 +11,15 @@ import sentencepiece
 import torch
 import transformers
 
-WORDS = (
+TEXT = (
     "the a river heron waits near bridge old stone water slowly under grey evening light town quiet boat "
     "crosses people watch from bank never again small child throws bread birds come every year when winter "
     "begins snow covers field farmer walks home with dog lantern burns window opens letter arrives too late"
-).split()
+)
+WORDS = TEXT.split()
 SENTENCES = [
-    " ".join(WORDS[(3 * n + 7 * k) % len(WORDS)] for k in range(3 + n % 9)).capitalize() + "." for n in range(60)
+    " ".join(WORDS[(3 * n + 7 * k) % len(WORDS)] for k in range(3 + n % 9)).capitalize() + "."
+    for n in range(60)
 ]
 SIZE = 32
 SHAPE = {
@@ -124,9 +126,7 @@ def make_marian(folder: Path, seed: int) -> Path:
     config = transformers.MarianConfig(
         vocab_size=len(words), pad_token_id=pad, decoder_start_token_id=pad, eos_token_id=0, **SHAPE
     )
-    return _save(
-        transformers.MarianMTModel(config), tokenizer, folder, bad_words_ids=[[pad]], num_beams=3
-    )
+    return _save(transformers.MarianMTModel(config), tokenizer, folder, bad_words_ids=[[pad]], num_beams=3)
 
 
 def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
@@ -135,7 +135,7 @@ def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
     torch.manual_seed(4)
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = [*"abcdefghijklmnopqrstuvwxyz.", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
-    (folder / "vocab.txt").write_text("\n".join([*special, *letters, *WORDS]))
+    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys([*special, *letters, *WORDS])))
     tokenizer = transformers.BertTokenizer.from_pretrained(folder, model_max_length=64)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
