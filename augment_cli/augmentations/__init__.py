@@ -25,6 +25,8 @@ _REGISTRY = {
     "random-swap": "augment_cli.augmentations.random_swap:RANDOM_SWAP",
     "random-mixture": "augment_cli.augmentations.random_mixture:RANDOM_MIXTURE",
     "paraphrase": "augment_cli.augmentations.paraphrase:PARAPHRASE",
+    "back-translate": "augment_cli.augmentations.back_translate:BACK_TRANSLATE",
+    "mask-fill": "augment_cli.augmentations.mask_fill:MASK_FILL",
 }
 
 
