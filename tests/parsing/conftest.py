@@ -30,6 +30,7 @@ def other_pipeline(tmp_path_factory):
 def corpus_file(tmp_path_factory):
     """Some sentences, with more rows than a piece has, so that a part has several."""
     path = tmp_path_factory.mktemp("corpus") / "in.txt"
-    lines = [f"The heron of river {n} waits, and {n % 7} boats don't  stop 🙂." for n in range(2_500)]
+    lines = [f"The heron of river {n} waits." for n in range(1_400)]
+    lines[::50] = [f"Boat {n}  don't\tstop 🙂: {line}" for n, line in enumerate(lines[::50])]
     path.write_text("\n".join(lines) + "\n", "utf-8")
     return path

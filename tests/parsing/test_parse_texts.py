@@ -179,7 +179,7 @@ def test_torch_has_its_threads_back_afterwards(nlp):
 def test_components_that_no_rule_reads_are_not_loaded(pipeline, nlp):
     source = find_pipeline(pipeline)
     assert source.disabled == ("ner",)
-    assert nlp.component_names == ["tagger", "morphologizer", "trainable_lemmatizer", "parser"]
+    assert nlp.component_names == ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
 
 
 def test_loaded_once(pipeline):

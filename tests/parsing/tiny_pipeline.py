@@ -24,14 +24,25 @@ SENTENCES = [
     ],
 ]
 
+WIDTH = 16
+TOK2VEC = {
+    "@architectures": "spacy.HashEmbedCNN.v2",
+    "width": WIDTH,
+    "depth": 1,
+    "embed_size": 100,
+    "pretrained_vectors": None,
+}
+LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH}
+
 
 def make_tiny_pipeline(folder: Path, seed: int) -> None:
     """Train and save it as `en_tiny` 1.0.0."""
     spacy.util.fix_random_seed(seed)
     nlp = spacy.blank("en", meta={"name": "tiny", "version": "1.0.0"})
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
     rare = {"trainable_lemmatizer": {"min_tree_freq": 1}, "parser": {"min_action_freq": 1}}
     for component in ("tagger", "morphologizer", "trainable_lemmatizer", "parser", "ner"):
-        nlp.add_pipe(component, config=rare.get(component, {}))
+        nlp.add_pipe(component, config={**rare.get(component, {}), "model": {"tok2vec": LISTENER}})
     examples = []
     for sentence in SENTENCES:
         words, lemmas, pos, tags, morphs, heads, deps = map(list, zip(*sentence, strict=True))
