@@ -1,0 +1,79 @@
+"""From a trained pipeline to the shipped folder: nothing that only training needs, a licence and a card."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
+from spacy.strings import StringStore
+
+LIMIT = 12_000_000  # bytes, all files together
+NO_TREE = 2**32 - 1  # spaCy's mark of a side without a tree
+LICENSE = Path(__file__).parent.parent / "CC-BY-SA-4.0.txt"
+
+
+def prune_trees(lemmatizer: Any) -> None:
+    """Drop the edit trees that no label uses; training adds one for every lemma it meets.
+
+    A tree is a node that replaces a string, or one that keeps a middle part and has trees for what is
+    before and after it.
+    """
+    nodes = srsly.msgpack_loads(lemmatizer.trees.to_bytes())["trees"]
+    kept: dict[int, int] = {}  # old position to new
+    pruned: list[dict[str, Any]] = []
+
+    def keep(old: int) -> int:
+        if old not in kept:
+            node = dict(nodes[old])
+            for side in ("prefix_tree", "suffix_tree"):
+                if node.get(side, NO_TREE) != NO_TREE:
+                    node[side] = keep(node[side])
+            kept[old] = len(pruned)
+            pruned.append(node)
+        return kept[old]
+
+    labels = [keep(label) for label in lemmatizer.cfg["labels"]]
+    lemmatizer.trees = EditTrees(lemmatizer.vocab.strings).from_bytes(srsly.msgpack_dumps({"trees": pruned}))
+    lemmatizer.cfg["labels"] = labels
+    lemmatizer.tree2label = {tree: label for label, tree in enumerate(labels)}
+
+
+def needed_strings(nlp: Language) -> set[str]:
+    """Return the strings a loaded pipeline can't do without: those of labels and of the lemmas' edit trees.
+
+    Training leaves every word it saw in the string store, which takes megabytes; words are added again when
+    they are met.
+    """
+    needed: set[str] = set()
+    for node in srsly.msgpack_loads(nlp.get_pipe("trainable_lemmatizer").trees.to_bytes())["trees"]:
+        needed |= {nlp.vocab.strings[node[side]] for side in ("orig", "subst") if node.get(side)}
+    for name in ("tagger", "morphologizer", "parser"):
+        needed |= set(map(str, nlp.get_pipe(name).labels))
+    for label in nlp.get_pipe("morphologizer").labels:
+        needed |= {part for feature in label.split("|") for part in (feature, *feature.split("="))}
+    return {text for text in needed if text}
+
+
+def ship(nlp: Language, out: Path, meta: dict[str, Any]) -> int:
+    """Write the pipeline without training settings and words into a new folder; returns its bytes."""
+    shutil.rmtree(out, ignore_errors=True)
+    prune_trees(nlp.get_pipe("trainable_lemmatizer"))
+    nlp.meta.update(meta)
+    nlp.config["corpora"] = {}
+    nlp.config["training"] = {}
+    nlp.config["initialize"] = {}
+    nlp.to_disk(out)
+    strings = StringStore(sorted(needed_strings(nlp)))
+    (out / "vocab").joinpath("strings.json").unlink()
+    strings.to_disk(out / "vocab" / "strings.json")
+    shutil.copy(LICENSE, out / "LICENSE")
+    return folder_size(out)
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
