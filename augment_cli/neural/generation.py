@@ -185,9 +185,11 @@ class Seq2Seq:
         mask = (torch.arange(width, device=self.device) < lengths.unsqueeze(1)).long()
         if config.do_sample:
             rows = np.asarray(row_ids, np.int64)
-            decode = keyed_sampling(key, rows, config.top_k or 0, self._shares)
-        else:
+            decode: Any = keyed_sampling(key, rows, config.top_k or 0, self._shares)
+        elif config.num_beams > 1:
             decode = sharing_beam_search(self._shares)
+        else:  # one beam is the library's greedy search, which keeps no finished sequences
+            decode = None
         with inference(self._threads):
             output = model.generate(
                 tokens, attention_mask=mask, generation_config=config, custom_generate=decode
