@@ -9,7 +9,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,8 @@ class PipelineSource:
         Components that are not loaded.
     libraries : tuple of str
         Distributions that decide its answers: spaCy, and what its meta.json requires beside it.
+    package : str, optional
+        Name to import, where it is installed: a package may bring components of its own.
     """
 
     name: str
@@ -58,6 +60,7 @@ class PipelineSource:
     folder: Path
     disabled: tuple[str, ...]
     libraries: tuple[str, ...]
+    package: str | None = None
 
     def parameters(self) -> dict[str, Any]:
         """What the settings of a stage say of it, beside the digest: JSON values, nothing of this machine."""
@@ -90,7 +93,7 @@ def find_pipeline(named: str | Path | None = None) -> PipelineSource:
         return _describe(shipped_pipeline())
     text = str(named)
     if (installed := _installed_folder(text)) is not None:
-        return _describe(installed)
+        return _describe(installed, text)
     folder = Path(text).expanduser()
     if folder.is_dir():
         return _describe(_inner_folder(folder) or folder)
@@ -127,7 +130,7 @@ def find_again(settings: dict[str, Any]) -> PipelineSource:
 def known_by_name(name: str) -> PipelineSource | None:
     """The shipped or installed pipeline of a name, or None; a folder of that name is not looked for."""
     installed = _installed_folder(name)
-    return _shipped_as(name) if installed is None else _describe(installed)
+    return _shipped_as(name) if installed is None else _describe(installed, name)
 
 
 def _shipped_as(name: str) -> PipelineSource | None:
@@ -159,7 +162,7 @@ def _inner_folder(package: Path) -> Path | None:
     return folder if (folder / "config.cfg").is_file() else None
 
 
-def _describe(folder: Path) -> PipelineSource:
+def _describe(folder: Path, package: str | None = None) -> PipelineSource:
     try:
         meta = json.loads((folder / "meta.json").read_bytes())
         name, version = f"{meta['lang']}_{meta['name']}", str(meta["version"])
@@ -172,16 +175,17 @@ def _describe(folder: Path) -> PipelineSource:
         ) from error
     disabled = tuple(sorted(name for name, factory in factories if factory in NOT_NEEDED))
     libraries = {"spacy", *(match.group() for match in requirements if match)}
-    return PipelineSource(name, version, model_digest(folder), folder, disabled, tuple(sorted(libraries)))
+    digest = model_digest(folder)
+    return PipelineSource(name, version, digest, folder, disabled, tuple(sorted(libraries)), package)
 
 
-def _factories(path: Path) -> Iterable[tuple[str, str]]:
+def _factories(path: Path) -> list[tuple[str, str]]:
     """Each component of a pipeline's configuration with the factory that makes it."""
     config = configparser.ConfigParser(interpolation=None, strict=False)
     config.optionxform = str  # type: ignore[assignment, method-assign]
     config.read_string(path.read_text("utf-8"))
-    for component in json.loads(config["nlp"]["pipeline"]):
-        yield component, json.loads(config[f"components.{component}"]["factory"])
+    components = json.loads(config["nlp"]["pipeline"])
+    return [(name, json.loads(config[f"components.{name}"]["factory"])) for name in components]
 
 
 _LOADED = threading.local()  # one for each thread, as spaCy's pipelines are not made for several
@@ -220,7 +224,7 @@ def _load(source: PipelineSource) -> Language:
     except ImportError:
         raise MissingError(f"parsing needs spaCy, which is not installed; {_GET_SPACY}") from None
     try:
-        nlp = spacy.load(source.folder, exclude=list(source.disabled))
+        nlp = spacy.load(source.package or source.folder, exclude=list(source.disabled))
     except (OSError, ValueError, ImportError, KeyError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise MissingError(
