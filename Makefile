@@ -53,3 +53,4 @@ clean:
 
 -include eval/Makefile.inc
 -include train/Makefile.inc
+-include data/recipes/pipeline/Makefile.inc
