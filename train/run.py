@@ -142,6 +142,8 @@ def train(run: Run, ranks: Ranks) -> Outcome:
             f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}) or shorten "
             f"only_changed ({', '.join(recipe.only_changed) or 'empty'})"
         )
+    for addition in model.additions.values():
+        addition.steps = steps  # type: ignore[assignment]
     data = {name: store.stage(name).digest for name in (*objective.columns, *recipe.only_changed)}
 
     # --- where an earlier run stopped

@@ -143,10 +143,13 @@ class Addition(nn.Module):
         Keys of the recipe's table, each with its default; `weight` multiplies the term of `loss`.
     choices
         The values a setting may have, where it is a choice.
+    steps
+        Length of the run, once that is known.
     """
 
     settings_class: ClassVar[type[Any]]
     choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    steps: int = 0
 
     def __init__(self, settings: Any, model: Model) -> None:
         super().__init__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+NO_SENTENCE = -2  # the text id of a negative that stands for no sentence, such as noise
 NO_TEXT = -1  # the text id of a filler, or of a negative that its augmentation could not make
 
 

@@ -1,0 +1,111 @@
+"""MODALS' augmentations of embeddings: interpolation, extrapolation, linear difference, Gaussian noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from train.additions import Addition, Batch
+
+if TYPE_CHECKING:
+    from train.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Keys of ``[latent_augmentation]``.
+
+    Attributes
+    ----------
+    kind
+        What becomes of an embedding z: `interpolation` z + λ(q − z), q being one of a sample of the pool;
+        `extrapolation` z + λ(z − μ); `linear` z + λ(q₁ − q₂) with two random members of the pool; `gaussian`
+        z + λ σ ⊙ ε with ε normal.
+    strength
+        λ, 0 to 1. UNA's comparison does not say which; try 0.1, 0.2, 0.3, 0.5.
+    sample
+        Share of the pool that interpolation looks at, at least one member.
+    choice
+        Which of the sample it takes, by the cosine of centred vectors: `closest` (the paper) or `farthest`
+        (the authors' code, whose arg max is of 1 − cosine).
+    """
+
+    kind: str = "interpolation"
+    strength: float = 0.2
+    sample: float = 0.05
+    choice: str = "closest"
+
+
+def augment(z: Tensor, there: Tensor, settings: Settings) -> Tensor:
+    """Augment each embedding by means of the others.
+
+    Parameters
+    ----------
+    z
+        Shape (B, d).
+    there
+        Rows that are no fillers, shape (B,), bool: they alone are the pool and give μ and σ. A row is no
+        member of its own pool; without any other it stays as it is.
+
+    Returns
+    -------
+    Tensor
+        Shape (B, d). The gradient takes the way through z alone; pool, μ and σ are constants.
+
+    Notes
+    -----
+    Source: Cheung & Yeung 2021 (MODALS). Pool, μ and σ are those of a class there; without labels they are
+    the batch's, and without a loss of each pool member the sample is drawn uniformly.
+    """
+    pool, weight = z.detach(), settings.strength
+    count = there.sum().clamp(min=1)
+    mean = (pool * there[:, None]).sum(0) / count
+    if settings.kind == "extrapolation":
+        return z + weight * (z - mean)
+    if settings.kind == "gaussian":
+        variance = ((pool - mean).square() * there[:, None]).sum(0) / count
+        return z + weight * variance.sqrt() * torch.randn_like(pool)
+    # Others in random order, each row its own; what may not be drawn comes last.
+    allowed = there[None, :] & ~torch.eye(len(z), dtype=torch.bool, device=z.device)
+    order = torch.where(allowed, torch.rand_like(pool @ pool.T), 2.0).argsort(dim=1)
+    some = allowed.any(dim=1, keepdim=True)
+    if settings.kind == "linear":
+        last = (allowed.sum(1) - 1).clamp(0, 1)  # the second member is the first where there is one alone
+        first, second = pool[order[:, 0]], pool[order.gather(1, last[:, None])[:, 0]]
+        return z + weight * torch.where(some, first - second, 0.0)
+    size = max(1, round(settings.sample * int(count)))
+    chosen = order[:, :size]
+    centred = F.normalize(pool - mean, dim=1)
+    likeness = torch.einsum("bd,bsd->bs", centred, centred[chosen])
+    if settings.choice == "farthest":
+        likeness = -likeness
+    likeness = likeness.masked_fill(~allowed.gather(1, chosen), float("-inf"))
+    nearest = pool[chosen.gather(1, likeness.argmax(dim=1, keepdim=True))[:, 0]]
+    return z + weight * torch.where(some, nearest - z, 0.0)
+
+
+class LatentAugmentation(Addition):
+    """Changes the positive's embedding, between pooling and head.
+
+    Source: Cheung & Yeung 2021 (MODALS); UNA (Shu & Lampos 2024) compares with it.
+    """
+
+    settings_class = Settings
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "kind": ("interpolation", "extrapolation", "linear", "gaussian"),
+        "choice": ("closest", "farthest"),
+    }
+
+    @classmethod
+    def check(cls, settings: Settings, recipe: Recipe) -> str:
+        good = 0 <= settings.strength <= 1 and 0 < settings.sample <= 1
+        return "" if good else "strength and sample must lie between 0 and 1"
+
+    def change(self, batch: Batch) -> Tensor:
+        views = list(batch.embeddings.unbind(1))
+        views[1] = augment(views[1], batch.there, self.settings)
+        return torch.stack(views, dim=1)

@@ -1,0 +1,84 @@
+"""ESimCSE's momentum contrast: sentences of the last steps, by the encoder's running mean, as negatives."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from train.additions import Addition, Batch
+from train.losses.masks import NO_TEXT
+
+if TYPE_CHECKING:
+    from train.model import Model
+    from train.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Keys of ``[momentum]``.
+
+    Attributes
+    ----------
+    rate
+        m: in every step the running mean becomes m · itself + (1 − m) · encoder.
+    queue
+        Sentences kept, newest first; the paper has 2.5 times the batch.
+    """
+
+    rate: float = 0.995
+    queue: int = 160
+
+
+class Momentum(Addition):
+    """Further negatives from a queue that the encoder's running mean fills.
+
+    In each step, after the gradients and before the optimiser: the running mean follows the encoder, encodes
+    the anchors without dropout, and their vectors after the head enter the queue. The head is the one being
+    trained, not a running mean of it, as in the authors' code; the paper leaves that open. Equal texts are no
+    negatives of each other here either.
+
+    Source: Wu et al. 2022 (ESimCSE), after MoCo (He et al. 2020, equation 2).
+    """
+
+    settings_class = Settings
+    vectors: Tensor
+    texts: Tensor
+
+    def __init__(self, settings: Settings, model: Model) -> None:
+        super().__init__(settings, model)
+        self.encoder = copy.deepcopy(model.encoder).requires_grad_(False).eval()
+        self.register_buffer("vectors", torch.zeros(settings.queue, model.head_dimension, dtype=model.dtype))
+        self.register_buffer("texts", torch.full((settings.queue,), NO_TEXT))
+        # In a list, lest the encoder be a part of this module too.
+        self._followed = [model.encoder]
+
+    @classmethod
+    def check(cls, settings: Settings, recipe: Recipe) -> str:
+        if not 0 <= settings.rate <= 1 or settings.queue < 1:
+            return "rate must lie between 0 and 1, and queue be above 0"
+        if recipe.head == "batch-norm":
+            return 'does not go with head "batch-norm", which would see queue and batch apart'
+        return ""
+
+    def train(self, mode: bool = True) -> Momentum:
+        """Training mode for all but the running mean, which never drops anything."""
+        super().train(mode)
+        self.encoder.eval()
+        return self
+
+    def negatives(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        return self.vectors, self.texts
+
+    def finish(self, batch: Batch, encode: Callable[[nn.Module], Tensor]) -> None:
+        pairs = zip(self.encoder.parameters(), self._followed[0].parameters(), strict=True)
+        for mean, value in pairs:
+            mean.lerp_(value, 1 - self.settings.rate)
+        there = batch.there
+        entering = batch.head(encode(self.encoder)[there]).to(self.vectors.dtype)
+        self.vectors.copy_(torch.cat([entering, self.vectors])[: self.settings.queue])
+        self.texts.copy_(torch.cat([batch.texts[there, 0], self.texts])[: self.settings.queue])

@@ -1,0 +1,178 @@
+"""EfficientCL's PCA jitter: noise along the principal directions of a sentence's own hidden states."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from augment_cli.errors import UsageError
+from train.additions import Addition
+
+if TYPE_CHECKING:
+    from train.model import Model
+    from train.padding import Slice
+    from train.recipe import Recipe
+
+_KEY = 0x706361  # keeps these draws apart from others of the same step
+_COMPONENTS = 64  # principal directions that get a draw of their own; a sentence of n tokens has at most n
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Keys of ``[pca_jitter]``.
+
+    Attributes
+    ----------
+    layer
+        After which layer; 0 is the embedding layer.
+    level
+        σ = 0.01 · level, the standard deviation of α.
+    schedule
+        `constant`: always `level`. `stepwise`: 1, 2, … 10 in ten equal stretches of the run. `random`: one of
+        1 to 10 in each step. `continuous`: σ = 0.01 + 0.1 · progress of the run.
+    draws
+        `one` α for all directions of a sentence (the authors'), or `each` its own (as in Krizhevsky et al.
+        2012, where the idea is from).
+    noise
+        `vector`: Σ α λ v is added to each token (the paper's idea). `scalar`: the sum of its components is
+        added to every number (the code).
+    """
+
+    layer: int = 6
+    level: float = 1.0
+    schedule: str = "constant"
+    draws: str = "one"
+    noise: str = "vector"
+
+
+def jitter(hidden: Tensor, mask: Tensor, alpha: Tensor, noise: str = "vector") -> Tensor:
+    """Add noise along principal directions, α λ v summed over the eigenpairs (λ, v) of the covariance.
+
+    Parameters
+    ----------
+    hidden
+        H of each sentence, shape (n, tokens, d).
+    mask
+        1 for a token, 0 for padding, shape (n, tokens).
+    alpha
+        α of the k-th largest eigenvalue of each sentence, shape (n, at least tokens).
+    noise
+        See `Settings`.
+
+    Returns
+    -------
+    Tensor
+        Shape (n, tokens, d); padding unchanged. The noise is a constant to the gradient.
+
+    Notes
+    -----
+    H is divided by its Frobenius norm and centred by its scalar mean, giving X; the covariance is
+    XᵀX / (tokens − 1). Its eigenvectors are found by way of the tokens × tokens matrix XXᵀ, which has the
+    same eigenvalues but zeros, and their sign is set so that the component of largest absolute value is
+    positive: an eigenvector's sign is arbitrary, and with one α for all the sum depends on it.
+
+    Source: Ye et al. 2021 (EfficientCL), and the authors' code.
+    """
+    with torch.no_grad():
+        present = mask.to(hidden.dtype)[..., None]
+        count = present.sum(dim=(1, 2))
+        known = hidden * present
+        norm = known.square().sum(dim=(1, 2)).sqrt().clamp(min=1e-12)[:, None, None]
+        known = known / norm
+        mean = known.sum(dim=(1, 2)) / (count * hidden.shape[-1]).clamp(min=1)
+        X = (known - mean[:, None, None]) * present
+        freedom = (count - 1).clamp(min=1)[:, None, None]
+        values, vectors = torch.linalg.eigh(X @ X.transpose(1, 2) / freedom)
+        values, vectors = values.flip(1).clamp(min=0), vectors.flip(2)
+        # Xᵀu has length √(λ · (tokens − 1)), so λv is Xᵀu · √(λ / (tokens − 1)), and no zero divides.
+        scaled = X.transpose(1, 2) @ vectors * (values[:, None] / freedom).sqrt()  # (n, d, tokens): λv
+        largest = scaled.gather(1, scaled.abs().argmax(dim=1, keepdim=True))
+        scaled = scaled * torch.where(largest < 0, -1.0, 1.0).to(scaled.dtype)
+        added = (scaled * alpha[:, None, : scaled.shape[2]]).sum(dim=2)  # (n, d)
+        if noise == "scalar":
+            added = added.sum(dim=1, keepdim=True)
+        added = norm * added[:, None] * present
+    return hidden + added
+
+
+class PcaJitter(Addition):
+    """Jitters the positives' hidden states after one layer. Draws do not depend on the number of ranks."""
+
+    settings_class = Settings
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "schedule": ("constant", "stepwise", "random", "continuous"),
+        "draws": ("one", "each"),
+        "noise": ("vector", "scalar"),
+    }
+
+    def __init__(self, settings: Settings, model: Model) -> None:
+        super().__init__(settings, model)
+        self.seed, self.batch = model.recipe.seed, model.recipe.batch
+        layer_module(model.encoder, settings.layer)  # says now what is wrong
+
+    @classmethod
+    def check(cls, settings: Settings, recipe: Recipe) -> str:
+        if recipe.compile:
+            return "changes hidden states, which does not go with compile"
+        return "" if settings.level >= 0 else f"level = {settings.level} must not be below 0"
+
+    def sigma(self, step: int, generator: np.random.Generator) -> float:
+        """Standard deviation of α in a step."""
+        progress = step / max(1, self.steps)
+        levels = {
+            "constant": self.settings.level,
+            "stepwise": 1.0 + min(9, int(10 * progress)),
+            "random": float(generator.integers(1, 11)),
+            "continuous": 1.0 + 10.0 * progress,
+        }
+        return 0.01 * levels[self.settings.schedule]
+
+    def alpha(self, step: int) -> np.ndarray:
+        """α of every row of the global batch, shape (B, components)."""
+        generator = np.random.default_rng([_KEY, self.seed, step])
+        sigma = self.sigma(step, generator)
+        draws = generator.normal(0.0, sigma, (self.batch, _COMPONENTS))
+        return draws if self.settings.draws == "each" else np.repeat(draws[:, :1], _COMPONENTS, axis=1)
+
+    @contextlib.contextmanager
+    def encoding(self, model: Model, item: Slice, rows: Tensor, views: Tensor, step: int) -> Iterator[None]:
+        alpha = torch.from_numpy(self.alpha(step)).to(item.ids.device)[rows] * (views == 1)[:, None]
+        alpha = F.pad(alpha, (0, max(0, item.ids.shape[1] - _COMPONENTS)))
+
+        def change(module: nn.Module, inputs: Any, output: Any) -> Any:
+            hidden = output[0] if isinstance(output, tuple) else output
+            exact = hidden if hidden.dtype == torch.float64 else hidden.float()
+            changed = jitter(exact, item.mask, alpha.to(exact.dtype), self.settings.noise).to(hidden.dtype)
+            return (changed, *output[1:]) if isinstance(output, tuple) else changed
+
+        handle = layer_module(model.encoder, self.settings.layer).register_forward_hook(change)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+
+def layer_module(encoder: nn.Module, layer: int) -> nn.Module:
+    """The module whose output is the hidden state after a layer.
+
+    Raises
+    ------
+    UsageError
+        If this kind of encoder, or the layer, is not known.
+    """
+    inner = getattr(encoder, "encoder", None) or getattr(encoder, "transformer", None)
+    layers = getattr(inner, "layer", None)
+    if layers is None or not hasattr(encoder, "embeddings"):
+        raise UsageError(
+            f"[pca_jitter] knows BERT's, RoBERTa's and DistilBERT's layers, not {type(encoder)}'s"
+        )
+    if not 0 <= layer <= len(layers):
+        raise UsageError(f"[pca_jitter] layer = {layer}: this encoder has layers 0 to {len(layers)}")
+    return encoder.embeddings if layer == 0 else layers[layer - 1]  # type: ignore[return-value]

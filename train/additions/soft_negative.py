@@ -1,0 +1,103 @@
+"""SNCSE's soft negatives: a negated sentence is less like the sentence than its positive, not much less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from train.additions import Addition, Batch, Ids, Row, Views, rows_mean
+from train.losses.masks import NO_TEXT
+
+if TYPE_CHECKING:
+    from train.recipe import Recipe
+
+
+def bidirectional_margin(
+    anchors: Tensor, positives: Tensor, soft: Tensor, least: float, most: float
+) -> Tensor:
+    """Loss of each row, max(0, Δ + α) + max(0, −Δ − β) with Δ = cos(anchor, soft) − cos(anchor, positive).
+
+    Parameters
+    ----------
+    anchors, positives, soft
+        Shape (B, h) each; scaled to length 1 here.
+    least, most
+        α and β: the soft negative should be less like the anchor than the positive, by α at least and by β
+        at most.
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), at least 0; zero where −β ≤ Δ ≤ −α.
+
+    Notes
+    -----
+    Source: Wang et al. 2022 (SNCSE), the bidirectional margin loss.
+    """
+    difference = F.cosine_similarity(anchors, soft) - F.cosine_similarity(anchors, positives)
+    return F.relu(difference + least) + F.relu(-difference - most)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Keys of ``[soft_negative]``.
+
+    Attributes
+    ----------
+    stage
+        The soft negatives; rows without one have none.
+    least, most
+        See `bidirectional_margin`: 0.1 and 0.3.
+    weight
+        λ: 1e-3 for BERT-base, 5e-4 for RoBERTa-base.
+    """
+
+    stage: str = ""
+    least: float = 0.1
+    most: float = 0.3
+    weight: float = 1e-3
+
+
+class _SoftNegatives(Views):
+    count = 1
+
+    def __init__(self, stage: str) -> None:
+        self.stages = (stage,)
+
+    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
+        return [*row.views, row.text(self.stages[0])], []
+
+
+class SoftNegative(Addition):
+    """λ · bidirectional margin loss; the soft negatives are no columns of the contrastive loss.
+
+    SNCSE's prompt, whose [MASK] it takes as the embedding, is no part of this: any pooling does.
+
+    Source: Wang et al. 2022 (SNCSE), and its authors' code.
+    """
+
+    settings_class = Settings
+
+    @classmethod
+    def check(cls, settings: Settings, recipe: Recipe) -> str:
+        if not settings.stage:
+            return "needs a stage, such as --set soft_negative.stage=dn"
+        return "" if settings.least <= settings.most else "least must not be above most"
+
+    @classmethod
+    def views(cls, settings: Settings, recipe: Recipe) -> Views:
+        return _SoftNegatives(settings.stage)
+
+    def loss(self, batch: Batch) -> Tensor:
+        assert batch.z is not None
+        soft, there = batch.z[:, batch.own.start], batch.texts[:, batch.own.start] != NO_TEXT
+        # A row without a soft negative has a zero vector in its place, which has no direction to learn from.
+        soft = torch.where(there[:, None], soft, batch.z[:, 1].detach())
+        losses = bidirectional_margin(
+            batch.z[:, 0], batch.z[:, 1], soft, self.settings.least, self.settings.most
+        )
+        return rows_mean(losses, there)
