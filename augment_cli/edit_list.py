@@ -47,3 +47,20 @@ class EditList:
         order = np.lexsort((ends, starts, rows))
         replacements = pa.array(self._pool, pa.string()).take(pa.array(codes[order]))
         return Edits(rows[order], starts[order], ends[order], replacements)
+
+
+AS_IT_IS, CAPITALISED, CAPITALS = range(3)
+
+
+def case_of(word: str) -> int:
+    """AS_IT_IS, CAPITALISED or CAPITALS (of two letters at least)."""
+    if word.isupper() and sum(map(str.isalpha, word)) > 1:
+        return CAPITALS
+    return CAPITALISED if word[:1].isupper() else AS_IT_IS
+
+
+def in_case(text: str, case: int) -> str:
+    """A text in the case of what it replaces."""
+    if case == CAPITALS:
+        return text.upper()
+    return text[:1].upper() + text[1:] if case == CAPITALISED else text

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _REGISTRY = {
     "una": "augment_cli.augmentations.una:UNA",
     "uda": "augment_cli.augmentations.uda:UDA",
+    "pi": "augment_cli.augmentations.pi:PI",
+    "aa": "augment_cli.augmentations.aa:AA",
+    "dn": "augment_cli.augmentations.dn:DN",
+    "random-punctuation": "augment_cli.augmentations.random_punctuation:RANDOM_PUNCTUATION",
     "synonym": "augment_cli.augmentations.synonym:SYNONYM",
     "antonym": "augment_cli.augmentations.antonym:ANTONYM",
     "hypernym": "augment_cli.augmentations.hypernym:HYPERNYM",

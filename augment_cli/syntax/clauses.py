@@ -19,6 +19,7 @@ from augment_cli.syntax.morphology import (
     VerbForm,
     form_of_morphology,
     form_of_tag,
+    is_penn,
     number_of_morphology,
     number_of_tag,
 )
@@ -54,6 +55,8 @@ class ClauseView:
         Head of each token; a root is its own head.
     verb_forms : ndarray of uint8, shape (N,)
         Values of `VerbForm`, from the fine tag where it is a Penn tag, else from the morphology.
+    is_doubtful : ndarray of bool, shape (N,)
+        Whether tag and morphology name different verb forms: two components of a pipeline disagree.
     roots : ndarray of int64, shape (n,)
         The row's main verb: its first root that is a verb, else its first root; −1 in a row without tokens.
     """
@@ -62,6 +65,7 @@ class ClauseView:
     roles: np.ndarray
     parents: np.ndarray
     verb_forms: np.ndarray
+    is_doubtful: np.ndarray
     roots: np.ndarray
 
     @classmethod
@@ -70,13 +74,37 @@ class ClauseView:
         tree = _tree_of(parses)
         by_tag = parses.tags.map(form_of_tag, np.uint8)
         by_morphology = parses.morphs.map(form_of_morphology, np.uint8)
-        forms = np.where(by_tag > 0, by_tag, by_morphology)
+        penn = parses.tags.where(is_penn)
+        forms = np.where(penn, by_tag, by_morphology)
+        doubtful = penn & (by_morphology > 0) & (by_tag != by_morphology)
         roots = np.flatnonzero(tree.roles == Role.ROOT)
         verbs = roots[parses.pos.among({"VERB", "AUX"})[roots]]
         count = len(parses)
         first = _first(roots, parses.rows, count)
         first_verb = _first(verbs, parses.rows, count)
-        return cls(parses, tree.roles, tree.parents, forms, np.where(first_verb >= 0, first_verb, first))
+        roots = np.where(first_verb >= 0, first_verb, first)
+        view = cls(parses, tree.roles, tree.parents, forms, doubtful, roots)
+        view._mend_past_tense()
+        return view
+
+    def _mend_past_tense(self) -> None:
+        """A main verb tagged as past participle, behind its subject and without auxiliary, is in the past.
+
+        Taggers mix these two up more than any others, and no sentence has such a participle as its main verb.
+        """
+        participles = np.flatnonzero(
+            (self.roots >= 0) & (self.verb_forms[self.roots] == VerbForm.PAST_PARTICIPLE)
+        )
+        if not len(participles):
+            return
+        helped = self.any(self.auxiliaries & self.of_root)[participles]
+        subjects, roots = self.subjects[participles], self.roots[participles]
+        marks = np.flatnonzero((self.roles == Role.PUNCTUATION) & self.of_root)
+        marks = marks[(marks > self.subjects[self.rows[marks]]) & (marks < self.parents[marks])]
+        parted = np.bincount(self.rows[marks], minlength=len(self.roots))[participles] > 0
+        past = roots[~helped & ~parted & (subjects >= 0) & (subjects < roots)]
+        self.verb_forms[past] = VerbForm.PAST
+        self.is_doubtful[past] = False
 
     @property
     def rows(self) -> np.ndarray:
@@ -111,9 +139,11 @@ class ClauseView:
 
     @cached_property
     def has_subject(self) -> np.ndarray:
-        """bool (n,): whether the main verb has a subject of any kind, "there" and clauses included."""
+        """bool (n,): whether the main verb has a subject, or a noun in front that a parser took for less."""
         kinds = (Role.SUBJECT, Role.CLAUSAL_SUBJECT, Role.EXPLETIVE)
-        return self.any(np.isin(self.roles, kinds) & self.of_root)
+        nominal = self.parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"})
+        in_front = np.arange(len(self.roles)) < self.roots[self.rows]
+        return self.any((np.isin(self.roles, kinds) | (nominal & in_front)) & self.of_root)
 
     @cached_property
     def auxiliaries(self) -> np.ndarray:
@@ -127,8 +157,18 @@ class ClauseView:
 
     @cached_property
     def clauses(self) -> np.ndarray:
-        """bool (N,): heads of subordinate clauses (acl, advcl, ccomp, csubj, csubjpass, relcl, xcomp)."""
-        return (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
+        """bool (N,): heads of subordinate clauses (acl, advcl, ccomp, csubj, csubjpass, relcl, xcomp).
+
+        Without adnominal and open ones in Chinese, where nothing may part them from what they belong to.
+        """
+        clauses = (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
+        chinese = self.languages == Language.CHINESE
+        if chinese.any():
+            joined = self.parses.deps.where(
+                lambda label: label.partition(":")[0] in {"acl", "xcomp", "relcl"}
+            )
+            clauses &= ~(joined & chinese[self.rows])
+        return clauses
 
     @cached_property
     def is_be(self) -> np.ndarray:

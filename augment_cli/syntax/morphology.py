@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from augment_cli.syntax.tree import words
+
 
 class VerbForm(IntEnum):
     """Form of a verb or auxiliary; PAST, PRESENT, PRESENT_THIRD and MODAL are finite."""
@@ -35,6 +37,16 @@ _BY_TAG = {
     "VBN": VerbForm.PAST_PARTICIPLE,
     "VBG": VerbForm.PRESENT_PARTICIPLE,
 }
+
+
+_PENN_OTHERS = words(
+    "CC CD DT EX FW IN JJ JJR JJS LS NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH WDT WP WP$ WRB"
+)
+
+
+def is_penn(tag: str) -> bool:
+    """Whether a tag is one of the Penn Treebank's for words."""
+    return tag in _BY_TAG or tag in _PENN_OTHERS
 
 
 def form_of_tag(tag: str) -> VerbForm:

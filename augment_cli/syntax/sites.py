@@ -12,11 +12,16 @@ from functools import cached_property
 import numpy as np
 
 from augment_cli.syntax.clauses import ClauseView, Language
-from augment_cli.syntax.tree import Role
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
 
 _FINAL_MARKS = ".!?…。！？"
-_WEAK_FINAL_MARKS = ",;:，；：、-–—"
+_WEAK_FINAL_MARKS = ",;:，；：、-–—"  # the first six divide clauses
+# Tags of words that need something behind them, so that no comma can follow.
+_BEFORE_MORE = words("IN TO WDT WP WP$ WRB DT PDT PRP$ MD")
+_LONGEST_SUBJECT = 25
 _CLOSERS = "\"'”’»›)]}」』）】》〉"
+_PAIRED = "\"'‘’“”„«»‹›()[]{}<>「」『』（）【】《》〈〉`"
 _DOUBLE_QUOTES = '"“”„«»「」『』'
 
 
@@ -33,12 +38,16 @@ class PunctuationSites:
 
     @cached_property
     def is_mark(self) -> np.ndarray:
-        """bool (N,): punctuation marks."""
-        return (self.view.roles == Role.PUNCTUATION) | self.view.parses.pos.among({"PUNCT"})
+        """bool (N,): punctuation marks; a word that a tagger took for one is none."""
+        called = (self.view.roles == Role.PUNCTUATION) | self.view.parses.pos.among({"PUNCT"})
+        tokens = np.flatnonzero(called)
+        words = self.view.parses.forms_at(tokens).where(lambda form: any(map(str.isalnum, form)))
+        called[tokens[words]] = False
+        return called
 
     @cached_property
     def is_closing_gap(self) -> np.ndarray:
-        """bool (N,): tokens behind which a mark may stand: a word, then a space (none in Chinese), then a word."""
+        """bool (N,): words with a word behind, and a space between (none in Chinese): room for a mark."""
         parses = self.view.parses
         last = np.zeros(len(self.is_mark), bool)
         last[parses.offsets[1:][np.diff(parses.offsets) > 0] - 1] = True
@@ -49,21 +58,48 @@ class PunctuationSites:
     def clause(self) -> np.ndarray:
         """int64 (n,): the token behind which the comma of a subordinate clause goes (rule 1).
 
-        The row's first subordinate clause: before it, or behind it where it opens the row.
+        The row's first subordinate clause: before it, or behind it where it opens the row. Three signs of a
+        wrong parse rule a clause out: it is one word; it begins with its finite verb; a word stands in front
+        that cannot end a phrase.
         """
-        view = self.view
+        view, parses = self.view, self.view.parses
         heads = view.first(view.clauses)
-        found = np.flatnonzero(heads >= 0)
-        left, right = (edge[heads[found]] for edge in view.edges)
-        opens = left == view.parses.offsets[:-1][found]
+        rows = np.flatnonzero(heads >= 0)
+        heads = heads[rows]
+        left, right = (edge[heads] for edge in view.edges)
+        opens = left == parses.offsets[:-1][rows]
         behind = np.where(opens, right, left - 1)
-        return self._at_gaps(found, behind)
+        finite = (view.verb_forms[heads] > VerbForm.NONE) & (view.verb_forms[heads] <= VerbForm.MODAL)
+        wrong = (left == right) | (finite & (left == heads))
+        wrong |= ~opens & (parses.tags.among(_BEFORE_MORE) | parses.pos.among({"ADP", "SCONJ"}))[behind]
+        return self._at_gaps(rows[~wrong], behind[~wrong])
+
+    @cached_property
+    def _subjects(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """int64 (m,) each: rows with a subject whose span can be trusted; its first and last token.
+
+        Signs of a wrong parse: it begins with a preposition or conjunction, has a comma in front of its noun,
+        or is very long.
+        """
+        view, parses = self.view, self.view.parses
+        rows = np.flatnonzero(view.subjects >= 0)
+        heads = view.subjects[rows]
+        left, right = (edge[heads] for edge in view.edges)
+        marks = np.flatnonzero(self.is_mark)
+        divides = np.zeros(len(self.is_mark) + 1, np.int64)
+        divides[marks + 1] = parses.forms_at(marks).where(lambda form: form[-1] in _WEAK_FINAL_MARKS[:6])
+        before = np.cumsum(divides)
+        wrong = (parses.tags.among({"WRB"}) | parses.pos.among({"ADP", "SCONJ", "CCONJ"}))[left]
+        wrong |= before[heads] > before[left]
+        wrong |= right - left >= _LONGEST_SUBJECT
+        return rows[~wrong], left[~wrong], right[~wrong]
 
     @cached_property
     def subject_ends(self) -> np.ndarray:
-        """int64 (n,): the last token of the subject's full subtree, where a comma may stand behind it (rule 2)."""
-        found = np.flatnonzero(self.view.subjects >= 0)
-        return self._at_gaps(found, self.view.edges[1][self.view.subjects[found]])
+        """int64 (n,): the last token of the subject's subtree, if a comma can stand behind it (rule 2)."""
+        rows, _, right = self._subjects
+        in_front = right < self.view.roots[rows]
+        return self._at_gaps(rows[in_front], right[in_front])
 
     def _at_gaps(self, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         behind = np.full(len(self.view.parses), -1)
@@ -76,8 +112,7 @@ class PunctuationSites:
         """int64 (n,) each: first and last token of the subject to be put in quotation marks (rule 2)."""
         view, parses = self.view, self.view.parses
         first, last = (np.full(len(parses), -1) for _ in range(2))
-        rows = np.flatnonzero(view.subjects >= 0)
-        left, right = (edge[view.subjects[rows]] for edge in view.edges)
+        rows, left, right = self._subjects
         # A comma that closes the span stays outside.
         right = right - (self.is_mark[right] & (right > view.subjects[rows]) & ~self._closes(right))
         held = self._holds_quote
@@ -106,7 +141,7 @@ class PunctuationSites:
 
     @cached_property
     def final(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rule 4: int64 (n,) the token that holds the final mark, or −1; int64 (n,) the row's last token, or −1.
+        """int64 (n,) each: the token of the final mark (rule 4), or −1; the row's last token, or −1.
 
         Closing quotation marks and brackets behind the final mark are passed over.
         """
@@ -130,11 +165,27 @@ class PunctuationSites:
 
     @cached_property
     def repeated(self) -> np.ndarray:
-        """int64 (n,): the first punctuation mark that is not final nor inside a word (rule 3)."""
+        """int64 (n,): the first mark of rule 3, not final, not inside a word, and not one of a pair."""
         parses, rows = self.view.parses, self.view.rows
+        in_front = np.append(False, parses.whitespace[:-1])[: len(rows)]
+        in_front[parses.offsets[:-1][np.diff(parses.offsets) > 0]] = True
+        chinese = (self.view.languages == Language.CHINESE)[rows]
+        loose = np.flatnonzero(self._inner_marks & (in_front | parses.whitespace | chinese))
+        paired = parses.forms_at(loose).where(lambda form: form[:1] in _PAIRED)
+        return self._first_of(loose[~paired])
+
+    @cached_property
+    def repeated_literally(self) -> np.ndarray:
+        """int64 (n,): the first punctuation mark that is not the final one, of whatever kind."""
+        return self.view.first(self._inner_marks)
+
+    @cached_property
+    def _inner_marks(self) -> np.ndarray:
         marks, last = self.final
         end = np.where(marks >= 0, marks, last)
-        inside = self.is_mark & (np.arange(len(rows)) < end[rows])
-        in_front = np.append(True, parses.whitespace[:-1]) if len(rows) else parses.whitespace
-        chinese = (self.view.languages == Language.CHINESE)[rows]
-        return self.view.first(inside & (in_front | parses.whitespace | chinese))
+        return self.is_mark & (np.arange(len(self.is_mark)) < end[self.view.rows])
+
+    def _first_of(self, tokens: np.ndarray) -> np.ndarray:
+        mask = np.zeros(len(self.is_mark), bool)
+        mask[tokens] = True
+        return self.view.first(mask)

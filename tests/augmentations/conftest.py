@@ -1,8 +1,11 @@
 """A store fitted on the sample corpus, shared by the tests of all augmentations."""
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "syntax"))  # the parses made by hand
 
 from augment_cli.engine import Engine
 from augment_cli.pipeline import Pipeline

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hand_parses import SCHEMES, SENTENCES, batch_of, made_up_row, sentence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import augment_cli
 from augment_cli import augmentations
-from augment_cli.augmentations.base import REASONS
+from augment_cli.augmentations.base import REASONS, Resources
 from augment_cli.pipeline import SAMPLE
-from augment_cli.runs import augment_texts, make_run
+from augment_cli.runs import AugmentationRun, as_table, augment_texts, make_run
 from augment_cli.store import Store
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -24,22 +25,71 @@ NAMES = [name for name in augmentations.names() if "model" not in augmentations.
 
 
 def golden(name: str) -> dict[str, Any]:
-    return tomllib.loads((GOLDEN / f"{name}.toml").read_text("utf-8"))
+    file = GOLDEN / f"{name}.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.exists() else {"case": []}
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_golden_examples(name: str) -> None:
+    assert golden(name)["case"]
+
+
+def needs_parses(name: str) -> bool:
+    return "parses" in augmentations.get(name).needs
+
+
+# A case names a text, or a sentence of tests/syntax/sentences.toml, which is tried in both label schemes.
 GOLDEN_CASES = [
-    pytest.param(name, case, id=f"{name}: {case['text'][:30]} {case.get('parameters', '')}")
+    pytest.param(
+        name, case, scheme, id=f"{name}: {case.get('sentence') or case['text'][:30]} {place} {scheme}"
+    )
     for name in NAMES
-    for case in golden(name)["case"]
+    for place, case in enumerate(golden(name)["case"])
+    for scheme in (SCHEMES if "sentence" in case else [""])
 ]
 
 
-@pytest.mark.parametrize(("name", "case"), GOLDEN_CASES)
-def test_golden_examples(name: str, case: dict[str, Any], fitted: Callable[[list[str]], Store]) -> None:
-    store = fitted(golden(name)["corpus"])
-    row = augment_cli.augment([case["text"]], name, store=store, **case.get("parameters", {})).to_pylist()[0]
+@pytest.mark.parametrize(("name", "case", "scheme"), GOLDEN_CASES)
+def test_golden_examples(
+    name: str, case: dict[str, Any], scheme: str, fitted: Callable[[list[str]], Store]
+) -> None:
+    parameters = case.get("parameters", {})
+    if scheme:
+        text, row = sentence(case["sentence"], scheme)
+        result = augmented_with_parses(make_run(name, **parameters), [text], [row])
+    else:
+        store = fitted(golden(name)["corpus"])
+        result = augment_cli.augment([case["text"]], name, store=store, **parameters)
+    row = result.to_pylist()[0]
     assert row["text"] == case.get("expected")
     assert row["reason"] == case.get("reason")
+    if "rule" in case:
+        assert row["rule"] == case["rule"]
+
+
+def test_every_hand_parse_is_used() -> None:
+    """Each sentence parsed by hand stands in some golden file."""
+    used = {case.get("sentence") for name in NAMES for case in golden(name)["case"]}
+    assert SENTENCES.keys() <= used
+
+
+def augmented_with_parses(
+    run: AugmentationRun, texts: list[str], rows: list[dict[str, Any]], row_ids: np.ndarray | None = None
+) -> pa.Table:
+    """Augment texts whose parses are given, with no store and no pipeline."""
+    batch = batch_of(texts, rows, row_ids)
+    prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
+    return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", batch.texts)
+
+
+def augmented(
+    texts: list[str], name: str, store: Store, row_ids: np.ndarray | None = None, **options: Any
+) -> pa.Table:
+    """Augment texts; where parses are needed, made-up ones serve, each a function of its text alone."""
+    run = make_run(name, **options)
+    if needs_parses(name):
+        return augmented_with_parses(run, texts, [made_up_row(text) for text in texts], row_ids)
+    return augment_texts(texts, store, run, row_ids)
 
 
 def apply_edits(text: str, edits: list[dict[str, Any]]) -> str:
@@ -63,7 +113,7 @@ def assert_sound(table: pa.Table) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
     texts = SAMPLE.read_text("utf-8").splitlines()
-    table = augment_cli.augment(texts, name, store=sample_store)
+    table = augmented(texts, name, sample_store)
     assert_sound(table)
     assert table["row_id"].to_pylist() == list(range(len(texts)))
     assert table["text"].null_count < len(texts)
@@ -82,18 +132,17 @@ ODD = st.lists(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=ODD)
 def test_odd_input_never_raises_and_comes_out_sound(name: str, sample_store: Store, texts: list[str]) -> None:
-    assert_sound(augment_cli.augment(texts, name, store=sample_store))
+    assert_sound(augmented(texts, name, sample_store))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_does_not_depend_on_its_batch(name: str, sample_store: Store) -> None:
     """Rows 0–299 in one batch, in small ones, and backwards: the same row_id, the same text."""
     corpus = sample_store.read("corpus").slice(0, 300)
-    run = make_run(name)
 
     def texts_of(positions: np.ndarray) -> dict[int, str | None]:
         part = corpus.take(pa.array(positions))
-        table = augment_texts(part["text"].to_pylist(), sample_store, run, part["row_id"].to_numpy())
+        table = augmented(part["text"].to_pylist(), name, sample_store, part["row_id"].to_numpy())
         return dict(zip(table["row_id"].to_pylist(), table["text"].to_pylist(), strict=True))
 
     whole = texts_of(np.arange(300))
@@ -106,7 +155,7 @@ def test_a_row_does_not_depend_on_its_batch(name: str, sample_store: Store) -> N
 def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) -> None:
     texts = SAMPLE.read_text("utf-8").splitlines()[:200]
     results = [
-        augment_cli.augment(texts, name, store=sample_store, seed=seed, draw=draw)["text"].to_pylist()
+        augmented(texts, name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
         for seed, draw in [(0, 0), (1, 0), (0, 1)]
     ]
     assert results[0] != results[1]

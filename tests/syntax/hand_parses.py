@@ -1,0 +1,157 @@
+"""Parses made by hand, in either label scheme, and parses made up at random: rows of the `parses` stage."""
+
+import random
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.base import Batch
+from augment_cli.schema import PARSES
+from augment_cli.spans import CodePoints
+from augment_cli.syntax.parses import ParseRows
+
+SENTENCES: dict[str, dict[str, str]] = tomllib.loads(
+    (Path(__file__).parent / "sentences.toml").read_text("utf-8")
+)
+SCHEMES = ("clear", "universal")
+
+_POS = {
+    "VB": "VERB",
+    "MD": "AUX",
+    "NNP": "PROPN",
+    "NN": "NOUN",
+    "PRP": "PRON",
+    "WP": "PRON",
+    "EX": "PRON",
+    "JJ": "ADJ",
+    "RB": "ADV",
+    "WRB": "ADV",
+    "DT": "DET",
+    "CD": "NUM",
+    "TO": "PART",
+    "CC": "CCONJ",
+    "IN": "ADP",
+    "RP": "ADP",
+}
+_BE = {"am", "is", "are", "was", "were", "be", "been", "being", "'s", "'re", "'m"}
+
+
+def _pos_of(form: str, tag: str, label: str) -> str:
+    if not any(map(str.isalnum, form)):
+        return "PUNCT"
+    if label.startswith(("aux", "cop")) and tag != "TO":
+        return "AUX"
+    if tag.startswith("VB") and form.lower() in _BE:
+        return "AUX"
+    matching = [prefix for prefix in _POS if tag.startswith(prefix)]
+    return _POS[max(matching, key=len)] if matching else "X"
+
+
+def row_of(text: str, parse: str, scheme: str) -> dict[str, Any]:
+    """One row of the `parses` stage from a text and the lines of `sentences.toml`."""
+    lines = [line.split() for line in parse.strip().splitlines()]
+    row: dict[str, Any] = {name: [] for name in PARSES.names[1:]}
+    place = 0
+    for index, (form, tag, clear_label, clear_head, label, head, *lemma) in enumerate(lines):
+        if scheme == "clear":
+            label, head = clear_label, clear_head
+        start = text.index(form, place)
+        place = start + len(form)
+        row["starts"].append(start)
+        row["ends"].append(place)
+        row["whitespace"].append(text[place : place + 1].isspace())
+        row["lemmas"].append(lemma[0] if lemma else form.lower())
+        row["pos"].append(_pos_of(form, tag, label))
+        row["tags"].append(tag)
+        row["morphs"].append("")
+        row["deps"].append("ROOT" if head == "0" else label)
+        row["heads"].append(int(head) - 1 if head != "0" else index)
+        row["sentence_starts"].append(index == 0)
+    return row
+
+
+def sentence(name: str, scheme: str) -> tuple[str, dict[str, Any]]:
+    """Text and row of one of the sentences parsed by hand."""
+    entry = SENTENCES[name]
+    return entry["text"], row_of(entry["text"], entry["parse"], scheme)
+
+
+def parse_rows(texts: Sequence[str], rows: Sequence[dict[str, Any]]) -> ParseRows:
+    """Rows as the arrays that rules read, by way of the stage's own table."""
+    table = pa.Table.from_pylist([{"row_id": index, **row} for index, row in enumerate(rows)], schema=PARSES)
+    return ParseRows.from_table(table, CodePoints.of(pa.array(texts, pa.string())))
+
+
+def batch_of(
+    texts: Sequence[str], rows: Sequence[dict[str, Any]], row_ids: np.ndarray | None = None
+) -> Batch:
+    """A batch of texts with their parses."""
+    column = pa.array(texts, pa.string())
+    ids = np.arange(len(texts)) if row_ids is None else row_ids
+    return Batch(ids, column, CodePoints.of(column), parses=parse_rows(texts, rows))
+
+
+_LABELS = {
+    "clear": "nsubj nsubjpass aux auxpass neg advcl relcl ccomp xcomp acl punct attr prep pobj conj mark "
+    "expl",
+    "universal": "nsubj nsubj:pass aux aux:pass cop advcl acl:relcl ccomp xcomp punct obl case conj mark "
+    "expl csubj nsubj:outer advmod",
+}
+_TAGS = [
+    "NN",
+    "NNS",
+    "NNP",
+    "VBD",
+    "VBZ",
+    "VBP",
+    "VB",
+    "VBN",
+    "VBG",
+    "MD",
+    "TO",
+    "JJ",
+    "RB",
+    "IN",
+    "DT",
+    "PRP",
+]
+_MORPHOLOGY = ["", "Number=Sing", "Number=Plur", "Polarity=Neg", "Mood=Ind|Tense=Past|VerbForm=Fin"]
+
+
+def made_up_row(text: str, seed: int = 0) -> dict[str, Any]:
+    """Words and marks of a text with tags, labels and heads out of a hat: a function of text and seed.
+
+    The heads form a forest, or, for one text in ten, anything at all.
+    """
+    generator = random.Random(f"{seed} {text}")
+    spans = [match.span() for match in re.finditer(r"n't|'\w+|\w+?(?=n't)|\w+|[^\w\s]", text)]
+    labels = _LABELS[generator.choice(SCHEMES)].split()
+    row: dict[str, Any] = {name: [] for name in PARSES.names[1:]}
+    for index, (start, end) in enumerate(spans):
+        form = text[start:end]
+        tag = generator.choice(_TAGS) if form[0].isalnum() else "."
+        label = generator.choice(labels) if form[0].isalnum() else "punct"
+        head = generator.randrange(len(spans))
+        row["starts"].append(start)
+        row["ends"].append(end)
+        row["whitespace"].append(text[end : end + 1].isspace())
+        row["lemmas"].append(form.lower())
+        row["pos"].append(generator.choice([_pos_of(form, tag, label), "VERB", "NOUN", "X"]))
+        row["tags"].append(tag)
+        row["morphs"].append(generator.choice(_MORPHOLOGY))
+        row["deps"].append(label)
+        row["heads"].append(head)
+        row["sentence_starts"].append(index == 0 or generator.random() < 0.05)
+    if generator.random() < 0.9:
+        order = generator.sample(range(len(spans)), len(spans))
+        for place, index in enumerate(order):  # heads come earlier in a random order: no circles
+            row["heads"][index] = order[generator.randrange(place)] if place else index
+    for index, head in enumerate(row["heads"]):
+        if head == index:
+            row["deps"][index] = "ROOT"
+    return row
