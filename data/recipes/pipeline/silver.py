@@ -42,6 +42,11 @@ def tokenize(nlp: Language, lines: Sequence[str]) -> Iterator[Sentence]:
             yield Sentence(text=doc.text, words=words, spaces=[bool(token.whitespace_) for token in doc])
 
 
+def count_silver(folder: Path) -> int:
+    """Return how many sentences the silver files of a folder hold."""
+    return sum(len(DocBin().from_disk(path)) for path in sorted(folder.glob("silver-*.spacy")))
+
+
 def lower(sentence: Sentence) -> Sentence:
     """Return the sentence in lower case, its annotation unchanged."""
     words = [word.lower() for word in sentence.words]

@@ -211,8 +211,8 @@ def score(gold: Sequence[Sentence], given: Sequence[Sentence]) -> dict[str, floa
     arcs = [
         (head == other, head == other and dep == other_dep)
         for a, b in zip(gold, given, strict=True)
-        for pos, head, other, dep, other_dep in zip(a.pos, a.heads, b.heads, a.deps, b.deps, strict=True)
-        if pos != "PUNCT"
+        for head, other, dep, other_dep in zip(a.heads, b.heads, a.deps, b.deps, strict=True)
+        if dep != "punct"
     ]
     columns = (*zip(*pairs, strict=True), *zip(*arcs, strict=True))
     means = [100 * sum(column) / len(column) for column in columns]
