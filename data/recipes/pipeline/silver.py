@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 
+from data.recipes.pipeline.lemmas import Lexicon, correct
 from data.recipes.pipeline.teacher import is_tree
 from data.recipes.pipeline.treebank import Sentence, make_doc
 
@@ -78,10 +79,24 @@ def write_silver(
         answers = annotate(list(tokenize(nlp, given)))
         trees = [sentence for sentence in answers if is_tree(sentence.heads)]
         trees = [lower(sentence) if generator.random() < LOWERED else sentence for sentence in trees]
-        temporary = path.with_suffix(".part")
-        DocBin(
-            attrs=["ORTH", "SPACY", "TAG", "POS", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START"],
-            docs=(make_doc(nlp.vocab, [sentence]) for sentence in trees),
-        ).to_disk(temporary)
-        temporary.rename(path)
+        write_docs((make_doc(nlp.vocab, [sentence]) for sentence in trees), path)
         yield path, len(trees), len(given)
+
+
+def write_docs(docs: Iterable[Doc], path: Path) -> None:
+    """Write annotated documents to a ``.spacy`` file, which appears only when it is complete."""
+    attributes = ["ORTH", "SPACY", "TAG", "POS", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START"]
+    temporary = path.with_suffix(".part")
+    DocBin(attrs=attributes, docs=docs).to_disk(temporary)
+    temporary.rename(path)
+
+
+def correct_lemmas(nlp: Language, source: Path, target: Path, lexicon: Lexicon) -> None:
+    """Copy silver files into another folder with the lexicon's lemmas, after it has counted their words."""
+    target.mkdir(parents=True, exist_ok=True)
+    paths = sorted(source.glob("silver-*.spacy"))
+    for path in paths:
+        lexicon.count(DocBin().from_disk(path).get_docs(nlp.vocab))
+    for path in paths:
+        docs = DocBin().from_disk(path).get_docs(nlp.vocab)
+        write_docs((correct(doc, lexicon) for doc in docs), target / path.name)
