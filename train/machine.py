@@ -28,11 +28,10 @@ def set_threads(threads: int, ranks_here: int = 1) -> int:
     """Set torch's threads; 0 shares the usable cores out among this machine's ranks and leaves each rank one
     idle.
 
-    OpenMP's threads spin while they wait for each other. As many threads as cores therefore collapse to a
-    tenth of
-    their speed as soon as a neighbour needs one core, and passive waiting (`OMP_WAIT_POLICY`) costs what
-    the second thread gains on small operations. On two cores one thread is the better choice, and two
-    processes under torchrun the best.
+    OpenMP's threads spin while they wait for each other, so as many threads as cores may lose most of their
+    speed when a neighbour needs a core; by how much depends on machine and load, and no test here measures
+    it. Passive waiting (`OMP_WAIT_POLICY`) can cost what the second thread gains on small operations. On two
+    cores the default is therefore one thread, and two processes under torchrun use both cores.
     """
     if not threads:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

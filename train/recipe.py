@@ -201,6 +201,8 @@ def _check(recipe: Recipe, where: str) -> None:
     for key in ("proportion", "held_out", "mask_rate"):
         if not 0 <= getattr(recipe, key) <= 1:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must lie between 0 and 1")
+    if recipe.whiten == 1 or recipe.whiten < 0 or recipe.whiten_dimension < 0:
+        raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
     if recipe.negatives and recipe.loss != "nt-xent" and recipe.negative_layout == "pool":

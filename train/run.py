@@ -17,6 +17,7 @@ import torch
 
 from augment_cli.errors import UsageError
 from augment_cli.store import Store
+from eval.encoder import load_encoder
 from train import checkpoint
 from train.contrastive import ContrastiveObjective
 from train.distributed import Ranks
@@ -33,10 +34,12 @@ from train.schedule import rate_at
 from train.signals import StopRequest
 from train.tokens import cache_tokens, stage_draws
 from train.watch import Watch
+from train.whiten import store_whitened
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
 FREE = frozenset(
     {"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep", "name", "description"}
+    | {"whiten", "whiten_dimension"}
 )
 
 
@@ -76,7 +79,8 @@ class Outcome:
     steps
         Optimiser steps made.
     scores
-        Dev scores: `before`, `best` and `last`, each a name-to-number table; empty without evaluation.
+        Dev scores: `before`, `best`, `last`, perhaps `whitened`, each a name-to-number table; empty without
+        evaluation.
     stopped_by
         Number of the signal that interrupted the run, 0 if it is finished.
     facts
@@ -229,6 +233,18 @@ def train(run: Run, ranks: Ranks) -> Outcome:
             batches.close()
 
     # --- what comes out
+    made = ["last", "best"]
+    if ranks.is_first and finished:
+        export(encoder, run.out / "last")
+        if not (run.out / "best").is_dir():
+            export(encoder, run.out / "best")
+        if recipe.whiten:
+            made.append("whitened")
+            store_whitened(
+                run.out / "best", run.out / "whitened", store, recipe.whiten, recipe.whiten_dimension
+            )
+            if evaluate:
+                scores["whitened"] = evaluate(load_encoder(run.out / "whitened"))
     shown = {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()}
     facts = {
         "name": f"{recipe.name} from {encoder.name}", "recipe": recipe.as_json(), "command": run.command,
@@ -236,9 +252,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         "steps": done, "seeds": [recipe.seed], "scores": shown,
     }  # fmt: skip
     if ranks.is_first and finished:
-        for kind in ("last", "best"):
-            if kind == "last" or not (run.out / "best").is_dir():
-                export(encoder, run.out / kind)
+        for kind in made:
             write_card(run.out / kind, facts)
     return Outcome(done, scores, stopping, facts)
 

@@ -38,7 +38,7 @@ def _summarise(folder: Path, seeds: list[int], outcomes: list[tuple[Path, Outcom
     for out, outcome in outcomes:
         plot(out)
         facts = outcome.facts | {"seeds": seeds, "scores": scores}
-        for kind in ("best", "last"):
+        for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
             write_card(out / kind, facts)
     summary = {"seeds": seeds, "scores": scores, "steps": [outcome.steps for _, outcome in outcomes]}
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")

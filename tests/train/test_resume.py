@@ -24,6 +24,28 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 RECIPES = {
     "una": {"loss": "nt-xent", "negatives": ("una",), "alpha": 2, "precision": "bf16"},
     "mlm": {"objective": "mlm", "schedule": "warmup-stable-decay", "decay_steps": 3},
+    # Everything that remembers something: batch norm, discriminator, running mean and its queue.
+    "memory": {
+        "loss": "symmetric",
+        "head": "batch-norm",
+        "discriminator": {"stages": ["una", "pi"], "weight": 0.1},
+        "pca_jitter": {"layer": 1, "schedule": "continuous"},
+        "repetition": {"redraw": True},
+    },
+    "queue": {
+        "momentum": {"rate": 0.9, "queue": 40},
+        "gaussian_negatives": {"count": 8},
+        "chunk": 10,
+        "soft_negative": {"stage": "pi", "weight": 0.1},
+        "latent_augmentation": {},
+        "head_rate_scale": 3.0,
+    },
+    "virtual": {
+        "loss": "nt-xent",
+        "head": "relu",
+        "chunk": 7,
+        "neighbourhood": {"neighbours": 4, "radius": 2.0, "gradient": "full", "steps": 2},
+    },
     "cached": {"positives": ("aa", "pi", "self"), "chunk": 5, "mlm_weight": 0.1, "loss": "symmetric"},
 }
 COMMON = {
@@ -62,7 +84,13 @@ def numbers(folder):
     ]
 
 
-@pytest.fixture(scope="module", params=RECIPES)
+# What is quick, and what is worth a minute more.
+QUICK = [(name, step) for name in ("una", "mlm", "cached") for step in (3, 13, 19)] + [("queue", 13)]
+SLOW = [(name, step) for name in ("memory", "queue", "virtual") for step in (3, 13, 19)]
+CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW if case not in QUICK)]
+
+
+@pytest.fixture(scope="module")
 def undisturbed(request, tiny_store, tiny_encoder, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / request.param
     outcome = train(make_run(tiny_store, tiny_encoder, out, RECIPES[request.param]), join())
@@ -70,7 +98,7 @@ def undisturbed(request, tiny_store, tiny_encoder, tmp_path_factory):
     return RECIPES[request.param], out
 
 
-@pytest.mark.parametrize("step", [3, 13, 19])
+@pytest.mark.parametrize(("undisturbed", "step"), CASES, indirect=["undisturbed"])
 def test_killed_before_a_step_continues_to_the_bit(
     undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, step
 ):
@@ -94,6 +122,10 @@ def test_killed_before_a_step_continues_to_the_bit(
         weights(run.out / "last/model.safetensors"), weights(expected / "last/model.safetensors")
     )
     assert numbers(run.out) == numbers(expected)
+    # What heads and additions remember too: running means and statistics, the queue.
+    last = [checkpoint.checkpoints(out / "checkpoints")[-1] for out in (run.out, expected)]
+    for name in ("model.safetensors", "optimizer.safetensors"):
+        assert_same_bits(weights(last[0] / name), weights(last[1] / name))
 
 
 def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path, monkeypatch):
@@ -116,6 +148,7 @@ def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path
     assert not list((run.out / "checkpoints").glob(".*"))  # the half-written one is gone
 
 
+@pytest.mark.parametrize("undisturbed", ["una", "mlm", "cached", "queue"], indirect=True)
 def test_a_finished_run_is_not_trained_again(undisturbed, tiny_store, tiny_encoder):
     values, out = undisturbed
     before = weights(out / "last/model.safetensors")
