@@ -100,6 +100,16 @@ def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str
     return values
 
 
+def _warnings(parameters: ParaphraseParameters, resources: Resources) -> list[str]:
+    """A model that calls itself a demonstration is one (`demonstration` in its config.json)."""
+    if not getattr(read_config(_model(parameters).path), "demonstration", False):
+        return []
+    return [
+        "the shipped small paraphraser is a demonstration model: its card says how good it is; for training "
+        "data give a full-size one, such as --model tuner007/pegasus_paraphrase"
+    ]
+
+
 def _uses(parameters: ParaphraseParameters, resources: Resources) -> dict[str, str]:
     used = dict(_model(parameters).resources)
     if (encoder := _encoder(parameters)) is not None:
@@ -219,6 +229,7 @@ PARAPHRASE = Augmentation(
     prepare=_prepare,
     columns=COLUMNS,
     resolve=_resolve,
+    warnings=_warnings,
     uses=_uses,
     pin=_pin,
     libraries=("torch", "transformers", "tokenizers"),
