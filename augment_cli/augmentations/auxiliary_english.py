@@ -168,7 +168,9 @@ def literal(
     """Algorithm 2: the first form of "be", or the root where it is a verb; nothing is inflected."""
     parses = view.parses
     answer = Answer.empty(len(parses))
-    be = parses.lower.among(_BE_FORMS)
+    maybe = parses.starting_with(b"abiwABIW")
+    be = np.zeros(len(parses.starts), bool)
+    be[maybe[parses.lower_at(maybe).among(_BE_FORMS)]] = True
     root = (view.roles == Role.ROOT) & parses.pos.among({"VERB", "AUX"})
     tokens = view.first(be | root)[rows]
     rows, tokens = rows[tokens >= 0], tokens[tokens >= 0]
@@ -267,19 +269,19 @@ def _replace(
 def base_forms(view: ClauseView, tokens: np.ndarray) -> list[str | None]:
     """Infinitive of each of some tokens; None where the form cannot be what its tag says."""
     parses = view.parses
-    forms, lemmas = parses.forms_at(tokens), parses.lemmas
+    forms, lemmas = parses.forms_at(tokens), parses.lemmas_at(tokens)
     return [
         base_form(forms.values[word], form, lemmas.values[lemma])
         for word, form, lemma in zip(
-            forms.codes.tolist(), view.verb_forms[tokens].tolist(), lemmas.codes[tokens].tolist(), strict=True
+            forms.codes.tolist(), view.verb_forms[tokens].tolist(), lemmas.codes.tolist(), strict=True
         )
     ]
 
 
 def lemmas_of(view: ClauseView, tokens: np.ndarray) -> list[str]:
     """Infinitives, the pipeline's lemma where the dictionary and the tag disagree."""
-    lemmas = view.parses.lemmas
-    found = zip(base_forms(view, tokens), lemmas.codes[tokens].tolist(), strict=True)
+    lemmas = view.parses.lemmas_at(tokens)
+    found = zip(base_forms(view, tokens), lemmas.codes.tolist(), strict=True)
     return [word or lemmas.values[code] for word, code in found]
 
 

@@ -53,13 +53,14 @@ def recommended(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList)
     """Algorithm 3: the first negation goes, if there is one; then "not" comes in until two edits are made."""
     count, owner = len(view.parses), view.rows
     answer = Answer.empty(count)
-    negatives = view.parses.lower.among(_NEGATIVES)
+    negatives = _words(view, _NEGATIVES)
     kinds = _kinds(view, rows, helping=(Role.AUXILIARY,), otherwise=_FRONT)
     first = view.first(negatives)[rows]
     deleted = first[first >= 0]
     has_deleted = np.zeros(count, bool)
     has_deleted[owner[deleted]] = True
     # An auxiliary that keeps its own negation takes no second one.
+    kinds[deleted] = -1
     kept = negatives.copy()
     kept[deleted] = False
     kinds[np.append(kept[1:] & (owner[1:] == owner[:-1]), False) & (kinds == _AUXILIARY)] = -1
@@ -89,7 +90,7 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     answer = Answer.empty(count)
     chosen = np.zeros(count, bool)
     chosen[rows] = np.diff(view.parses.offsets)[rows] > 1
-    negatives = view.parses.lower.among(_RELEASED_NEGATIVES) & chosen[owner]
+    negatives = _words(view, _RELEASED_NEGATIVES) & chosen[owner]
     # Their loop removes from the list it walks over, so of two negations in a row the second stays.
     runs = np.append(False, negatives[:-1] & (owner[1:] == owner[:-1]))
     place = _rank(np.cumsum(~(runs & negatives)))
@@ -97,6 +98,7 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     removed = np.bincount(owner[deleted], minlength=count)
 
     kinds = _kinds(view, np.flatnonzero(chosen), helping=(Role.AUXILIARY, Role.INFINITIVE), otherwise=-1)
+    kinds[deleted] = -1
     candidates = np.flatnonzero(kinds >= 0)
     taken = candidates[_rank(owner[candidates]) < (2 - removed)[owner[candidates]]]
     plan = _Plan(deleted, taken, kinds)
@@ -107,6 +109,14 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     edits.replace(lone, starts, starts, [t + " " for t in TEMPLATES], pick(draw(0)[lone], len(TEMPLATES)))
     answer.rules[lone] = answer.rules[lone] + "+template"
     return answer
+
+
+def _words(view: ClauseView, wanted: frozenset[str]) -> np.ndarray:
+    """bool (N,): tokens that are one of some words, all of which begin with an n."""
+    maybe = view.parses.starting_with(b"nN")
+    found = np.zeros(len(view.roles), bool)
+    found[maybe[view.parses.lower_at(maybe).among(wanted)]] = True
+    return found
 
 
 def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherwise: int) -> np.ndarray:

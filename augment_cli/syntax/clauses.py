@@ -177,7 +177,8 @@ class ClauseView:
         maybe = np.flatnonzero(self.parses.pos.among({"VERB", "AUX"}))
         words = self.parses.lower_at(maybe)
         be = words.among(_BE)
-        be &= ~words.among(_CONTRACTED_S) | self.parses.lemmas.among({"be", "'s", "’s"})[maybe]
+        contracted = np.flatnonzero(be & words.among(_CONTRACTED_S))  # "'s" may be "has"
+        be[contracted] = self.parses.lemmas_at(maybe[contracted]).among({"be", "'s", "’s"})
         found[maybe[be]] = True
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,8 +72,8 @@ class ParseRows:
         Span of each token in the original text, code points, half-open.
     whitespace : ndarray of bool, shape (N,)
         Whether white space follows the token.
-    lemmas, pos, tags, morphs, deps : Coded
-        Lemma, coarse tag (UPOS), fine tag, morphology (`Number=Sing|Person=3`), dependency label.
+    strings : mapping of str to pyarrow.StringArray, length N
+        lemmas, pos, tags, morphs and deps; the properties of these names give them coded.
     heads : ndarray of int32, shape (N,)
         Head of each token as a position in its own row, 0 … row length − 1; a root is its own head.
     sentence_starts : ndarray of bool, shape (N,)
@@ -86,11 +86,7 @@ class ParseRows:
     starts: np.ndarray
     ends: np.ndarray
     whitespace: np.ndarray
-    lemmas: Coded
-    pos: Coded
-    tags: Coded
-    morphs: Coded
-    deps: Coded
+    strings: Mapping[str, pa.Array]
     heads: np.ndarray
     sentence_starts: np.ndarray
     texts: CodePoints
@@ -106,9 +102,9 @@ class ParseRows:
             name: flat[name].to_numpy(zero_copy_only=False)
             for name in ("starts", "ends", "whitespace", "heads", "sentence_starts")
         }
-        strings = {name: Coded.of(flat[name]) for name in ("lemmas", "pos", "tags", "morphs", "deps")}
-        columns: dict[str, Any] = numbers | strings
-        return cls(offsets=offsets - offsets[0], texts=texts, **columns)
+        strings = {name: flat[name] for name in ("lemmas", "pos", "tags", "morphs", "deps")}
+        columns: dict[str, Any] = numbers
+        return cls(offsets=offsets - offsets[0], texts=texts, strings=strings, **columns)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -117,6 +113,31 @@ class ParseRows:
     def rows(self) -> np.ndarray:
         """int64 (N,): the sentence of each token, 0 … n−1."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def lemmas(self) -> Coded:
+        """Lemmas."""
+        return Coded.of(self.strings["lemmas"])
+
+    @cached_property
+    def pos(self) -> Coded:
+        """Coarse tags (UPOS)."""
+        return Coded.of(self.strings["pos"])
+
+    @cached_property
+    def tags(self) -> Coded:
+        """Fine tags."""
+        return Coded.of(self.strings["tags"])
+
+    @cached_property
+    def morphs(self) -> Coded:
+        """Morphology, `Number=Sing|Person=3`."""
+        return Coded.of(self.strings["morphs"])
+
+    @cached_property
+    def deps(self) -> Coded:
+        """Dependency labels."""
+        return Coded.of(self.strings["deps"])
 
     @cached_property
     def parents(self) -> np.ndarray:
@@ -141,6 +162,18 @@ class ParseRows:
         lengths = last - first
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
+
+    def lemmas_at(self, positions: np.ndarray) -> Coded:
+        """Lemmas of some of the tokens."""
+        return Coded.of(self.strings["lemmas"].take(pa.array(positions)))
+
+    def starting_with(self, letters: bytes) -> np.ndarray:
+        """int64 (m,): the tokens that begin with one of some ASCII characters."""
+        base = self.texts.offsets[:-1][self.rows]
+        first = self.texts.data[self.texts.byte_positions[base + self.starts]]
+        wanted = np.zeros(256, bool)
+        wanted[list(letters)] = True
+        return np.flatnonzero(wanted[first])
 
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""

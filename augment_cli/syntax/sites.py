@@ -123,6 +123,7 @@ class PunctuationSites:
         in_front = np.where(left > parses.offsets[:-1][rows], spaced[left - 1], True)
         in_front |= self.is_mark[left - 1]
         behind = spaced[right] | np.append(self.is_mark, True)[right + 1]
+        behind |= right + 1 == parses.offsets[1:][rows]
         good = clean & in_front & behind
         first[rows[good]], last[rows[good]] = left[good], right[good]
         return first, last

@@ -120,37 +120,53 @@ _TAGS = [
     "DT",
     "PRP",
 ]
-_MORPHOLOGY = ["", "Number=Sing", "Number=Plur", "Polarity=Neg", "Mood=Ind|Tense=Past|VerbForm=Fin"]
+_ENDINGS = [
+    ("ed", ["VBD", "VBN"]),
+    ("is", ["VBZ"]),
+    ("was", ["VBD"]),
+    ("were", ["VBD"]),
+    ("are", ["VBP"]),
+    ("ould", ["MD"]),
+    ("s", ["NNS", "VBZ"]),
+]
+_MORPHOLOGY = ["", "", "", "Number=Sing", "Number=Plur", "Polarity=Neg", "Mood=Ind|Tense=Past|VerbForm=Fin"]
 
 
-def made_up_row(text: str, seed: int = 0) -> dict[str, Any]:
-    """Words and marks of a text with tags, labels and heads out of a hat: a function of text and seed.
+def made_up_row(text: str, seed: int = 0, scheme: str | None = None, tree: bool = False) -> dict[str, Any]:
+    """Words and marks of a text with tags, labels and heads out of a hat: a function of its arguments.
 
-    The heads form a forest, or, for one text in ten, anything at all.
+    The heads form a forest; without `tree`, in one text of ten, anything at all.
     """
     generator = random.Random(f"{seed} {text}")
     spans = [match.span() for match in re.finditer(r"n't|'\w+|\w+?(?=n't)|\w+|[^\w\s]", text)]
-    labels = _LABELS[generator.choice(SCHEMES)].split()
+    labels = _LABELS[scheme or generator.choice(SCHEMES)].split()
     row: dict[str, Any] = {name: [] for name in PARSES.names[1:]}
     for index, (start, end) in enumerate(spans):
         form = text[start:end]
-        tag = generator.choice(_TAGS) if form[0].isalnum() else "."
-        label = generator.choice(labels) if form[0].isalnum() else "punct"
+        likely = [tags for ending, tags in _ENDINGS if form.lower().endswith(ending)]
+        tags = likely[0] if likely and generator.random() < 0.7 else _TAGS
+        tag = generator.choice(tags) if any(map(str.isalnum, form)) else "."
+        label = generator.choice(labels) if any(map(str.isalnum, form)) else "punct"
         head = generator.randrange(len(spans))
         row["starts"].append(start)
         row["ends"].append(end)
         row["whitespace"].append(text[end : end + 1].isspace())
         row["lemmas"].append(form.lower())
-        row["pos"].append(generator.choice([_pos_of(form, tag, label), "VERB", "NOUN", "X"]))
+        row["pos"].append(
+            _pos_of(form, tag, label) if generator.random() < 0.7 else generator.choice(["VERB", "NOUN", "X"])
+        )
         row["tags"].append(tag)
         row["morphs"].append(generator.choice(_MORPHOLOGY))
         row["deps"].append(label)
         row["heads"].append(head)
         row["sentence_starts"].append(index == 0 or generator.random() < 0.05)
-    if generator.random() < 0.9:
+    if tree or generator.random() < 0.9:
         order = generator.sample(range(len(spans)), len(spans))
+        order.sort(key=lambda index: row["tags"][index] not in {"VBD", "VBZ", "VBP"})  # a verb for the root
+        flat = generator.random()  # how many hang on the root itself
         for place, index in enumerate(order):  # heads come earlier in a random order: no circles
-            row["heads"][index] = order[generator.randrange(place)] if place else index
+            on_root = not place or generator.random() < flat
+            row["heads"][index] = order[0] if on_root else order[generator.randrange(place)]
     for index, head in enumerate(row["heads"]):
         if head == index:
             row["deps"][index] = "ROOT"
