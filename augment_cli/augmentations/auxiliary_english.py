@@ -251,8 +251,7 @@ def _replace(
 ) -> None:
     """Put phrase + lemma in a token's place, in its case, with spaces where it was joined to a word."""
     parses = view.parses
-    in_front = np.append(False, parses.whitespace[:-1])[tokens] | (tokens == parses.offsets[:-1][rows])
-    joined = ~in_front & ~parses.pos.among({"PUNCT"})[tokens - 1]
+    joined = joined_to_word(view, tokens)
     cases = parses.forms_at(tokens).map(case_of, np.int64)
     sides = joined + 2 * _runs_on(view, tokens)
     pool: dict[tuple[str, str, int, int], int] = {}
@@ -283,6 +282,13 @@ def lemmas_of(view: ClauseView, tokens: np.ndarray) -> list[str]:
     lemmas = view.parses.lemmas_at(tokens)
     found = zip(base_forms(view, tokens), lemmas.codes.tolist(), strict=True)
     return [word or lemmas.values[code] for word, code in found]
+
+
+def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """Whether a word stands directly in front, as in "it's"; what replaces the token then needs a space."""
+    parses = view.parses
+    opens = tokens == parses.offsets[:-1][view.rows[tokens]]
+    return ~opens & ~parses.whitespace[tokens - 1] & ~parses.pos.among({"PUNCT"})[tokens - 1]
 
 
 def _followed_by(view: ClauseView, tokens: np.ndarray, wanted: frozenset[str]) -> np.ndarray:

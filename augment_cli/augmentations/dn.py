@@ -14,6 +14,7 @@ import pyarrow as pa
 from augment_cli.augmentations import negation_english as english
 from augment_cli.augmentations import rules_chinese as chinese
 from augment_cli.augmentations.base import (
+    NO_FINITE_VERB,
     NO_TOKEN,
     Augmentation,
     Batch,
@@ -56,13 +57,14 @@ class DoubleNegation:
         if not len(batch.parses.starts):
             return Outcome(edits.edits(), reasons, {"rule": pa.nulls(count, pa.string())})
         view = ClauseView.of(batch.parses)
-        filled = np.diff(batch.parses.offsets) > 0
+        has_root = view.roots >= 0
+        reasons[(np.diff(batch.parses.offsets) > 0) & ~has_root] = NO_FINITE_VERB
 
         def draw(counter: int) -> np.ndarray:
             return uniform(self._key, batch.row_ids, np.full(count, counter))
 
         for language, negate in ((Language.ENGLISH, self._english), (Language.CHINESE, chinese.negation)):
-            rows = np.flatnonzero(filled & (view.languages == language))
+            rows = np.flatnonzero(has_root & (view.languages == language))
             if len(rows):
                 answer = negate(view, rows, draw, edits)
                 rules[rows], reasons[rows] = answer.rules[rows], answer.reasons[rows]

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augment_cli.augmentations.auxiliary_english import Answer, Draw, base_forms, lemmas_of, pick
+from augment_cli.augmentations.auxiliary_english import (
+    Answer,
+    Draw,
+    base_forms,
+    joined_to_word,
+    lemmas_of,
+    pick,
+)
 from augment_cli.augmentations.base import DOUBTFUL_PARSE, NO_RULE_APPLIES, ONE_NEGATION_ONLY
 from augment_cli.edit_list import CAPITALISED, EditList, case_of, in_case
 from augment_cli.syntax.clauses import ClauseView
@@ -158,11 +165,18 @@ def _apply(view: ClauseView, plan: _Plan, edits: EditList) -> None:
     edits.replace(owner[tokens], parses.starts[tokens], parses.ends[tokens], full, forms.codes)
 
     tokens = plan.taken[kinds == _VERB]
-    pool: dict[tuple[str, int, str], int] = {}
+    pool: dict[tuple[str, int, str, bool], int] = {}
     forms = parses.forms_at(tokens)
-    parts = zip(forms.codes.tolist(), view.verb_forms[tokens].tolist(), lemmas_of(view, tokens), strict=True)
-    codes = [pool.setdefault((forms.values[code], form, lemma), len(pool)) for code, form, lemma in parts]
-    texts = [in_case(f"{_DO[VerbForm(form)]} not {lemma}", case_of(word)) for word, form, lemma in pool]
+    columns = (forms.codes, view.verb_forms[tokens], joined_to_word(view, tokens))
+    parts = zip(*(column.tolist() for column in columns), lemmas_of(view, tokens), strict=True)
+    codes = [
+        pool.setdefault((forms.values[code], form, lemma, joined), len(pool))
+        for code, form, joined, lemma in parts
+    ]
+    texts = [
+        " " * joined + in_case(f"{_DO[VerbForm(form)]} not {lemma}", case_of(word))
+        for word, form, lemma, joined in pool
+    ]
     edits.replace(owner[tokens], parses.starts[tokens], parses.ends[tokens], texts, np.array(codes, np.int64))
 
     rows = owner[plan.taken[kinds == _FRONT]]

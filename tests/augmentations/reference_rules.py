@@ -235,6 +235,8 @@ def exclaim(sentence: Sentence) -> str | None:
 
 def infinitive(token: Token, tag: str) -> str | None:
     """The dictionary's infinitive, where it has one whose form under `tag` is this word."""
+    if token.lower in {"'ve", "'d", "'s"}:
+        return "have"
     if not token.lower.isalpha():
         return None
     fitting = []
@@ -328,9 +330,14 @@ def auxiliary(sentence: Sentence) -> str | None:
         phrase = "have to" if noun is not None and plural(sentence, noun) else "has to"
     else:
         phrase = "has to" if tag == "VBZ" else "have to"
-    before = tokens[token.i - 1] if token.i else None
-    space = " " if before is not None and not before.space and before.pos != "PUNCT" else ""
-    return sentence.replaced((token.start, token.end, space + cased(phrase + verb, token.text)))
+    new = space_before(sentence, token) + cased(phrase + verb, token.text)
+    return sentence.replaced((token.start, token.end, new))
+
+
+def space_before(sentence: Sentence, token: Token) -> str:
+    """A space, where the token was joined to a word."""
+    before = sentence.tokens[token.i - 1] if token.i else None
+    return " " if before is not None and not before.space and before.pos != "PUNCT" else ""
 
 
 # --- double negation
@@ -358,7 +365,8 @@ def double_negation(sentence: Sentence) -> str | None:
                 if lemma is None:
                     taken.add(None)
                 do = {"VBP": "do", "VBZ": "does", "VBD": "did"}[tag]
-                edits.append((token.start, token.end, cased(f"{do} not {lemma}", token.text)))
+                new = space_before(sentence, token) + cased(f"{do} not {lemma}", token.text)
+                edits.append((token.start, token.end, new))
             else:
                 edits.append((tokens[0].start, tokens[0].start, "Not "))
             count, taken = count + 1, taken | {token.i}
