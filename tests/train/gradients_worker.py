@@ -35,6 +35,26 @@ def settings():
                                          "negatives": ("una",), "negative_layout": "columns"}  # fmt: skip
         yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
         yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
+    # Additions: what they draw and remember is that of the global batch, whoever encodes it.
+    added = {
+        "batch norm and discriminator": {
+            "loss": "symmetric", "head": "batch-norm",
+            "discriminator": {"stages": ["una", "pi"], "weight": 0.3},
+        },
+        "neighbourhood": {
+            "loss": "nt-xent", "head": "relu", "chunk": 7,
+            "neighbourhood": {"neighbours": 13, "radius": 2.0, "gradient": "full", "steps": 2},
+        },
+        "queue and noise": {
+            "momentum": {"rate": 0.5, "queue": 20}, "gaussian_negatives": {"count": 8}, "repetition": {},
+            "soft_negative": {"stage": "pi", "weight": 0.3}, "latent_augmentation": {"kind": "linear"},
+        },
+        "interpolation": {"latent_augmentation": {"strength": 0.5}},
+        "jitter": {"pca_jitter": {"layer": 1, "level": 10.0, "draws": "each"}},
+    }  # fmt: skip
+    for name, values in added.items():
+        for precision in ("float64", "fp32")[: 2 if "chunk" in values or "head" in values else 1]:
+            yield f"{precision} {name}", {"precision": precision} | values
 
 
 def main():
@@ -60,6 +80,9 @@ def main():
             metrics = objective.backward(model, objective.prepare(batches[step], step), step)
             ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
             results[f"{name}|{step}|loss"] = np.array(sum(metrics.values()))
+            for buffer, value in model.named_buffers():
+                if not buffer.startswith("encoder."):  # statistics and the queue
+                    results[f"{name}|{step}|{buffer}"] = value.double().numpy().copy()
             gradients = [p.grad.reshape(-1) for p in model.parameters() if p.grad is not None]
             results[f"{name}|{step}|gradient"] = torch.cat(gradients).numpy()
     if ranks.is_first:
