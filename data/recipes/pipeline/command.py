@@ -29,7 +29,7 @@ from data.recipes.pipeline.treebank import Sentence, read_conllu
 SEED = 42
 WIKI_FILES = 5  # files of 100,000 sentences that the vectors are learned from
 TEACHER_EPOCHS = 5
-SILVER_WIKI, SILVER_BOOKS = 200_000, 30_000  # sentences the teacher reads
+SILVER_WIKI, SILVER_BOOKS = 165_000, 30_000  # sentences the teacher reads
 GOLD_COPIES = 5  # how often a gold tree stands in the training set, a silver tree once
 STUDENT_STEPS = 5_500  # of 2,000 words
 
