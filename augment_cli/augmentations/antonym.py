@@ -3,6 +3,9 @@
 AugCSE's AntonymsSubstitute: every adjective and adverb with an antonym is replaced, and the sentence counts
 only if their number is odd, since two opposites can cancel each other out.
 
+`--parts adjectives --even keep` is SentenceAdjectivesAntonymsSwitch, all adjectives replaced, with WordNet's
+most frequent part of speech in the place of a tagger.
+
 Differences from the original: where the number is even, one of them, drawn, is left as it is instead of
 giving the sentence up (`--even drop` gives it up as the authors do); the antonym is that of the most
 frequent sense that has one, instead of the alphabetically first; inflection (`bigger`, `smaller`), case
@@ -43,8 +46,13 @@ class AntonymParameters:
 
     even: str = parameter(
         "leave-one",
-        "an even number of candidates: leave one as it is, or drop the sentence",
-        choices=("leave-one", "drop"),
+        "an even number of candidates: leave one as it is, drop the sentence, or replace them all",
+        choices=("leave-one", "drop", "keep"),
+    )
+    parts: str = parameter(
+        "adjectives-and-adverbs",
+        "which words are candidates",
+        choices=("adjectives-and-adverbs", "adjectives"),
     )
 
 
@@ -69,14 +77,15 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     replacer = lexical.make_replacer("antonym", resources, antonyms())
     key = resources.key("antonym/left")
+    parts = PARTS if parameters.parts == "adjectives-and-adverbs" else frozenset({ADJECTIVE})
 
     def run(batch: Batch) -> Outcome:
         words = Words.of(batch.code_points)
-        forms = lexical.form_of_each_word(words, PARTS)
+        forms = lexical.form_of_each_word(words, parts)
         eligible = replacer.eligible(forms)
         index = np.flatnonzero(eligible)
         counts = np.bincount(words.rows[index], minlength=len(batch))
-        even = counts % 2 == 0
+        even = (counts % 2 == 0) & (parameters.even != "keep")
         if parameters.even == "drop":
             index = index[~even[words.rows[index]]]
         else:

@@ -8,7 +8,7 @@ and one draw for each chosen word.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import Batch, Outcome, Resources
 from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.word_lists import word_list_digest, word_set
+from augment_cli.resources.word_lists import word_list, word_list_digest, word_set
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, NOUN, VERB, WordNet, load_wordnet, wordnet_digest
 from augment_cli.spans import offsets_from_lengths, ranges
 from augment_cli.surface import LOWER, UPPER, character_classes
@@ -77,6 +77,14 @@ class Readings:
 
     spellings: pa.StringArray
     best: np.ndarray
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Place of each spelling, but for function words, which are never replaced."""
+        numbers = {spelling: number for number, spelling in enumerate(self.spellings.to_pylist())}
+        for word in word_list("function_words"):
+            numbers.pop(word, None)
+        return numbers
 
 
 @lru_cache(maxsize=1)
@@ -192,9 +200,7 @@ def form_of_each_word(words: Words, parts: frozenset[int] = ALL_PARTS) -> np.nda
     codes, distinct = words.lower
     if not len(distinct):
         return np.zeros(0, np.int64)
-    spelling = pc.fill_null(pc.index_in(distinct, table.spellings), -1).to_numpy().astype(np.int64)
-    spelling[pc.is_in(distinct, word_set("function_words")).to_numpy(zero_copy_only=False)] = -1
-    of_word = spelling[codes]
+    of_word = words.numbers(table.numbers)
     contexts = np.zeros(len(distinct), np.int64)
     for context, cues in _CONTEXTS.items():
         contexts[pc.is_in(distinct, pa.array(cues.split())).to_numpy(zero_copy_only=False)] = context

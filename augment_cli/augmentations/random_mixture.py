@@ -28,7 +28,6 @@ from augment_cli.augmentations.crop import crops
 from augment_cli.augmentations.random_swap import SwapParameters, permutations, swap_edits
 from augment_cli.augmentations.word_deletion import DeletionParameters, deletion_outcome, deletions
 from augment_cli.draws import uniform
-from augment_cli.spans import Edits
 from augment_cli.words import Words
 
 CHOICES = ("swap", "deletion", "crop")
@@ -61,23 +60,11 @@ def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
         source = permutations(words, batch.row_ids, keys["swap"], swap)
         source = np.where(of_word == 0, source, np.arange(len(words)))
         outcome = deletion_outcome(words, removed)
-        edits = _merged(outcome.edits, swap_edits(words, source))
+        edits = word_edits.merged(outcome.edits, swap_edits(words, source))
         outcome.reasons[(choice == 0) & (words.counts > 1)] = SAME_TEXT  # swapped back
         return Outcome(edits, outcome.reasons, {"choice": pa.array(CHOICES).take(pa.array(choice))})
 
     return run
-
-
-def _merged(one: Edits, other: Edits) -> Edits:
-    """The edits of both, which touch different rows."""
-    rows = np.concatenate([one.rows, other.rows])
-    order = np.argsort(rows, kind="stable")
-    return Edits(
-        rows[order],
-        np.concatenate([one.starts, other.starts])[order],
-        np.concatenate([one.ends, other.ends])[order],
-        pa.concat_arrays([one.replacements, other.replacements]).take(pa.array(order)),
-    )
 
 
 RANDOM_MIXTURE = Augmentation(

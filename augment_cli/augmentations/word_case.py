@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.word_edits import capitalised
-from augment_cli.resources.word_lists import word_set
+from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.words import Words
 
@@ -24,9 +24,9 @@ _PINNED = pa.array(
 
 
 @lru_cache(maxsize=1)
-def common_words() -> pa.StringArray:
+def common_words() -> frozenset[str]:
     """Lower-case words that are no names: WordNet's, and the function words."""
-    return pc.unique(pa.concat_arrays([load_wordnet().common_words, word_set("function_words")]))
+    return frozenset([*load_wordnet().common_words.to_pylist(), *word_list("function_words")])
 
 
 def lower_first_words(words: Words, index: np.ndarray) -> pa.StringArray:
@@ -36,11 +36,17 @@ def lower_first_words(words: Words, index: np.ndarray) -> pa.StringArray:
     if not len(first):
         return strings
     plain = strings.take(pa.array(first))
-    lowered = pc.utf8_lower(plain)
-    is_capitalised = pc.equal(plain, capitalised(lowered)).to_numpy(zero_copy_only=False)
-    common = pc.is_in(lowered, common_words()).to_numpy(zero_copy_only=False)
-    pinned = pc.is_in(lowered, _PINNED).to_numpy(zero_copy_only=False)
-    lower = is_capitalised & common & ~pinned
+    lower = loses_capital(plain)
     mask = np.zeros(len(index), bool)
     mask[first[lower]] = True
-    return pc.replace_with_mask(strings, pa.array(mask), lowered.filter(pa.array(lower)))
+    return pc.replace_with_mask(strings, pa.array(mask), pc.utf8_lower(plain.filter(pa.array(lower))))
+
+
+def loses_capital(strings: pa.StringArray) -> np.ndarray:
+    """bool (m,): words with a capital that they have at the beginning of a sentence only."""
+    lowered = pc.utf8_lower(strings)
+    is_capitalised = pc.equal(strings, capitalised(lowered)).to_numpy(zero_copy_only=False)
+    known = common_words()
+    common = np.array([word in known for word in lowered.to_pylist()], bool)
+    pinned = pc.is_in(lowered, _PINNED).to_numpy(zero_copy_only=False)
+    return is_capitalised & common & ~pinned

@@ -134,6 +134,24 @@ def edits_of(
     )
 
 
+def merged(one: Edits, other: Edits) -> Edits:
+    """The edits of both, which touch different rows."""
+    rows = np.concatenate([one.rows, other.rows])
+    order = np.argsort(rows, kind="stable")
+    return Edits(
+        rows[order],
+        np.concatenate([one.starts, other.starts])[order],
+        np.concatenate([one.ends, other.ends])[order],
+        pa.concat_arrays([one.replacements, other.replacements]).take(pa.array(order)),
+    )
+
+
+def some_edits(edits: Edits, keep: np.ndarray) -> Edits:
+    """The edits of a bool mask (m,)."""
+    replacements = edits.replacements.filter(pa.array(keep))
+    return Edits(edits.rows[keep], edits.starts[keep], edits.ends[keep], replacements)
+
+
 def nothing() -> pa.StringArray:
     """No strings."""
     return pa.array([], pa.string())
@@ -153,6 +171,13 @@ def in_case_of(words: Words, index: np.ndarray, replacements: pa.Array) -> pa.St
     return result
 
 
+def in_case_of_first(words: Words, index: np.ndarray, strings: pa.Array) -> pa.StringArray:
+    """Strings (m,), with a capital where the word they begin in the place of has one."""
+    classes = character_classes()
+    mask = pa.array(classes[words.texts.values[words.starts[index]]] & UPPER > 0)
+    return pc.replace_with_mask(strings, mask, capitalised(strings.filter(mask)))
+
+
 def capitalised(strings: pa.Array) -> pa.Array:
     """The first letter in upper case, the others as they are."""
     first = pc.utf8_upper(pc.utf8_slice_codeunits(strings, 0, 1))
@@ -161,17 +186,18 @@ def capitalised(strings: pa.Array) -> pa.Array:
 
 def replace_words(words: Words, index: np.ndarray, replacements: pa.Array) -> Edits:
     """Edits that put strings (m,) in the place of words (m,), with `a` and `an` adapted before them."""
-    articles, forms = article_changes(words, index - 1, replacements, words.follows_space[index])
-    free = ~np.isin(articles, index)
+    return replace_spans(words, index, index, replacements)
+
+
+def replace_spans(words: Words, first: np.ndarray, last: np.ndarray, replacements: pa.Array) -> Edits:
+    """As `replace_words`, for stretches from word first[i] to word last[i]."""
+    articles, forms = article_changes(words, first - 1, replacements, words.follows_space[first])
+    free = ~np.isin(articles, np.concatenate([first, last]))
     articles, forms = articles[free], forms.filter(pa.array(free))
-    places = np.concatenate([index, articles])
-    return edits_of(
-        words,
-        words.rows[places],
-        words.starts[places],
-        words.ends[places],
-        pa.concat_arrays([replacements.cast(pa.string()), forms]),
-    )
+    starts = np.concatenate([words.starts[first], words.starts[articles]])
+    ends = np.concatenate([words.ends[last], words.ends[articles]])
+    rows = words.rows[np.concatenate([first, articles])]
+    return edits_of(words, rows, starts, ends, pa.concat_arrays([replacements.cast(pa.string()), forms]))
 
 
 _ARTICLES = pa.array(["a", "an"])
@@ -263,10 +289,9 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     """Edits that take words out, each with one of the spaces beside it.
 
     Neighbouring removed words go in one edit, with the commas between them; brackets and quotation
-    marks stay. A comma, semicolon or
-    colon that would then begin the text or follow another mark goes too, and so do brackets and
-    quotation marks around nothing. The first word that is left takes over a capital at the text's
-    beginning, and `a` becomes `an` where the next word now asks for it.
+    marks stay. A comma, semicolon or colon that would then begin the text or follow another mark goes
+    too, and so do brackets and quotation marks around nothing. The first word that is left takes over
+    a capital at the text's beginning, and `a` becomes `an` where the next word now asks for it.
 
     Parameters
     ----------
@@ -278,12 +303,42 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     if not len(index):
         return edits_of(words, index, index, index, nothing())
     rows = words.rows
-    apart = (np.diff(index) > 1) | (np.diff(rows[index]) > 0)
+    first, last = _runs(words, index)
+    starts, ends = _removed_spans(words, first, last)
+
+    # What the rest needs: a capital at the beginning, another article.
+    kept = np.append(np.flatnonzero(~removed), len(words))
+    following = kept[np.searchsorted(kept, last)]
+    has_next = following < words.offsets[rows[last] + 1]
+    capital_at = np.unique(_new_capitals(words, first, following, has_next))
+    inside = pc.utf8_upper(_characters(words.texts.values[words.starts[capital_at]]))
+    articles, forms = _articles_before_gaps(words, first, following, has_next & (following == last + 1))
+    # An article that now begins the text takes its capital in the same edit.
+    opening = np.isin(articles, capital_at)
+    if opening.any():
+        mask = pa.array(opening)
+        forms = pc.replace_with_mask(forms, mask, capitalised(forms.filter(mask)))
+        free = ~np.isin(capital_at, articles)
+        capital_at, inside = capital_at[free], inside.filter(pa.array(free))
+    owners = np.concatenate([rows[first], rows[capital_at], rows[articles]])
+    places = np.concatenate([starts, words.starts[capital_at], words.starts[articles]])
+    stops = np.concatenate([ends, words.starts[capital_at] + 1, words.ends[articles]])
+    texts = pa.concat_arrays([pa.array([""] * len(starts), pa.string()), inside, forms])
+    return edits_of(words, owners, places, stops, texts)
+
+
+def _runs(words: Words, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and last word of each run of neighbours in `index`, parted at brackets and quotation marks."""
+    apart = (np.diff(index) > 1) | (np.diff(words.rows[index]) > 0)
     touching = np.flatnonzero(~apart)
     apart[touching] = _bracket_before(words, index[touching + 1])
     begins = np.append(True, apart)
-    first = index[begins]
-    last = index[np.append(begins[1:], True)]
+    return index[begins], index[np.append(begins[1:], True)]
+
+
+def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What goes with each run of words: empty pairs of marks, orphaned commas, the space on one side."""
+    rows = words.rows
     values = words.texts.values
     bounds = words.texts.offsets
     low, high = bounds[rows[first]], bounds[rows[first] + 1]
@@ -316,24 +371,10 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
         starts = starts - take_left
         take_left = take_left & (flags[before(starts)] == 1) & (starts > low)
 
-    # What the rest needs: a capital at the beginning, another article.
-    following = last + 1
-    has_next = following < words.offsets[rows[last] + 1]
-    capital_at = _new_capitals(words, first, following, has_next)
-    inside = pc.utf8_upper(_characters(values[words.starts[capital_at]]))
-    articles, forms = _articles_before_gaps(words, first, following, has_next)
-    # An article that now begins the text takes its capital in the same edit.
-    opening = np.isin(articles, capital_at)
-    if opening.any():
-        mask = pa.array(opening)
-        forms = pc.replace_with_mask(forms, mask, capitalised(forms.filter(mask)))
-        free = ~np.isin(capital_at, articles)
-        capital_at, inside = capital_at[free], inside.filter(pa.array(free))
-    owners = np.concatenate([rows[first], rows[capital_at], rows[articles]])
-    places = np.concatenate([starts, words.starts[capital_at], words.starts[articles]])
-    stops = np.concatenate([ends, words.starts[capital_at] + 1, words.ends[articles]])
-    texts = pa.concat_arrays([pa.array([""] * len(starts), pa.string()), inside, forms])
-    return edits_of(words, owners, places, stops, texts)
+    # Two edits may both have claimed the space or the mark between them.
+    shared = rows[first][1:] == rows[first][:-1]
+    starts[1:] = np.where(shared, np.maximum(starts[1:], ends[:-1]), starts[1:])
+    return starts, ends
 
 
 def _bracket_before(words: Words, index: np.ndarray) -> np.ndarray:
@@ -355,11 +396,11 @@ def _with_empty_pairs(
     values: np.ndarray, starts: np.ndarray, ends: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Spans that take in the brackets or quotation marks which would stand around nothing."""
+    starts, ends = starts.copy(), ends.copy()
     inside = np.flatnonzero((starts > low) & (ends < high))
     left, right = values[starts[inside] - 1], values[ends[inside]]
     for opening, closing in zip(_OPENING, _CLOSING, strict=True):
         pair = inside[(left == ord(opening)) & (right == ord(closing))]
-        starts, ends = starts.copy(), ends.copy()
         starts[pair] -= 1
         ends[pair] += 1
     return starts, ends

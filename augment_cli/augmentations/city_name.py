@@ -1,0 +1,74 @@
+"""Replace names of large cities by names of small ones.
+
+AugCSE's CityNamesTransformation. A city is a capitalised span equal to a name in GeoNames' list of cities of
+500,000 people and more; it becomes one of 15,000 to 50,000 people, drawn evenly, the same one wherever it
+stands in the sentence.
+
+Differences from the original: no recogniser is needed; a name inside a longer one (`London Bridge`,
+`New York Times`) stays; spacing survives, where the original re-joins every sentence so that each
+differs from its source; each sentence draws for itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations import word_edits
+from augment_cli.augmentations.base import (
+    Augmentation,
+    Batch,
+    Outcome,
+    Prepared,
+    Resources,
+    check_parameters,
+)
+from augment_cli.augmentations.places import cities, find_places, place_digest, place_table
+from augment_cli.draws import uniform
+from augment_cli.words import Words
+
+
+@dataclass(frozen=True)
+class CityParameters:
+    """There is nothing to choose."""
+
+
+def _prepare(parameters: CityParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    key = resources.key("city-name")
+    table = cities()
+    names = place_table("small_cities")["name"].combine_chunks()
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        matches = find_places(words, table)
+        draws = uniform(key, batch.row_ids[words.rows[matches.first]], matches.phrases)
+        strings = names.take(pa.array((draws * len(names)).astype(np.int64)))
+        eligible = np.zeros(len(words), bool)
+        eligible[matches.first] = True
+        edits = word_edits.replace_spans(words, matches.first, matches.last, strings)
+        return Outcome(edits, word_edits.reasons_for(words, eligible))
+
+    return run
+
+
+def _resolve(parameters: CityParameters, resources: Resources) -> dict[str, Any]:
+    return dataclasses.asdict(parameters) | {name: place_digest(name) for name in ("cities", "small_cities")}
+
+
+CITY_NAME = Augmentation(
+    name="city-name",
+    version=1,
+    kind="negative",
+    paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
+    needs=frozenset(),
+    parameters=CityParameters,
+    prepare=_prepare,
+    resolve=_resolve,
+    examples=("augment-cli city-name", "augment-cli city-name --draws 3"),
+    meaning="altered",
+)
