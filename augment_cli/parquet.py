@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -92,9 +92,13 @@ def _naming_damage(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
-    """A Parquet file for reading, page checksums verified, sizes that no honest file has refused."""
-    with pq.ParquetFile(path, page_checksum_verification=True, **_LIMITS) as file:
+def open_parquet(path: Path, coded: Collection[str] = ()) -> Iterator[pq.ParquetFile]:
+    """A Parquet file for reading, page checksums verified, sizes that no honest file has refused.
+
+    List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
+    """
+    leaves = [f"{name}.list.element" for name in coded]
+    with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=leaves, **_LIMITS) as file:
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).total_byte_size
             if size > _MAX_ROW_GROUP_BYTES:
@@ -121,9 +125,9 @@ def read_parquet(
         return file.read_row_groups(list(row_groups), columns=names, use_threads=False)
 
 
-def iterate_row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """The row groups of a part one after the other, page checksums verified."""
-    with _naming_damage(path), open_parquet(path) as file:
+def iterate_row_groups(path: Path, columns: Sequence[str], coded: Collection[str] = ()) -> Iterator[pa.Table]:
+    """The row groups of a part one after the other, page checksums verified; `coded` as in `open_parquet`."""
+    with _naming_damage(path), open_parquet(path, coded) as file:
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns=list(columns), use_threads=False)
 

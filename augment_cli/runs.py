@@ -33,7 +33,7 @@ from augment_cli.schema import AUGMENTATION, PARSES
 from augment_cli.settings import Settings, library_versions
 from augment_cli.spans import CodePoints, Edits, apply_edits
 from augment_cli.store import PendingPart, Store
-from augment_cli.syntax.parses import ParseRows, stage_name
+from augment_cli.syntax.parses import STRING_COLUMNS, ParseRows, stage_name
 from augment_cli.term_table import TermTable
 from augment_cli.tfidf import stage_names
 from augment_cli.tokenization import get_tokenizer
@@ -208,7 +208,7 @@ def augment_part(
     statistics = empty_statistics()
 
     def tables() -> Iterator[pa.Table]:
-        for batch in _batches(store, index, run):
+        for batch in batches(store, index, run):
             table = as_table(run.augmentation, batch, prepared(batch))
             add_statistics(statistics, table)
             yield table
@@ -316,7 +316,7 @@ def add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
             statistics["sums"][field.name] = statistics["sums"].get(field.name, 0) + value
 
 
-def _batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
+def batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
     """The row groups of a part with what the augmentation needs of them."""
     corpus = store.iterate_part("corpus", index, ["row_id", "text"])
     needs = run.augmentation.needs
@@ -327,7 +327,7 @@ def _batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
         columns = ["term_ids", "starts", "ends", "weights"]
         matrix = store.iterate_part(stage_names(run.fit)[0], index, columns)
     if "parses" in needs:
-        parses = store.iterate_part(stage_name(run.parses), index, PARSES.names[1:])
+        parses = store.iterate_part(stage_name(run.parses), index, PARSES.names[1:], STRING_COLUMNS)
     for table in corpus:
         yield _batch_of(table, next(matrix), next(parses))
 

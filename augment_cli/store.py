@@ -19,7 +19,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -208,9 +208,14 @@ class Store:
         """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
         return read_parquet(self.verified_path(stage, index), columns, row_groups)
 
-    def iterate_part(self, stage: str, index: int, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """The row groups of a part one after the other, digest and pages verified."""
-        return iterate_row_groups(self.verified_path(stage, index), columns)
+    def iterate_part(
+        self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> Iterator[pa.Table]:
+        """The row groups of a part one after the other, digest and pages verified.
+
+        Lists of strings named in `coded` come dictionary-encoded, which is twice as fast to read.
+        """
+        return iterate_row_groups(self.verified_path(stage, index), columns, coded)
 
     def read(self, stage: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Read a whole stage as an Arrow table, rows in corpus order, page checksums verified."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 from augment_cli.spans import CodePoints, ranges, string_array
 
 PARSES_STAGE = "parses"
+STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
 
 
 def stage_name(parses: str | None) -> str:
@@ -36,8 +37,8 @@ class Coded:
 
     @classmethod
     def of(cls, strings: pa.Array) -> Coded:
-        """Code a string column without nulls."""
-        encoded = strings.dictionary_encode()
+        """Code a string column without nulls, which may be dictionary-encoded already."""
+        encoded = strings if pa.types.is_dictionary(strings.type) else strings.dictionary_encode()
         return cls(encoded.indices.to_numpy().astype(np.int32), tuple(encoded.dictionary.to_pylist()))
 
     def lowered(self) -> Coded:
@@ -102,7 +103,7 @@ class ParseRows:
             name: flat[name].to_numpy(zero_copy_only=False)
             for name in ("starts", "ends", "whitespace", "heads", "sentence_starts")
         }
-        strings = {name: flat[name] for name in ("lemmas", "pos", "tags", "morphs", "deps")}
+        strings = {name: flat[name] for name in STRING_COLUMNS}
         columns: dict[str, Any] = numbers
         return cls(offsets=offsets - offsets[0], texts=texts, strings=strings, **columns)
 

@@ -1,0 +1,106 @@
+"""Sentences a second of each rule over a store's cached parses, text and edits included, in one process.
+
+    augment-cli parse --corpus sentences.txt --store my-store
+    OMP_NUM_THREADS=1 python -m benchmarks.rules_speed --store my-store [--rows 100000] [--rounds 3]
+
+For each augmentation that reads parses, in every mode: read the row groups of parses and texts, apply the
+rule, build texts, edits and columns as they are written. The best of some rounds counts, in seconds of the
+processor (one thread), so that other work on the machine counts little; the rules take turns within a round.
+Printed are sentences a second with and without the reading, and which share of the sentences changed, by rule.
+Nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli import augmentations
+from augment_cli.runs import AugmentationRun, as_table, batches, make_run
+from augment_cli.store import Store
+
+
+def runs() -> Iterator[AugmentationRun]:
+    """Every augmentation that reads parses and runs no model, in each of its modes."""
+    for name in augmentations.names():
+        card = augmentations.get(name)
+        if "parses" not in card.needs or "model" in card.needs:
+            continue
+        modes = [field for field in dataclasses.fields(card.parameters) if field.name == "mode"]
+        for mode in modes[0].metadata["choices"] if modes else [None]:
+            yield make_run(name) if mode is None else make_run(name, mode=mode)
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """Rows done, rows changed by each rule, seconds in all, seconds of reading."""
+
+    rows: int
+    rules: Counter[str]
+    seconds: float
+    reading: float
+
+
+def measure(store: Store, run: AugmentationRun, rows: int) -> Measured:
+    """One pass over at least so many rows, in whole row groups."""
+    prepared = run.augmentation.prepare(run.parameters, run.resources(store))
+    done, tables = 0, []
+    reading = 0.0
+    begin = time.process_time()
+    for index in sorted(store.stage("parses").parts):
+        groups = batches(store, index, run)
+        while done < rows:
+            before = time.process_time()
+            batch = next(groups, None)
+            reading += time.process_time() - before
+            if batch is None:
+                break
+            table = as_table(run.augmentation, batch, prepared(batch))
+            done += len(batch)
+            tables.append(table)
+    seconds = time.process_time() - begin
+    changed = pa.concat_tables(tables).filter(pc.field("text").is_valid())
+    rules = changed["rule"].to_pylist() if "rule" in changed.column_names else ["changed"] * len(changed)
+    return Measured(done, Counter(rules), seconds, reading)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", type=Path, default=Path("store"))
+    parser.add_argument("--rows", type=int, default=100_000, help="at most so many rows, whole row groups")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    store = Store.open(options.store)
+    everything = list(runs())
+    for run in everything:  # load dictionaries and tables before the clock starts
+        measure(store, run, 1)
+    best: dict[int, Measured] = {}
+    for _ in range(options.rounds):
+        for place, run in enumerate(everything):
+            result = measure(store, run, options.rows)
+            best[place] = min(best.get(place, result), result, key=lambda item: item.seconds)
+    print(f"{'rule':<24}{'rows':>10}{'sentences/s':>13}{'without reading':>17}{'changed':>9}")
+    for place, run in enumerate(everything):
+        result = best[place]
+        name = " ".join([run.name, getattr(run.parameters, "mode", "")])
+        rates = result.rows / result.seconds, result.rows / (result.seconds - result.reading)
+        share = result.rules.total() / result.rows
+        print(f"{name:<24}{result.rows:>10,}{rates[0]:>13,.0f}{rates[1]:>17,.0f}{share:>9.2%}")
+        shares = (f"{rule} {count / result.rows:.2%}" for rule, count in result.rules.most_common())
+        print("    " + ", ".join(shares))
+
+
+if __name__ == "__main__":
+    main()
