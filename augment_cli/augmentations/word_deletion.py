@@ -27,6 +27,7 @@ from augment_cli.augmentations.base import (
     Resources,
     check_parameters,
 )
+from augment_cli.augmentations.word_removal import remove_words
 from augment_cli.draws import uniform
 from augment_cli.words import Words
 
@@ -65,7 +66,7 @@ def deletion_outcome(words: Words, removed: np.ndarray) -> Outcome:
     reasons[words.counts == 1] = TOO_FEW_WORDS
     deleted = np.bincount(words.rows[removed], minlength=len(words.counts))
     columns = word_edits.count_columns(deleted=deleted, words=words.counts)
-    return Outcome(word_edits.remove_words(words, removed), reasons, columns)
+    return Outcome(remove_words(words, removed), reasons, columns)
 
 
 def _prepare(parameters: DeletionParameters, resources: Resources) -> Prepared:
