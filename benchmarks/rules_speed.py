@@ -6,8 +6,8 @@
 For each augmentation that reads parses, in every mode: read the row groups of parses and texts, apply the
 rule, build texts, edits and columns as they are written. The best of some rounds counts, in seconds of the
 processor (one thread), so that other work on the machine counts little; the rules take turns within a round.
-Printed are sentences a second with and without the reading, and which share of the sentences changed, by rule.
-Nothing is written.
+Printed are sentences a second with and without the reading, and the share of changed sentences, by rule; with
+`--rows` of the whole corpus, that is its coverage. Nothing is written.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def negation(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     whole = forms.among(_NEGATIVE_WORDS) & ~(
         forms.among({"没有", "沒有"}) & parses.pos.among({"VERB"})[maybe]
     )
-    first_character = forms.where(lambda form: len(form) > 1 and form[0] in _NEGATIVE_CHARACTERS) & helping
+    first_character = forms.where(_is_negated_word) & helping
     negative = np.zeros(len(owner), bool)
     negative[maybe[whole | first_character | forms.among({"没有", "沒有"})]] = True
     deleted = view.first(negative)[rows]
@@ -109,6 +109,11 @@ def negation(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     answer.rules[changed] = np.where(has_deleted[changed], "delete+negate", "negate+negate")
     answer.reasons[rows[~enough[rows] & ~has_deleted[rows] & (needed[rows] > 2)]] = NO_RULE_APPLIES
     return answer
+
+
+def _is_negated_word(form: str) -> bool:
+    """不会, 未能, 不是: a modal, copula or 有 with its negation in one word; not 不同 or 不断."""
+    return form[:1] in tuple(_NEGATIVE_CHARACTERS) and (form[1:] in _MODALS or form[1:] in {"是", _HAVE})
 
 
 def _put_in(view: ClauseView, tokens: np.ndarray, kinds: np.ndarray, edits: EditList) -> None:

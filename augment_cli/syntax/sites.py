@@ -20,6 +20,7 @@ _WEAK_FINAL_MARKS = ",;:，；：、-–—"  # the first six divide clauses
 # Tags of words that need something behind them, so that no comma can follow.
 _BEFORE_MORE = words("IN TO WDT WP WP$ WRB DT PDT PRP$ MD")
 _LONGEST_SUBJECT = 25
+_SHORT_IN_CHINESE = 3
 _CLOSERS = "\"'”’»›)]}」』）】》〉"
 _PAIRED = "\"'‘’“”„«»‹›()[]{}<>「」『』（）【】《》〈〉`"
 _DOUBLE_QUOTES = '"“”„«»「」『』'
@@ -72,6 +73,12 @@ class PunctuationSites:
         finite = (view.verb_forms[heads] > VerbForm.NONE) & (view.verb_forms[heads] <= VerbForm.MODAL)
         wrong = (left == right) | (finite & (left == heads))
         wrong |= ~opens & (parses.tags.among(_BEFORE_MORE) | parses.pos.among({"ADP", "SCONJ"}))[behind]
+        chinese = (view.languages == Language.CHINESE)[rows]
+        if chinese.any():  # one or two words in front of a verb are adverbials there
+            adverbial = (right - left < _SHORT_IN_CHINESE) | parses.pos.among({"ADV", "AUX", "DET", "PART"})[
+                behind
+            ]
+            wrong |= chinese & adverbial
         return self._at_gaps(rows[~wrong], behind[~wrong])
 
     @cached_property
