@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from spacy.strings import StringStore
     from spacy.tokens import Doc
 
-# Texts that go through the pipeline together. On a core of 1 MiB second-level cache, 64 to 128 sentences
-# gave the most words/s (spaCy's default of 1,000 gave 0.7 times as many: its arrays leave the cache);
-# sorting by length gave nothing. Long texts make smaller batches. The answers do not depend on it.
+# Texts that go through the pipeline together: 64 to 256 gave the same words/s, spaCy's default of 1,000
+# between 0.7 and 1.0 times as many, sorting by length nothing (docs/parses.md). Long texts make smaller
+# batches, so that memory is bounded. The answers do not depend on it.
 BATCH_TEXTS = 128
 BATCH_CHARACTERS = 32_000
 

@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -231,6 +233,17 @@ def test_a_stage_begun_with_a_folder_asks_for_it_again(store, pipeline):
     (store / "parses" / "part-00001.parquet").unlink()
     with Pipeline(store, Engine(1)) as stages, pytest.raises(MissingError, match="name its folder"):
         stages.parse()
+
+
+def test_the_example_of_the_docs_works(made):
+    text = (Path(__file__).parents[2] / "docs" / "parses.md").read_text("utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.S)[1].replace("store/", f"{made}/")
+    scope = {}
+    exec(code, scope)
+    roots = scope["roots"]
+    assert len(roots) and set(roots.columns) == {"row_id", "lemmas", "token"}
+    texts = Store.open(made).read("corpus")["text"].to_pylist()
+    assert all(token and token in texts[row] for row, _, token in roots.iter_rows())
 
 
 PIECES = 10
