@@ -36,17 +36,9 @@ PUBLISHED = (
     "need to",
     "ought to",
 )
-# The same, as they are said.
-GRAMMATICAL = (
-    "must",
-    "have to",
-    "have no choice but to",
-    "cannot but",
-    "cannot help but",
-    "should",
-    "need to",
-    "ought to",
-)
+# The default: those under which what the sentence says still holds ("had to leave": she left), as they are
+# said. "should" and "ought to" turn a fact into a norm and are left out; --auxiliaries takes any.
+GRAMMATICAL = ("must", "have to", "need to", "have no choice but to", "cannot but", "cannot help but")
 ADVERBS = (
     "extremely",
     "quite",
@@ -288,7 +280,7 @@ def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """Whether a word stands directly in front, as in "it's"; what replaces the token then needs a space."""
     parses = view.parses
     opens = tokens == parses.offsets[:-1][view.rows[tokens]]
-    return ~opens & ~parses.whitespace[tokens - 1] & ~parses.pos.among({"PUNCT"})[tokens - 1]
+    return ~opens & ~parses.whitespace[tokens - 1] & ~parses.pos.among({"PUNCT", "SPACE"})[tokens - 1]
 
 
 def _followed_by(view: ClauseView, tokens: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
@@ -310,4 +302,4 @@ def _runs_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     parses = view.parses
     following = np.minimum(tokens + 1, len(parses.starts) - 1)
     same = (following > tokens) & (view.rows[following] == view.rows[tokens])
-    return same & ~parses.whitespace[tokens] & ~parses.pos.among({"PUNCT"})[following]
+    return same & ~parses.whitespace[tokens] & ~parses.pos.among({"PUNCT", "SPACE"})[following]

@@ -39,10 +39,12 @@ class PunctuationSites:
 
     @cached_property
     def is_mark(self) -> np.ndarray:
-        """bool (N,): punctuation marks; a word that a tagger took for one is none."""
+        """bool (N,): punctuation marks; a word or white space that a tagger took for one is none."""
         called = (self.view.roles == Role.PUNCTUATION) | self.view.parses.pos.among({"PUNCT"})
         tokens = np.flatnonzero(called)
-        words = self.view.parses.forms_at(tokens).where(lambda form: any(map(str.isalnum, form)))
+        words = self.view.parses.forms_at(tokens).where(
+            lambda form: form.isspace() or any(map(str.isalnum, form))
+        )
         called[tokens[words]] = False
         return called
 
@@ -53,7 +55,7 @@ class PunctuationSites:
         last = np.zeros(len(self.is_mark), bool)
         last[parses.offsets[1:][np.diff(parses.offsets) > 0] - 1] = True
         spaced = parses.whitespace | (self.view.languages == Language.CHINESE)[parses.rows]
-        return spaced & ~last & ~self.is_mark & ~np.append(self.is_mark[1:], True)
+        return spaced & ~last & ~self.is_mark & ~self._is_space & ~np.append(self.is_mark[1:], True)
 
     @cached_property
     def clause(self) -> np.ndarray:
@@ -69,7 +71,7 @@ class PunctuationSites:
         heads = heads[rows]
         left, right = (edge[heads] for edge in view.edges)
         opens = left == parses.offsets[:-1][rows]
-        behind = np.where(opens, right, left - 1)
+        behind = self._before_space(np.where(opens, right, left - 1))
         finite = (view.verb_forms[heads] > VerbForm.NONE) & (view.verb_forms[heads] <= VerbForm.MODAL)
         wrong = (left == right) | (finite & (left == heads))
         wrong |= ~opens & (parses.tags.among(_BEFORE_MORE) | parses.pos.among({"ADP", "SCONJ"}))[behind]
@@ -106,7 +108,15 @@ class PunctuationSites:
         """int64 (n,): the last token of the subject's subtree, if a comma can stand behind it (rule 2)."""
         rows, _, right = self._subjects
         in_front = right < self.view.roots[rows]
-        return self._at_gaps(rows[in_front], right[in_front])
+        return self._at_gaps(rows[in_front], self._before_space(right[in_front]))
+
+    @cached_property
+    def _is_space(self) -> np.ndarray:
+        """bool (N,): tokens of white space, which spaCy makes of a second space or a tab."""
+        return self.view.parses.pos.among({"SPACE"})
+
+    def _before_space(self, tokens: np.ndarray) -> np.ndarray:
+        return tokens - self._is_space[tokens]
 
     def _at_gaps(self, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         behind = np.full(len(self.view.parses), -1)
@@ -120,12 +130,13 @@ class PunctuationSites:
         view, parses = self.view, self.view.parses
         first, last = (np.full(len(parses), -1) for _ in range(2))
         rows, left, right = self._subjects
+        right = self._before_space(right)
         # A comma that closes the span stays outside.
         right = right - (self.is_mark[right] & (right > view.subjects[rows]) & ~self._closes(right))
         held = self._holds_quote
         before = np.concatenate([[0], np.cumsum(held)])
         clean = before[right + 1] == before[left]
-        clean &= ~self.is_mark[left]
+        clean &= ~self.is_mark[left] & ~self._is_space[left] & (right >= left)
         spaced = parses.whitespace | (self.view.languages == Language.CHINESE)[parses.rows]
         in_front = np.where(left > parses.offsets[:-1][rows], spaced[left - 1], True)
         in_front |= self.is_mark[left - 1]
@@ -165,7 +176,7 @@ class PunctuationSites:
             is_mark = words.where(lambda form: form[-1:] in _FINAL_MARKS + _WEAK_FINAL_MARKS)
             is_mark &= self.is_mark[token]
             marks[undecided[is_mark]] = token[is_mark]
-            closes = ~is_mark & words.where(lambda form: form in _CLOSERS or form == "''")
+            closes = ~is_mark & words.where(lambda form: form in _CLOSERS or form == "''" or form.isspace())
             closes &= token > parses.offsets[:-1][undecided]
             undecided = undecided[closes]
             current[undecided] -= 1

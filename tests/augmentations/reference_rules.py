@@ -84,7 +84,7 @@ class Sentence:
 
     def is_mark(self, token: Token) -> bool:
         punctuation = token.pos == "PUNCT" or (token.dep == "punct" and token.head != token.i)
-        return punctuation and not any(map(str.isalnum, token.text))
+        return punctuation and not token.text.isspace() and not any(map(str.isalnum, token.text))
 
     def subject(self) -> Token | None:
         return next((token for token in self.children(self.root) if token.dep in SUBJECTS), None)
@@ -102,7 +102,9 @@ class Sentence:
 def comma_after(sentence: Sentence, i: int) -> str | None:
     """A comma behind token i, if a word stands there, a space follows, and then a word."""
     tokens = sentence.tokens
-    if i + 1 >= len(tokens) or not tokens[i].space:
+    if tokens[i].pos == "SPACE":
+        i -= 1
+    if i < 0 or i + 1 >= len(tokens) or not tokens[i].space:
         return None
     if sentence.is_mark(tokens[i]) or sentence.is_mark(tokens[i + 1]):
         return None
@@ -179,6 +181,8 @@ def subject_quotes(sentence: Sentence) -> str | None:
         return None
     subject = sentence.subject()
     assert subject is not None
+    if span[-1].pos == "SPACE":
+        span = span[:-1]
     if sentence.is_mark(span[-1]) and span[-1].i > subject.i and span[-1].text not in CLOSERS:
         span = span[:-1]
     for token in span:
@@ -204,7 +208,7 @@ def final_mark(sentence: Sentence) -> Token | None:
             return None
         if sentence.is_mark(token) and token.text[-1] in ".!?…。！？,;:，；：、-–—":
             return token
-        if token.text not in CLOSERS and token.text != "''":
+        if token.text not in CLOSERS and token.text != "''" and not token.text.isspace():
             return None
     return None
 
@@ -301,7 +305,7 @@ def auxiliary(sentence: Sentence) -> str | None:
     semi = {"have", "has", "had", "need", "needs", "needed", "ought", "used", "'s", "'d", "'ve"}
     if (be or token.lower in semi) and follows == "to":
         return None
-    if following is not None and not token.space and following.pos != "PUNCT":
+    if following is not None and not token.space and following.pos not in {"PUNCT", "SPACE"}:
         return None
     nominal = {"NOUN", "PROPN", "PRON", "NUM"}
     if not any(
@@ -337,7 +341,7 @@ def auxiliary(sentence: Sentence) -> str | None:
 def space_before(sentence: Sentence, token: Token) -> str:
     """A space, where the token was joined to a word."""
     before = sentence.tokens[token.i - 1] if token.i else None
-    return " " if before is not None and not before.space and before.pos != "PUNCT" else ""
+    return " " if before is not None and not before.space and before.pos not in {"PUNCT", "SPACE"} else ""
 
 
 # --- double negation

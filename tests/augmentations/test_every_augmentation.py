@@ -38,6 +38,12 @@ def needs_parses(name: str) -> bool:
     return "parses" in augmentations.get(name).needs
 
 
+def parameters_of(name: str) -> dict[str, Any]:
+    """What an augmentation cannot do without, from its golden file; a file's name is one beside it."""
+    given = golden(name).get("parameters", {})
+    return {key: str(GOLDEN / value) if key == "vectors" else value for key, value in given.items()}
+
+
 # A case names a text, or a sentence of tests/syntax/sentences.toml, which is tried in both label schemes.
 GOLDEN_CASES = [
     pytest.param(
@@ -51,14 +57,19 @@ GOLDEN_CASES = [
 
 @pytest.mark.parametrize(("name", "case", "scheme"), GOLDEN_CASES)
 def test_golden_examples(
-    name: str, case: dict[str, Any], scheme: str, fitted: Callable[[list[str]], Store]
+    name: str,
+    case: dict[str, Any],
+    scheme: str,
+    fitted: Callable[[list[str]], Store],
+    sample_store: Store,
 ) -> None:
-    parameters = case.get("parameters", {})
+    parameters = parameters_of(name) | case.get("parameters", {})
     if scheme:
         text, row = sentence(case["sentence"], scheme)
         result = augmented_with_parses(make_run(name, **parameters), [text], [row])
     else:
-        store = fitted(golden(name)["corpus"])
+        reads_fit = "tfidf" in augmentations.get(name).needs
+        store = fitted(golden(name)["corpus"]) if reads_fit else sample_store
         result = augment_cli.augment([case["text"]], name, store=store, **parameters)
     row = result.to_pylist()[0]
     assert row["text"] == case.get("expected")
@@ -86,7 +97,7 @@ def augmented(
     texts: list[str], name: str, store: Store, row_ids: np.ndarray | None = None, **options: Any
 ) -> pa.Table:
     """Augment texts; where parses are needed, made-up ones serve, each a function of its text alone."""
-    run = make_run(name, **options)
+    run = make_run(name, **parameters_of(name), **options)
     if needs_parses(name):
         return augmented_with_parses(run, texts, [made_up_row(text) for text in texts], row_ids)
     return augment_texts(texts, store, run, row_ids)

@@ -19,6 +19,7 @@ SENTENCES: dict[str, dict[str, str]] = tomllib.loads(
     (Path(__file__).parent / "sentences.toml").read_text("utf-8")
 )
 SCHEMES = ("clear", "universal")
+SPACE = "␣"  # stands for the token that spaCy makes of a second space
 
 _POS = {
     "VB": "VERB",
@@ -42,6 +43,8 @@ _BE = {"am", "is", "are", "was", "were", "be", "been", "being", "'s", "'re", "'m
 
 
 def _pos_of(form: str, tag: str, label: str) -> str:
+    if form.isspace():
+        return "SPACE"
     if not any(map(str.isalnum, form)):
         return "PUNCT"
     if label.startswith(("aux", "cop")) and tag != "TO":
@@ -60,7 +63,8 @@ def row_of(text: str, parse: str, scheme: str) -> dict[str, Any]:
     for index, (form, tag, clear_label, clear_head, label, head, *lemma) in enumerate(lines):
         if scheme == "clear":
             label, head = clear_label, clear_head
-        start = text.index(form, place)
+        start = place + 1 if form == SPACE else text.index(form, place)
+        form = " " if form == SPACE else form
         place = start + len(form)
         row["starts"].append(start)
         row["ends"].append(place)
