@@ -60,17 +60,19 @@ def needed_strings(nlp: Language) -> set[str]:
 
 def ship(nlp: Language, out: Path, meta: dict[str, Any]) -> int:
     """Write the pipeline without training settings and words into a new folder; returns its bytes."""
-    shutil.rmtree(out, ignore_errors=True)
+    new = out.with_name(out.name + ".new")
+    shutil.rmtree(new, ignore_errors=True)
     prune_trees(nlp.get_pipe("trainable_lemmatizer"))
     nlp.meta.update(meta)
     nlp.config["corpora"] = {}
     nlp.config["training"] = {}
     nlp.config["initialize"] = {}
-    nlp.to_disk(out)
+    nlp.to_disk(new)
     strings = StringStore(sorted(needed_strings(nlp)))
-    (out / "vocab").joinpath("strings.json").unlink()
-    strings.to_disk(out / "vocab" / "strings.json")
-    shutil.copy(LICENSE, out / "LICENSE")
+    strings.to_disk(new / "vocab" / "strings.json")
+    shutil.copy(LICENSE, new / "LICENSE")
+    shutil.rmtree(out, ignore_errors=True)
+    new.rename(out)
     return folder_size(out)
 
 
