@@ -83,7 +83,9 @@ def _read_text(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
             rows.append(row)
             if limit and len(words) == limit:
                 break
-    return pa.array(words, pa.string()), np.array(rows, np.float32).reshape(len(words), -1)
+    return pa.array(words, pa.string()), np.array(rows, np.float32).reshape(
+        len(words), len(rows[0]) if rows else 0
+    )
 
 
 @lru_cache(maxsize=2)

@@ -32,6 +32,7 @@ _REGISTRY = {
     "number-to-words": "augment_cli.augmentations.number_to_words:NUMBER_TO_WORDS",
     "city-name": "augment_cli.augmentations.city_name:CITY_NAME",
     "geographic-name": "augment_cli.augmentations.geographic_name:GEOGRAPHIC_NAME",
+    "embedding-neighbour": "augment_cli.augmentations.embedding_neighbour:EMBEDDING_NEIGHBOUR",
     "word-deletion": "augment_cli.augmentations.word_deletion:WORD_DELETION",
     "crop": "augment_cli.augmentations.crop:CROP",
     "word-repetition": "augment_cli.augmentations.word_repetition:WORD_REPETITION",

@@ -64,7 +64,8 @@ def build(target: Path) -> None:
         name = city["name"]
         if not plain.fullmatch(name) or name in AMBIGUOUS or len(name) < 3:
             continue
-        if city["population"] >= KNOWN:
+        is_capital = countries[city["countrycode"]]["capital"] == name
+        if city["population"] >= KNOWN or is_capital:
             known.setdefault(name, city)  # of several of one name, the largest
         elif city["population"] < SMALL:
             small.add(name)
