@@ -78,7 +78,7 @@ def _resolve(parameters: BackTranslateParameters, resources: Resources) -> dict[
 
 
 def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str, str]:
-    used = {}
+    used: dict[str, str] = {}
     for way, folder in zip(("forward", "backward"), _models(parameters), strict=True):
         used |= {f"{way} {key}": value for key, value in folder.resources.items()}
     # Marian's tokenizer normalises punctuation with it where it is installed.

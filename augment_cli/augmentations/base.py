@@ -36,6 +36,8 @@ INVERTED = "inverted"  # the verb stands in front of its subject
 NO_AUXILIARY_FITS = "no_auxiliary_fits"  # none of those to draw from has the tense
 DOUBTFUL_PARSE = "doubtful_parse"  # the word cannot have the form that its tag says
 ONE_NEGATION_ONLY = "one_negation_only"  # fewer than two places for a negation
+NO_OBJECT = "no_object"  # the main verb has no object
+ONE_SENTENCE = "one_sentence"  # nothing to put in another order
 # What a model said was turned down.
 EMPTY_OUTPUT = "empty_output"  # no word in it
 SAME_WORDS = "same_words"  # the original but for case and punctuation
@@ -59,6 +61,8 @@ _SYNTAX_REASONS = frozenset(
         NO_AUXILIARY_FITS,
         DOUBTFUL_PARSE,
         ONE_NEGATION_ONLY,
+        NO_OBJECT,
+        ONE_SENTENCE,
     }
 )
 _TOKEN_REASONS = frozenset(
@@ -177,7 +181,10 @@ class Prepared(Protocol):
 class PreparedModel(Prepared, Protocol):
     """An augmentation that runs a model; loads it when it is first called."""
 
-    splits: int  # how often memory ran out and a batch was cut in halves
+    @property
+    def splits(self) -> int:
+        """How often memory ran out and a batch was cut in halves."""
+        ...
 
     def plan(self, texts: pa.StringArray) -> list[np.ndarray]:
         """Positions of the rows that go through the model together; every row is in one batch."""

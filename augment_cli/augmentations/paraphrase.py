@@ -150,7 +150,9 @@ class _Paraphraser:
             parameters.threads,
         )
         encoder = _encoder(parameters)
-        self._encoder = encoder and SentenceEncoder(encoder, parameters.device, parameters.threads)
+        self._encoder = (
+            None if encoder is None else SentenceEncoder(encoder, parameters.device, parameters.threads)
+        )
         self._minimum = parameters.min_cosine
         self._key = resources.key("paraphrase/sample")
 
@@ -191,7 +193,8 @@ class _Paraphraser:
         good = [[candidate for candidate, reason in some if reason is None] for some in checked]
         flat = [candidate.text for some in good for candidate in some]
         vectors = self._encoder.encode(texts + flat)
-        chosen, place = [], len(texts)
+        chosen: list[tuple[Generated, str | None]] = []
+        place = len(texts)
         for number, (text, some) in enumerate(zip(texts, good, strict=True)):
             cosines = vectors[place : place + len(some)] @ vectors[number]
             place += len(some)

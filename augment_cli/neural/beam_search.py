@@ -164,7 +164,7 @@ class _Search:
         """Give each running beam the keys and values of its parent; drop those of sentences that left."""
         offsets = torch.arange(len(parents), device=parents.device).unsqueeze(1) * width
         rows = (parents + offsets)[going_on].flatten()
-        caches = [self._cache.self_attention_cache]
+        caches: list[Any] = [self._cache.self_attention_cache]
         if not self._shares:
             caches.append(self._cache.cross_attention_cache)
         for cache in caches:
@@ -176,7 +176,7 @@ class _Search:
         self._result[self._rows[through]] = self._done_tokens[through][:, : self._returned]
         for name in ("_rows", "_tokens", "_scores", "_done_tokens", "_done_scores", "_is_done"):
             setattr(self, name, getattr(self, name)[running])
-        kept = torch.nonzero(running).flatten()
+        kept: Any = torch.nonzero(running).flatten()
         if self._shares:
             self._cache.cross_attention_cache.reorder_cache(kept)
             rows = kept

@@ -150,7 +150,7 @@ class Seq2Seq:
         """Token ids as the model reads them, and which texts were too long and cut."""
         ids = self._tokenise(texts)
         cut = [len(row) > self.longest_input for row in ids]
-        for number in np.flatnonzero(cut):
+        for number in np.flatnonzero(cut).tolist():
             text = self.prefix + one_line(texts[number])
             ids[number] = self.tokenizer(text, truncation=True, max_length=self.longest_input)["input_ids"]
         return ids, cut

@@ -1,0 +1,227 @@
+"""Paraphrases a second against the naive loop that people use, interleaved in one run.
+
+    python benchmarks/paraphrase_speed.py --sentences 300 --rounds 3
+
+The naive loop: batches of 4 in corpus order, padded, `model.generate(num_beams=10)` in fp32, all cores as
+PyTorch takes them. Beside it the package's own path (beam search, batch plan, decoding) on as many worker
+processes as there are cores, in fp32 and in bf16, each process with one thread. Every round runs all three
+on the same sentences in turns; printed are sentences/s, the ratio to the naive loop of the same round (the
+median of the rounds), and the share of outputs equal to the naive loop's. Loading is in no figure.
+
+With a GPU the same is done on it, in one process, and then with a full-size PEGASUS (the published
+configuration of `google/pegasus-large`, random weights, outputs of 30 tokens): sentences/s, the busy share
+that the driver reports, the most memory held, and the hours that a million sentences would take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+# The checkout's root in place of this folder, whose files would otherwise hide packages of the same names.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+
+from augment_cli.models import shipped_paraphraser  # noqa: E402
+from augment_cli.neural.batches import plan_batches  # noqa: E402
+from augment_cli.neural.checks import one_line  # noqa: E402
+from augment_cli.neural.generation import Decoding, Seq2Seq  # noqa: E402
+from augment_cli.neural.loading import ModelFolder, find_model  # noqa: E402
+from augment_cli.pipeline import SAMPLE  # noqa: E402
+
+BEAMS = 10
+NAIVE_BATCH = 4
+BATCH_TOKENS = {"cpu": 1024, "cuda": 16384}
+FULL_SIZE = {
+    "vocab_size": 96103,
+    "d_model": 1024,
+    "encoder_layers": 16,
+    "decoder_layers": 16,
+    "encoder_attention_heads": 16,
+    "decoder_attention_heads": 16,
+    "encoder_ffn_dim": 4096,
+    "decoder_ffn_dim": 4096,
+    "max_position_embeddings": 1024,
+    "scale_embedding": True,
+    "activation_function": "relu",
+}
+FULL_SIZE_INPUT, FULL_SIZE_OUTPUT = 30, 30  # tokens
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", help="folder; the shipped paraphraser by default")
+    parser.add_argument("--corpus", type=Path, default=SAMPLE, help="text, one sentence a line")
+    parser.add_argument("--sentences", type=int, default=300, help="taken evenly from the corpus")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    lines = options.corpus.read_text("utf-8").splitlines()
+    texts = lines[:: max(1, len(lines) // options.sentences)][: options.sentences]
+    folder = find_model(options.model or str(shipped_paraphraser()))
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    workers = 1 if device == "cuda" else len(os.sched_getaffinity(0))
+    print(f"{len(texts)} sentences, {BEAMS} beams, {device}, {workers} worker processes")
+    compare(folder, texts, device, workers, options.rounds)
+    if device == "cuda":
+        full_size()
+
+
+def compare(folder: ModelFolder, texts: list[str], device: str, workers: int, rounds: int) -> None:
+    """The naive loop and ours in turns, and the table."""
+    naive = NaiveLoop(folder, device)
+    naive(texts[:NAIVE_BATCH])
+    ways = {"naive": naive} | {
+        f"ours {precision}": Workers(folder, precision, device, workers) for precision in ("fp32", "bf16")
+    }
+    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    outputs: dict[str, list[str]] = {}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            outputs[name] = way(texts)
+            speeds[name].append(len(texts) / (time.perf_counter() - start))
+    print("| | sentences/s | ratio | equal outputs |\n|---|---:|---:|---:|")
+    for name, found in speeds.items():
+        ratio = statistics.median(own / base for own, base in zip(found, speeds["naive"], strict=True))
+        equal = sum(a == b for a, b in zip(outputs[name], outputs["naive"], strict=True)) / len(texts)
+        print(f"| {name} | {statistics.median(found):.1f} | {ratio:.2f} | {equal:.1%} |")
+    for way in ways.values():
+        way.close()
+
+
+class NaiveLoop:
+    """Batches of 4 in corpus order."""
+
+    def __init__(self, folder: ModelFolder, device: str) -> None:
+        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder.path)
+        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder.path, dtype=torch.float32)
+        self._model, self._device = model.to(device).eval(), device
+
+    def __call__(self, texts: list[str]) -> list[str]:
+        outputs = []
+        for start in range(0, len(texts), NAIVE_BATCH):
+            batch = self._tokenizer(
+                texts[start : start + NAIVE_BATCH], truncation=True, padding="longest", return_tensors="pt"
+            ).to(self._device)
+            with torch.no_grad():
+                generated = self._model.generate(**batch, num_beams=BEAMS, num_return_sequences=1)
+            outputs += self._tokenizer.batch_decode(generated, skip_special_tokens=True)
+        return [one_line(output) for output in outputs]
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class Workers:
+    """Processes that have loaded the model, one thread each; they take batches as they become free."""
+
+    def __init__(self, folder: ModelFolder, precision: str, device: str, count: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        barrier = context.Barrier(count)
+        # The environment of a new process decides its threads, before any library is loaded.
+        before = os.environ.get("OMP_NUM_THREADS")
+        os.environ["OMP_NUM_THREADS"] = "1"
+        self._pool = context.Pool(count, _load, (folder, precision, device, barrier))
+        self._pool.map(_wait, range(count), chunksize=1)
+        if before is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
+        self._planner = Seq2Seq(folder, Decoding(beams=BEAMS))
+        self._budget = BATCH_TOKENS[device]
+
+    def __call__(self, texts: list[str]) -> list[str]:
+        plan = plan_batches(self._planner.lengths(texts), self._budget)
+        batches = [[texts[row] for row in rows] for rows in plan]
+        outputs = [""] * len(texts)
+        for rows, found in zip(plan, self._pool.imap(_paraphrase, batches), strict=True):
+            for row, output in zip(rows, found, strict=True):
+                outputs[row] = output
+        return outputs
+
+    def close(self) -> None:
+        """End the processes."""
+        self._pool.close()
+        self._pool.join()
+
+
+_STATE: dict[str, Any] = {}
+
+
+def _load(folder: ModelFolder, precision: str, device: str, barrier: Any) -> None:
+    _STATE["model"] = Seq2Seq(folder, Decoding(beams=BEAMS), precision=precision, device=device)
+    _paraphrase(["A sentence to begin with."])
+    _STATE["barrier"] = barrier
+
+
+def _wait(number: int) -> None:
+    """Until every process is loaded: each takes one of these."""
+    _STATE["barrier"].wait()
+
+
+def _paraphrase(texts: list[str]) -> list[str]:
+    ids, _ = _STATE["model"].read(texts)
+    return [outputs[0].text for outputs in _STATE["model"].write(ids, 0, range(len(texts)))]
+
+
+def full_size() -> None:
+    """A PEGASUS of the published size with random weights, our beam search, in bf16."""
+    from augment_cli.neural.attention import share_beams
+    from augment_cli.neural.beam_search import sharing_beam_search
+
+    config = transformers.PegasusConfig(**FULL_SIZE)
+    with torch.device("cuda"):
+        model = transformers.PegasusForConditionalGeneration(config).to(torch.bfloat16).eval()
+    decode = sharing_beam_search(share_beams(model))
+    print("\nfull-size PEGASUS, bf16\n| batch | sentences/s | busy | memory, GiB | hours a million |")
+    print("|---:|---:|---:|---:|---:|")
+    for size in (64, 128, 256, 512):
+        ids = torch.randint(10, FULL_SIZE["vocab_size"], (size, FULL_SIZE_INPUT), device="cuda")
+        torch.cuda.reset_peak_memory_stats()
+
+        def generate(ids: torch.Tensor = ids) -> None:
+            with torch.inference_mode():
+                model.generate(
+                    ids,
+                    attention_mask=torch.ones_like(ids),
+                    num_beams=BEAMS,
+                    max_length=FULL_SIZE_OUTPUT,
+                    min_length=FULL_SIZE_OUTPUT,
+                    custom_generate=decode,
+                )
+            torch.cuda.synchronize()
+
+        try:
+            generate()
+            start, rounds, busy = time.perf_counter(), 3, []
+            for _ in range(rounds):
+                generate()
+                busy.append(_busy())
+            speed = rounds * size / (time.perf_counter() - start)
+        except torch.OutOfMemoryError:
+            print(f"| {size} | does not fit | | | |")
+            break
+        memory = torch.cuda.max_memory_allocated() / 2**30
+        print(f"| {size} | {speed:.0f} | {max(busy):.0f} % | {memory:.1f} | {1e6 / speed / 3600:.1f} |")
+
+
+def _busy() -> float:
+    """The busy share of the last moments in per cent, where the driver tells; else not a number."""
+    try:
+        return float(torch.cuda.utilization())
+    except Exception:  # without the driver's own Python package
+        return float("nan")
+
+
+if __name__ == "__main__":
+    main()
