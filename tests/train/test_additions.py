@@ -115,9 +115,9 @@ LEARNING = {
     ["discriminator", *(pytest.param(n, marks=pytest.mark.slow) for n in LEARNING if n != "discriminator")],
 )
 def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, name):
-    values = {"learning_rate": 2e-3, "epochs": 6, "schedule": "constant"} | LEARNING[name]
+    values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | LEARNING[name]
     _, events = go(tiny_store, tiny_encoder, tmp_path, values)
-    assert len(events) == 60
+    assert len(events) == 40
     for key in (key for key in events[0] if key.endswith("loss")):
         first, last = (np.mean([event[key] for event in part]) for part in (events[:10], events[-10:]))
         assert last < 0.9 * first, key

@@ -91,18 +91,25 @@ CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW 
 
 
 @pytest.fixture(scope="module")
-def undisturbed(request, tiny_store, tiny_encoder, tmp_path_factory):
-    out = tmp_path_factory.mktemp("runs") / request.param
-    outcome = train(make_run(tiny_store, tiny_encoder, out, RECIPES[request.param]), join())
-    assert outcome.steps == 20
-    return RECIPES[request.param], out
+def undisturbed(tiny_store, tiny_encoder, tmp_path_factory):
+    """The settings of one of the recipes, and the folder of a run that nothing has disturbed."""
+    folder, known = tmp_path_factory.mktemp("runs"), {}
+
+    def once(name):
+        if name not in known:
+            known[name] = folder / name
+            run = make_run(tiny_store, tiny_encoder, known[name], RECIPES[name])
+            assert train(run, join()).steps == 20
+        return RECIPES[name], known[name]
+
+    return once
 
 
-@pytest.mark.parametrize(("undisturbed", "step"), CASES, indirect=["undisturbed"])
+@pytest.mark.parametrize(("name", "step"), CASES)
 def test_killed_before_a_step_continues_to_the_bit(
-    undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, step
+    undisturbed, tiny_store, tiny_encoder, tmp_path, monkeypatch, name, step
 ):
-    values, expected = undisturbed
+    values, expected = undisturbed(name)
     run = make_run(tiny_store, tiny_encoder, tmp_path / "run", values)
     original = run_module.rate_at
 
@@ -124,8 +131,8 @@ def test_killed_before_a_step_continues_to_the_bit(
     assert numbers(run.out) == numbers(expected)
     # What heads and additions remember too: running means and statistics, the queue.
     last = [checkpoint.checkpoints(out / "checkpoints")[-1] for out in (run.out, expected)]
-    for name in ("model.safetensors", "optimizer.safetensors"):
-        assert_same_bits(weights(last[0] / name), weights(last[1] / name))
+    for file in ("model.safetensors", "optimizer.safetensors"):
+        assert_same_bits(weights(last[0] / file), weights(last[1] / file))
 
 
 def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path, monkeypatch):
@@ -148,9 +155,9 @@ def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path
     assert not list((run.out / "checkpoints").glob(".*"))  # the half-written one is gone
 
 
-@pytest.mark.parametrize("undisturbed", ["una", "mlm", "cached", "queue"], indirect=True)
-def test_a_finished_run_is_not_trained_again(undisturbed, tiny_store, tiny_encoder):
-    values, out = undisturbed
+@pytest.mark.parametrize("name", ["una", "mlm", "cached", "queue"])
+def test_a_finished_run_is_not_trained_again(undisturbed, tiny_store, tiny_encoder, name):
+    values, out = undisturbed(name)
     before = weights(out / "last/model.safetensors")
     assert train(make_run(tiny_store, tiny_encoder, out, values), join()).steps == 20
     assert_same_bits(weights(out / "last/model.safetensors"), before)
@@ -249,6 +256,24 @@ def test_signals(tiny_store, tiny_encoder, tmp_path, number, code):
         weights(tmp_path / "run/last/model.safetensors"), weights(tmp_path / "whole/last/model.safetensors")
     )
     assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_two_ranks_remember_what_one_does(tiny_store, tiny_encoder, tmp_path, run_train):
+    """Over many steps: the running mean, and the queue that it fills."""
+    changes = ["batch=16", "steps=10", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
+    changes += ["momentum.rate=0.8", "momentum.queue=40", "learning_rate=1e-3"]
+    options = [part for change in changes for part in ("--set", change)]
+    found = []
+    for ranks in (1, 2):
+        out = tmp_path / str(ranks)
+        done = run_train(
+            "esimcse", "--store", tiny_store, "--encoder", tiny_encoder, "--out", out, *options, ranks=ranks
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        found.append([event["loss"] for event in numbers(out)])
+    assert len(found[0]) == 10
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-7)
 
 
 @pytest.mark.slow
