@@ -132,7 +132,7 @@ def parse(
 
         augment-cli parse --corpus sentences.txt --store my-store --dry-run
 
-        augment-cli parse --pipeline path/of/a/pipeline --name other --limit 1000
+        augment-cli parse --limit 100 --name first
     """
     from augment_cli.cli import views
     from augment_cli.cli.augmentation_command import parse_parts

@@ -22,6 +22,14 @@ def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         return pipeline.store
 
 
+@pytest.fixture(scope="session")
+def parsed_sample_store(sample_store: Store) -> Store:
+    """The same with its parses, by the shipped pipeline; some 4 s of CPU time, so only where it is used."""
+    with Pipeline(sample_store.path, Engine(1)) as pipeline:
+        pipeline.parse()
+        return pipeline.store
+
+
 @pytest.fixture
 def fitted(tmp_path: Path):
     """A function that fits a store on some sentences."""

@@ -13,7 +13,8 @@ import pytest
 from augment_cli import augmentations
 
 COMMANDS = (
-    "ingest", "fit", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack", "doctor", "card"
+    "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
+    "doctor", "card",
 )  # fmt: skip
 HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
 
@@ -77,7 +78,7 @@ def test_every_example_works(command, folder, tmp_path, name):
     for number, example in enumerate(examples):
         place = tmp_path / str(number)
         shutil.copytree(folder, place)
-        if name in augmentations.names() or name in ("run", "fit", "ingest"):
+        if name in augmentations.names() or name in ("run", "fit", "parse", "ingest"):
             # These make stages: they start where nothing is there, as in a fresh clone.
             shutil.rmtree(place / "store")
         if "--fit frequent" in example:

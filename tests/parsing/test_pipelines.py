@@ -6,11 +6,14 @@ import shutil
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
 import spacy
 from typer.testing import CliRunner
 
+import augment_cli
 from augment_cli import recipe as recipes
+from augment_cli import report
 from augment_cli.cli import looking, making, sharing  # noqa: F401, they add their commands
 from augment_cli.cli.application import app
 from augment_cli.doctor import examine
@@ -18,6 +21,8 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
 from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_name, load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
+from augment_cli.parsing.tables import parse_texts
+from augment_cli.pipeline import SAMPLE
 from augment_cli.store import Store
 
 
@@ -126,6 +131,21 @@ def test_the_stage_decides_where_nothing_is_named(pipeline, other_pipeline, tmp_
     monkeypatch.setattr(pipelines, "shipped_pipeline", lambda: other_pipeline)
     assert chosen_pipeline(store, "parses").digest == find_pipeline(other_pipeline).digest
     assert chosen_pipeline(store, "parses", pipeline).folder == pipeline
+
+
+def test_the_shipped_pipeline_is_found_and_found_again(tmp_path):
+    """From a store that was parsed with it to sentences in memory, and `status` has nothing to say."""
+    shipped = find_pipeline()
+    assert known_by_name(shipped.name) == find_pipeline(shipped.name) == shipped
+    store = tmp_path / "store"
+    augment_cli.ingest_corpus(SAMPLE, store, limit=20)
+    parsed = augment_cli.parse(store, jobs=1)
+    assert find_again(parsed.stage("parses").settings) == shipped
+    assert [entry["differs"] for entry in report.status(parsed)] == [None, None, None]
+    assert augment_cli.augment(["The heron is grey."], "pi", store=parsed).num_rows == 1
+    row = parse_texts(load_pipeline(shipped), pa.array(["The herons waited."])).to_pylist()[0]
+    assert row["lemmas"] == ["the", "heron", "wait", "."] and row["heads"] == [1, 2, 2, 2]
+    assert row["deps"] == ["det", "nsubj", "ROOT", "punct"] and row["morphs"][1] == "Number=Plur"
 
 
 def test_doctor_misses_spacy_and_the_shipped_pipeline(tmp_path, monkeypatch):
