@@ -1,0 +1,228 @@
+"""Speed of the word-level augmentations beside nlpaug's and textaugment's, text and edits included.
+
+    python -m venv peers && peers/bin/pip install nlpaug==1.1.11 textaugment==3.0.0
+    NLTK_DATA=nltk_data python -m benchmarks.augmentation_speed --peers peers/bin/python \\
+        --corpus '../shared/data/corpus/wiki_en-*.txt.gz' \\
+        --treebank ../shared/data/treebank/en_ewt-ud-train.conllu.gz
+
+The peers need WordNet where NLTK looks (`nltk_data/corpora/wordnet`: WordNet 3.0's files and `lexnames`), and
+nlpaug's synonyms need NLTK's perceptron tagger, whose weights are a download of their own; where they are
+not at hand, `--treebank` trains the same tagger on a treebank, which costs the same per token.
+
+One process each, in turns over the same sentences, so that all meet the same load of the machine; CPU
+seconds are counted. Ours makes the whole table of a stage: text, reason, edits, columns. Without `--peers`
+only ours run. `--all` adds every other augmentation that needs neither parse nor model nor file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import gzip
+import json
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+BATCH = 8192
+ROUNDS = 5
+
+# Ours with its parameters, and what the peers call it.
+COMPARED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "synonym 10 %": ("synonym", {"rate": 0.1}, ("nlpaug synonym", "textaugment synonym")),
+    "synonym 10 %, any sense": ("synonym", {"senses": "any"}, ("nlpaug synonym", "textaugment synonym")),
+    "antonym": ("antonym", {}, ("nlpaug antonym",)),
+    "random insertion": ("random-insertion", {}, ("textaugment insertion",)),
+    "swap any two": ("random-swap", {}, ("textaugment swap",)),
+    "swap neighbours": ("random-swap", {"distance": "neighbour"}, ("nlpaug swap",)),
+    "deletion 10 %": ("word-deletion", {}, ("nlpaug delete", "textaugment deletion")),
+    "crop 10 %": ("crop", {"part": "gap"}, ("nlpaug crop",)),
+    "repetition": ("word-repetition", {}, ()),
+    "mixture": ("random-mixture", {}, ()),
+}
+
+
+def sentences(pattern: str, count: int) -> list[str]:
+    """The first `count` lines of the gzipped files, in the order of their names."""
+    found: list[str] = []
+    for path in sorted(glob.glob(pattern)):  # noqa: PTH207 (the pattern may start with any folder)
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            found += [line.rstrip("\n") for line in islice(lines, count - len(found))]
+    return found
+
+
+def our_seconds(name: str, parameters: dict[str, Any], texts: list[str]) -> float:
+    """CPU seconds for a stage's tables over some sentences; the tables of words are loaded before."""
+    import numpy as np
+    import pyarrow as pa
+
+    from augment_cli.augmentations.base import Batch, Resources
+    from augment_cli.runs import as_table, make_run
+    from augment_cli.spans import CodePoints
+
+    run = make_run(name, **parameters)
+    prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
+
+    def table(first: int) -> None:
+        column = pa.array(texts[first : first + BATCH])
+        batch = Batch(np.arange(first, first + len(column)), column, CodePoints.of(column))
+        as_table(run.augmentation, batch, prepared(batch))
+
+    table(0)
+    start = time.process_time()
+    for first in range(0, len(texts), BATCH):
+        table(first)
+    return time.process_time() - start
+
+
+def train_tagger(treebank: str) -> None:
+    """Give NLTK the tagger it would have downloaded, trained on a treebank of its own kind."""
+    import nltk
+    from nltk.tag.perceptron import PerceptronTagger
+
+    rows: list[list[tuple[str, str]]] = [[]]
+    with gzip.open(treebank, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            fields = line.rstrip("\n").split("\t")
+            if len(fields) == 10 and fields[0].isdigit():
+                rows[-1].append((fields[1], fields[4]))
+            elif not line.strip() and rows[-1]:
+                rows.append([])
+    tagger = PerceptronTagger(load=False)
+    tagger.train([row for row in rows if row][:4000], nr_iter=1)
+    nltk.pos_tag = lambda tokens, *_, **__: tagger.tag(tokens)
+
+
+def serve_peers(treebank: str | None) -> None:
+    """In the peers' interpreter: time what each line of the input asks for."""
+    import nlpaug.augmenter.word as naw
+    from textaugment import EDA
+
+    if treebank:
+        train_tagger(treebank)
+    # NLTK's list of stop words is another download; the words that matter for the time are these.
+    eda = EDA(stop_words=["the", "of", "and", "in", "to", "a", "was", "is", "for", "on", "as", "by", "with"])
+    calls = {
+        "nlpaug synonym": naw.SynonymAug(aug_src="wordnet", aug_p=0.1).augment,
+        "nlpaug antonym": naw.AntonymAug(aug_p=0.1).augment,
+        "nlpaug swap": naw.RandomWordAug(action="swap", aug_p=0.1).augment,
+        "nlpaug delete": naw.RandomWordAug(action="delete", aug_p=0.1).augment,
+        "nlpaug crop": naw.RandomWordAug(action="crop", aug_p=0.1).augment,
+        "textaugment synonym": eda.synonym_replacement,
+        "textaugment insertion": eda.random_insertion,
+        "textaugment swap": eda.random_swap,
+        "textaugment deletion": lambda text: eda.random_deletion(text, p=0.1),
+    }
+    for call in calls.values():
+        call("The quick brown fox jumps over the lazy dog and runs away from the old man and his horse.")
+    print(json.dumps(sorted(calls)), flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        call = calls[request["call"]]
+        failed = 0
+        start = time.process_time()
+        for text in request["texts"]:
+            try:
+                call(text)
+            except (IndexError, ValueError):  # on odd sentences
+                failed += 1
+        print(json.dumps([time.process_time() - start, failed]), flush=True)
+
+
+class Peers:
+    """The other libraries in a process of their own."""
+
+    def __init__(self, python: str, treebank: str | None) -> None:
+        command = [
+            python,
+            "-W",
+            "ignore",
+            __file__,
+            "--serve",
+            *(["--treebank", treebank] if treebank else []),
+        ]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("["):
+                return json.loads(line)
+        raise SystemExit("the peers' process has ended; its messages stand above")
+
+    def seconds(self, call: str, texts: list[str]) -> float:
+        """CPU seconds for a call over some sentences."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"call": call, "texts": texts}) + "\n")
+        self._process.stdin.flush()
+        seconds: float = self._answer()[0]
+        return seconds
+
+    def close(self) -> None:
+        """Let the process end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def others() -> dict[str, tuple[str, dict[str, Any], tuple[str, ...]]]:
+    """Every other augmentation that reads nothing but the text."""
+    from augment_cli import augmentations
+
+    done = {name for name, _, _ in COMPARED.values()}
+    free = [name for name in augmentations.names() if name not in done and not augmentations.get(name).needs]
+    return {name: (name, {}, ()) for name in free if name != "embedding-neighbour"}
+
+
+def main() -> None:
+    """Run and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--corpus", help="glob of gzipped text files, a sentence per line")
+    parser.add_argument("--peers", help="a Python with nlpaug and textaugment")
+    parser.add_argument("--treebank", help="train NLTK's tagger on this treebank")
+    parser.add_argument("--sentences", type=int, default=5 * BATCH)
+    parser.add_argument("--peer-sentences", type=int, default=300, help="sentences a round for each peer")
+    parser.add_argument("--all", action="store_true", help="every augmentation of this kind")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve_peers(options.treebank)
+        return
+
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from rich.console import Console
+    from rich.table import Table
+
+    texts = sentences(options.corpus, options.sentences)
+    if not texts:
+        raise SystemExit(f"no sentences in {options.corpus}")
+    peers = Peers(options.peers, options.treebank) if options.peers else None
+    some = options.peer_sentences
+    table = Table(
+        "augmentation", "sentences/s", "peer", "its sentences/s", "ratio", title="One process, CPU seconds"
+    )
+    for label, (name, parameters, names) in (COMPARED | (others() if options.all else {})).items():
+        ours, theirs = 0.0, dict.fromkeys(names, 0.0)
+        for turn in range(ROUNDS):
+            ours += our_seconds(name, parameters, texts)
+            for peer in names if peers else ():
+                theirs[peer] += peers.seconds(peer, texts[turn * some : (turn + 1) * some])  # type: ignore[union-attr]
+        rate = ROUNDS * len(texts) / ours
+        rates = [(peer, ROUNDS * some / spent) for peer, spent in theirs.items() if spent]
+        for row, (peer, other) in enumerate(rates or [("", 0.0)]):
+            ratio = f"{rate / other:.1f}" if other else ""
+            shown = (label, f"{rate:,.0f}") if row == 0 else ("", "")
+            table.add_row(*shown, peer, f"{other:,.0f}" if other else "", ratio)
+    if peers:
+        peers.close()
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    main()
