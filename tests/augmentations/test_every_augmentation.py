@@ -121,9 +121,15 @@ def assert_sound(table: pa.Table) -> None:
             assert row["text"] == apply_edits(row["original"], row["edits"])
 
 
+def sample() -> list[str]:
+    """The sample's sentences, then some texts of three of them."""
+    lines = SAMPLE.read_text("utf-8").splitlines()
+    return lines + [" ".join(lines[start : start + 3]) for start in range(0, 240, 3)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
-    texts = SAMPLE.read_text("utf-8").splitlines()
+    texts = sample()
     table = augmented(texts, name, sample_store)
     assert_sound(table)
     assert table["row_id"].to_pylist() == list(range(len(texts)))
@@ -164,7 +170,7 @@ def test_a_row_does_not_depend_on_its_batch(name: str, sample_store: Store) -> N
 
 @pytest.mark.parametrize("name", [name for name in NAMES if augmentations.get(name).is_random])
 def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) -> None:
-    texts = SAMPLE.read_text("utf-8").splitlines()[:200]
+    texts = sample()[-200:]
     results = [
         augmented(texts, name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
         for seed, draw in [(0, 0), (1, 0), (0, 1)]

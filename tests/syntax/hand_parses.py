@@ -56,8 +56,13 @@ def _pos_of(form: str, tag: str, label: str) -> str:
 
 
 def row_of(text: str, parse: str, scheme: str) -> dict[str, Any]:
-    """One row of the `parses` stage from a text and the lines of `sentences.toml`."""
-    lines = [line.split() for line in parse.strip().splitlines()]
+    """One row of the `parses` stage from a text and the lines of `sentences.toml`.
+
+    A blank line stands between two sentences of a text; heads are counted through.
+    """
+    sentences = [[line.split() for line in lines.splitlines()] for lines in parse.strip().split("\n\n")]
+    lines = [line for sentence in sentences for line in sentence]
+    begins = {sum(map(len, sentences[:place])) for place in range(len(sentences))}
     row: dict[str, Any] = {name: [] for name in PARSES.names[1:]}
     place = 0
     for index, (form, tag, clear_label, clear_head, label, head, *lemma) in enumerate(lines):
@@ -75,7 +80,7 @@ def row_of(text: str, parse: str, scheme: str) -> dict[str, Any]:
         row["morphs"].append("")
         row["deps"].append("ROOT" if head == "0" else label)
         row["heads"].append(int(head) - 1 if head != "0" else index)
-        row["sentence_starts"].append(index == 0)
+        row["sentence_starts"].append(index in begins)
     return row
 
 
@@ -102,9 +107,9 @@ def batch_of(
 
 _LABELS = {
     "clear": "nsubj nsubjpass aux auxpass neg advcl relcl ccomp xcomp acl punct attr prep pobj conj mark "
-    "expl",
+    "expl dobj",
     "universal": "nsubj nsubj:pass aux aux:pass cop advcl acl:relcl ccomp xcomp punct obl case conj mark "
-    "expl csubj nsubj:outer advmod",
+    "expl csubj nsubj:outer advmod obj obl",
 }
 _TAGS = [
     "NN",
@@ -142,7 +147,7 @@ def made_up_row(text: str, seed: int = 0, scheme: str | None = None, tree: bool 
     The heads form a forest; without `tree`, in one text of ten, anything at all.
     """
     generator = random.Random(f"{seed} {text}")
-    spans = [match.span() for match in re.finditer(r"n't|'\w+|\w+?(?=n't)|\w+|[^\w\s]", text)]
+    spans = [match.span() for match in re.finditer(r"n't|'\w+|\w+?(?=n't)|\w+|[^\w\s]|(?<=\s)\s+", text)]
     labels = _LABELS[scheme or generator.choice(SCHEMES)].split()
     row: dict[str, Any] = {name: [] for name in PARSES.names[1:]}
     for index, (start, end) in enumerate(spans):
@@ -163,7 +168,8 @@ def made_up_row(text: str, seed: int = 0, scheme: str | None = None, tree: bool 
         row["morphs"].append(generator.choice(_MORPHOLOGY))
         row["deps"].append(label)
         row["heads"].append(head)
-        row["sentence_starts"].append(index == 0 or generator.random() < 0.05)
+        after_mark = index > 0 and text[spans[index - 1][0]] in ".!?"
+        row["sentence_starts"].append(index == 0 or after_mark or generator.random() < 0.05)
     if tree or generator.random() < 0.9:
         order = generator.sample(range(len(spans)), len(spans))
         order.sort(key=lambda index: row["tags"][index] not in {"VBD", "VBZ", "VBP"})  # a verb for the root

@@ -1,0 +1,170 @@
+"""Replace every adjective by its antonym: `a cheap car` to `an expensive car`.
+
+AugCSE's SentenceAdjectivesAntonymsSwitch. Which words are adjectives says the parse; the antonyms are those
+of `augment-cli antonym`, which goes by WordNet alone and takes adverbs too.
+
+Differences from the original: the antonym is that of the most frequent sense that has one, instead of the
+first sense of the first synset; comparatives and superlatives are inflected (`bigger` to `smaller`); names,
+parts of words with a hyphen, and measures (`ten years old`) stay; `a` and `an` follow; spacing and case
+survive.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations import lexical
+from augment_cli.augmentations.antonym import antonyms
+from augment_cli.augmentations.articles import begins_with_vowel_sound
+from augment_cli.augmentations.base import (
+    NO_ELIGIBLE_TOKEN,
+    Augmentation,
+    Batch,
+    Outcome,
+    Prepared,
+    Resources,
+    check_parameters,
+)
+from augment_cli.augmentations.clause_rules import outcome_of, put
+from augment_cli.augmentations.constituents import Constituents
+from augment_cli.edit_list import AS_IT_IS, EditList, case_of, in_case
+from augment_cli.resources.tags import TAGS
+from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.tree import words
+
+_TAGS = ("JJ", "JJR", "JJS")
+_ARTICLES = frozenset({"a", "an"})
+# "due to", "as opposed to": no adjectives that have an opposite.
+_FIXED = words("due opposed such own")
+# "ten years old", "six feet tall": nobody is ten years new.
+_MEASURES = words(
+    "year years month months week weeks day days hour hours minute minutes foot feet inch inches mile miles "
+    "metre metres meter meters kilometre kilometres kilometer kilometers m km cm mm ft"
+)
+
+
+@dataclass(frozen=True)
+class AdjectiveAntonymParameters:
+    """There is nothing to choose."""
+
+
+@lru_cache(maxsize=1)
+def _opposites() -> dict[str, dict[str, str]]:
+    """For JJ, JJR and JJS: form of an adjective to that of its antonym."""
+    wordnet, relation = load_wordnet(), antonyms()
+    has = np.flatnonzero(np.diff(relation.offsets) > 0)
+    has = has[wordnet.entry_parts[wordnet.form_entries[has]] == ADJECTIVE]
+    # Of adjectives spelled alike the most frequent wins: it comes last.
+    has = has[np.argsort(wordnet.entry_counts[wordnet.form_entries[has]], kind="stable")]
+    targets = relation.targets[relation.offsets[has]]
+    forms = wordnet.forms.take(pa.array(has)).to_pylist()
+    others = wordnet.forms.take(pa.array(targets)).to_pylist()
+    bits = wordnet.form_bits[has].tolist()
+    return {
+        tag: {word: new for word, new, bit in zip(forms, others, bits, strict=True) if bit & TAGS[tag]}
+        for tag in _TAGS
+    }
+
+
+def _prepare(parameters: AdjectiveAntonymParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+
+    def run(batch: Batch) -> Outcome:
+        return outcome_of(batch, _replace)
+
+    return run
+
+
+def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+    parses, spans = view.parses, Constituents(view)
+    reasons[rows] = NO_ELIGIBLE_TOKEN
+    tags = parses.tags
+    maybe = np.flatnonzero(tags.among(_TAGS) & parses.pos.among({"ADJ"}))
+    maybe = maybe[~_hyphenated(view, spans, maybe)]
+    before = np.maximum(maybe - 1, 0)
+    measured = parses.lower_at(before).among(_MEASURES) & (view.rows[before] == view.rows[maybe])
+    maybe = maybe[~measured & ~parses.lower_at(maybe).among(_FIXED)]
+    forms, tag_codes = parses.forms_at(maybe), tags.codes[maybe]
+    opens = spans.opens(maybe)
+    tables = _opposites()
+    pairs = forms.codes.astype(np.int64) * len(tags.values) + tag_codes
+    distinct, inverse = np.unique(pairs, return_inverse=True)
+    new = np.array(
+        [
+            _opposite(tables, forms.values[pair // len(tags.values)], tags.values[pair % len(tags.values)])
+            for pair in distinct.tolist()
+        ],
+        object,
+    )
+    found = np.array([text is not None for text in new], bool)[inverse] if len(new) else np.zeros(0, bool)
+    # A capital inside the sentence makes it part of a name.
+    plain = forms.map(case_of, np.int64) == AS_IT_IS
+    chosen = np.flatnonzero(found & (plain | opens))
+    tokens, texts = maybe[chosen], new[inverse[chosen]].tolist()
+    put(edits, view.rows[tokens], parses.starts[tokens], parses.ends[tokens], texts)
+    _adapt_articles(view, tokens, texts, edits)
+
+
+def _opposite(tables: dict[str, dict[str, str]], form: str, tag: str) -> str | None:
+    new = tables[tag].get(form.lower())
+    return None if new is None else in_case(new, case_of(form))
+
+
+def _hyphenated(view: ClauseView, spans: Constituents, tokens: np.ndarray) -> np.ndarray:
+    """bool (m,): words joined to another by a hyphen or a slash."""
+    parses, last = view.parses, len(view.roles) - 1
+    before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, last)
+    rows = view.rows[tokens]
+    joins = parses.forms_at(np.arange(len(view.roles))[spans.is_mark]).among({"-", "–", "/", "‐"})
+    is_join = np.zeros(len(view.roles), bool)
+    is_join[np.flatnonzero(spans.is_mark)] = joins
+    left = is_join[before] & ~parses.whitespace[before] & (view.rows[before] == rows)
+    right = is_join[behind] & ~parses.whitespace[tokens] & (view.rows[behind] == rows)
+    return left | right
+
+
+def _adapt_articles(view: ClauseView, tokens: np.ndarray, texts: list[str], edits: EditList) -> None:
+    """Let `a` and `an` in front of new words (m,) fit them."""
+    parses = view.parses
+    before = tokens - 1
+    same = (before >= 0) & (view.rows[np.maximum(before, 0)] == view.rows[tokens])
+    index = np.flatnonzero(same)
+    index = index[parses.whitespace[before[index]] & parses.tags.among({"DT"})[before[index]]]
+    forms = parses.forms_at(before[index])
+    articles, new = [], []
+    for place, code in zip(index.tolist(), forms.codes.tolist(), strict=True):
+        article = forms.values[code]
+        if article.lower() not in _ARTICLES:
+            continue
+        wanted = "an" if begins_with_vowel_sound(texts[place]) else "a"
+        if article.lower() != wanted:
+            articles.append(before[place])
+            new.append(article[0] + wanted[1:])
+    places = np.array(articles, np.int64)
+    put(edits, view.rows[places], parses.starts[places], parses.ends[places], new)
+
+
+def _resolve(parameters: AdjectiveAntonymParameters, resources: Resources) -> dict[str, Any]:
+    return dataclasses.asdict(parameters) | lexical.resources_of_words()
+
+
+ADJECTIVE_ANTONYM = Augmentation(
+    name="adjective-antonym",
+    version=1,
+    kind="negative",
+    paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
+    needs=frozenset({"parses"}),
+    parameters=AdjectiveAntonymParameters,
+    prepare=_prepare,
+    resolve=_resolve,
+    examples=("augment-cli adjective-antonym",),
+    is_random=False,
+    meaning="altered",
+)
