@@ -21,7 +21,7 @@ from augment_cli.augmentations.auxiliary_english import (
 from augment_cli.augmentations.base import DOUBTFUL_PARSE, NO_RULE_APPLIES, ONE_NEGATION_ONLY
 from augment_cli.edit_list import CAPITALISED, EditList, case_of, in_case
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.morphology import VerbForm, is_penn
 from augment_cli.syntax.tree import Role, words
 
 TEMPLATES = (
@@ -60,7 +60,7 @@ def recommended(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList)
     """Algorithm 3: the first negation goes, if there is one; then "not" comes in until two edits are made."""
     count, owner = len(view.parses), view.rows
     answer = Answer.empty(count)
-    negatives = _words(view, _NEGATIVES)
+    negatives = _words(view, _NEGATIVES) & ~_other_no(view)
     kinds = _kinds(view, rows, helping=(Role.AUXILIARY,), otherwise=_FRONT)
     first = view.first(negatives)[rows]
     deleted = first[first >= 0]
@@ -124,6 +124,16 @@ def _words(view: ClauseView, wanted: frozenset[str]) -> np.ndarray:
     found = np.zeros(len(view.roles), bool)
     found[maybe[view.parses.lower_at(maybe).among(wanted)]] = True
     return found
+
+
+def _other_no(view: ClauseView) -> np.ndarray:
+    """bool (N,): "no" that is no determiner, by its Penn tag: no longer, no. 4."""
+    parses = view.parses
+    maybe = parses.starting_with(b"nN")
+    maybe = maybe[parses.tags.where(lambda tag: is_penn(tag) and tag != "DT")[maybe]]
+    other = np.zeros(len(view.roles), bool)
+    other[maybe[parses.lower_at(maybe).among({"no"})]] = True
+    return other
 
 
 def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherwise: int) -> np.ndarray:

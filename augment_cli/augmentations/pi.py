@@ -48,9 +48,9 @@ class PunctuationInsertionParameters:
         "recommended: draw one rule; first_match: the paper's Algorithm 1; v3: the authors' later code",
         choices=("recommended", "first_match", "v3"),
     )
-    clause_weight: float = parameter(0.4, "weight of: comma at a subordinate clause", minimum=0)
+    clause_weight: float = parameter(0.45, "weight of: comma at a subordinate clause", minimum=0)
     subject_weight: float = parameter(0.4, "weight of: comma or quotation marks at the subject", minimum=0)
-    repeat_weight: float = parameter(0.15, "weight of: repeat a mark inside the sentence", minimum=0)
+    repeat_weight: float = parameter(0.1, "weight of: repeat a mark inside the sentence", minimum=0)
     final_weight: float = parameter(0.05, "weight of: exclamation mark at the end", minimum=0)
     quote_share: float = parameter(
         0.5, "share of the subject rule that takes quotation marks instead of a comma", minimum=0, maximum=1

@@ -350,7 +350,10 @@ def space_before(sentence: Sentence, token: Token) -> str:
 def double_negation(sentence: Sentence) -> str | None:
     """DN as recommended: Algorithm 3."""
     tokens, root = sentence.tokens, sentence.root
-    negative = [token for token in tokens if token.lower in {"no", "not", "n't", "never"}]
+    negative = [token for token in tokens if token.lower in {"not", "n't", "never"}]
+    # "no" as a determiner; not in "no longer" or "no. 4".
+    negative += [token for token in tokens if token.lower == "no" and token.tag in {"DT", "."}]
+    negative.sort(key=lambda token: token.i)
     edits: list[tuple[int, int, str]] = []
     count = 0
     deleted = negative[0] if negative else None

@@ -94,7 +94,7 @@ def treebank(data_folder: Path) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 # Coverage on the gold parses, as docs/rules.md gives it: a change of the rules shows here.
-@pytest.mark.parametrize(("name", "coverage"), [("pi", 0.608), ("aa", 0.917), ("dn", 0.230)])
+@pytest.mark.parametrize(("name", "coverage"), [("pi", 0.593), ("aa", 0.917), ("dn", 0.230)])
 def test_gold_parses(name: str, coverage: float, treebank: tuple[list[str], list[dict[str, Any]]]) -> None:
     results = outcome(name, {}, *treebank)
     assert len(results) == 1_000
