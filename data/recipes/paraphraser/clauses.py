@@ -14,20 +14,29 @@ from data.recipes.paraphraser.sentence import Piece, Sentence
 
 Rule = Callable[[Sentence], list[Piece] | None]
 
-TIME = {"year", "month", "week", "day", "night", "morning", "evening", "afternoon", "summer", "winter", "spring",
-        "autumn", "fall", "century", "decade", "time", "season", "moment", "period", "era", "war", "age", "beginning",
-        "end", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-        "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}  # fmt: skip
-FREE_PREPOSITIONS = {"during", "after", "before", "since", "until", "despite", "throughout", "following", "unlike",
-                     "because", "besides", "without", "under", "within", "among", "according", "instead"}  # fmt: skip
+TIME = {
+    "year", "month", "week", "day", "night", "morning", "evening", "afternoon", "summer", "winter",
+    "spring", "autumn", "fall", "century", "decade", "time", "season", "moment", "period", "era", "war",
+    "age", "beginning", "end", "january", "february", "march", "april", "may", "june", "july", "august",
+    "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday",
+    "saturday", "sunday",
+}  # fmt: skip
+FREE_PREPOSITIONS = {
+    "during", "after", "before", "since", "until", "despite", "throughout", "following", "unlike",
+    "because", "besides", "without", "under", "within", "among", "according", "instead",
+}  # fmt: skip
 PLACE_PREPOSITIONS = {"in", "on", "at"}
 # Verbs whose place belongs to them: "In Paris, he lives" is no paraphrase of "He lives in Paris".
-BOUND_VERBS = {"live", "be", "put", "place", "result", "include", "participate", "believe", "engage", "involve",
-               "succeed", "base", "locate", "situate", "find", "set", "lie", "stand", "sit", "look", "focus", "depend",
-               "arrive", "consist", "come", "go", "bear", "interest", "stay", "remain", "rely", "invest", "hold",
-               "deal", "appear", "specialize", "specialise", "end", "land", "reside"}  # fmt: skip
-CONJUNCTIONS = {"when", "after", "before", "although", "though", "because", "if", "while", "since", "until", "as",
-                "once", "whereas", "unless"}  # fmt: skip
+BOUND_VERBS = {
+    "live", "be", "put", "place", "result", "include", "participate", "believe", "engage", "involve",
+    "succeed", "base", "locate", "situate", "find", "set", "lie", "stand", "sit", "look", "focus", "depend",
+    "arrive", "consist", "come", "go", "bear", "interest", "stay", "remain", "rely", "invest", "hold",
+    "deal", "appear", "specialize", "specialise", "end", "land", "reside",
+}  # fmt: skip
+CONJUNCTIONS = {
+    "when", "after", "before", "although", "though", "because", "if", "while", "since", "until", "as",
+    "once", "whereas", "unless",
+}  # fmt: skip
 SAYING = {
     "say",
     "state",
@@ -59,8 +68,10 @@ LOOSE = {
 }
 SUBJECT_OF = {"him": "he", "her": "she", "them": "they", "me": "I", "us": "we", "it": "it", "you": "you"}
 OBJECT_OF = {subject: obj for obj, subject in SUBJECT_OF.items()}
-BE = {("VBD", False): "was", ("VBD", True): "were", ("VBZ", False): "is", ("VBP", False): "is", ("VBZ", True): "are",
-      ("VBP", True): "are"}  # fmt: skip
+BE = {
+    ("VBD", False): "was", ("VBD", True): "were", ("VBZ", False): "is", ("VBP", False): "is",
+    ("VBZ", True): "are", ("VBP", True): "are",
+}  # fmt: skip
 
 
 def reorder(sentence: Sentence) -> list[Piece] | None:
@@ -349,8 +360,8 @@ QUOTES = {'"', "“", "”", "''", "``", "'", "‘", "’"}
 
 # The first that applies is taken: the rarer the rule, the earlier.
 RULES: tuple[Rule, ...] = (
-    say_exists, passive_to_active, name_speaker_first, name_speaker_last, move_beginning_last, move_ending_first,
-    turn_identity, active_to_passive,
+    say_exists, passive_to_active, name_speaker_first, name_speaker_last, move_beginning_last,
+    move_ending_first, turn_identity, active_to_passive,
 )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ import json
 import random
 import re
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +120,11 @@ def match(sources: list[str], change: float, known: wordnet.WordNet, encode: Any
 
 def table(results: dict[str, dict[str, float]]) -> str:
     """The card's table."""
-    lines = ["| | rows | copied | change | cosine | random synonyms at that change: cosine | BLEU (input's) | chrF (input's) |",
-             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines = [
+        "| | rows | copied | change | cosine | random synonyms at that change: cosine | BLEU (input's) "
+        "| chrF (input's) |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for name, r in results.items():
         scores = (
             f"{r['BLEU']:.1f} ({r['BLEU of the input']:.1f}) | {r['chrF']:.1f} ({r['chrF of the input']:.1f})"
@@ -145,7 +147,7 @@ def examples(folder: Path) -> str:
 
 def evaluate(
     sets: dict[str, list[Row]], folder: Path, known: wordnet.WordNet, encode: Any
-) -> tuple[dict[str, dict[str, float]], dict[str, Iterable[Any]]]:
+) -> tuple[dict[str, dict[str, float]], dict[str, list[str]]]:
     """Results and outputs of each set."""
     results, outputs = {}, {}
     for name, rows in sets.items():

@@ -73,8 +73,8 @@ def paraphrase(sentence: Sentence, table: Synonyms) -> str:
 def change(source: str, target: str) -> float:
     """Share of the target's pairs of neighbouring words (ends included) that the source does not have."""
     left, right = ([("", *text.split())] for text in (source, target))
-    have = Counter(zip(left[0], (*left[0][1:], "")))
-    want = Counter(zip(right[0], (*right[0][1:], "")))
+    have = Counter(zip(left[0], (*left[0][1:], ""), strict=True))
+    want = Counter(zip(right[0], (*right[0][1:], ""), strict=True))
     return 1 - sum((have & want).values()) / max(1, sum(want.values()))
 
 

@@ -19,16 +19,22 @@ NUMBER_WORDS = dict(
     zip(
         ["2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"],
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+        strict=True,
     )
 )
-ORDINALS = {"16th": "sixteenth", "17th": "seventeenth", "18th": "eighteenth", "19th": "nineteenth",
-            "20th": "twentieth", "21st": "twenty-first", "15th": "fifteenth", "14th": "fourteenth"}  # fmt: skip
+ORDINALS = {
+    "16th": "sixteenth", "17th": "seventeenth", "18th": "eighteenth", "19th": "nineteenth",
+    "20th": "twentieth", "21st": "twenty-first", "15th": "fifteenth", "14th": "fourteenth",
+}  # fmt: skip
 ORDINALS |= {word: figure for figure, word in ORDINALS.items()}
 # "The end of Rome" is not "Rome's end" to a reader; these say how much or which part, or are half a name.
-PARTS = {"part", "number", "end", "rest", "city", "town", "state", "month", "kind", "use", "lack", "side", "north",
-         "south", "east", "west", "name", "case", "form", "majority", "beginning", "middle", "top", "island", "county",
-         "kingdom", "university", "battle", "house", "river", "village", "area", "region", "province", "idea", "works",
-         "age", "work", "concept", "time", "day", "theory", "exception", "district", "term", "basis"}  # fmt: skip
+PARTS = {
+    "part", "number", "end", "rest", "city", "town", "state", "month", "kind", "use", "lack", "side",
+    "north", "south", "east", "west", "name", "case", "form", "majority", "beginning", "middle", "top",
+    "island", "county", "kingdom", "university", "battle", "house", "river", "village", "area", "region",
+    "province", "idea", "works", "age", "work", "concept", "time", "day", "theory", "exception", "district",
+    "term", "basis",
+}  # fmt: skip
 
 
 class Entry(NamedTuple):
@@ -135,11 +141,11 @@ def turn_genitives(sentence: Sentence) -> None:
                 continue
             if block[1] - block[0] > 4 or (block[0] and tokens[block[0] - 1].pos in ("DET", "ADJ", "PROPN")):
                 continue
-            owned = range(block[1], token.head + 1)
+            possession = range(block[1], token.head + 1)
             after = token.head + 1
             if after < len(tokens) and tokens[after].text == "of":
                 continue
-            sentence.replace(block[0], after, ["the", *owned, "of", *range(block[0], block[1] - 1)])
+            sentence.replace(block[0], after, ["the", *possession, "of", *range(block[0], block[1] - 1)])
 
 
 def turn_relatives(sentence: Sentence) -> None:

@@ -135,9 +135,10 @@ class Sentence:
         while position < len(order):
             piece = order[position]
             change = self.spans.get(piece) if isinstance(piece, int) else None
-            if change and order[position : position + change[0] - piece] == list(range(piece, change[0])):
+            span = list(range(piece, change[0])) if change and isinstance(piece, int) else []
+            if change and order[position : position + len(span)] == span:
                 leaves += change[1]
-                position += change[0] - piece
+                position += len(span)
             else:
                 leaves.append(piece)
                 position += 1

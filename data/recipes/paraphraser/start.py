@@ -1,6 +1,7 @@
 """Where the shipped paraphraser's training starts: a new PEGASUS that already knows where to look.
 
-A sequence-to-sequence model has to find out that most of a paraphrase is copied, and from where, before it can
+A sequence-to-sequence model has to find out that most of a paraphrase is copied, and from where, before it
+can
 learn anything about paraphrasing; from random weights that takes longer than a CPU has. Both facts can be
 written down instead:
 
@@ -14,6 +15,8 @@ Every weight is trained afterwards; all others are PEGASUS's random ones.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,13 +34,13 @@ NORM = 0.35  # length of a word embedding; times 16 it is half as long as the po
 
 
 def build(
-    settings: dict[str, int], vocabulary: int, rows: Rows, seed: int
+    settings: dict[str, Any], vocabulary: int, rows: Rows, seed: int
 ) -> PegasusForConditionalGeneration:
     """Make the model that training starts from.
 
     Parameters
     ----------
-    settings : dict of str to int
+    settings : dict
         Sizes, in the words of `PegasusConfig`.
     vocabulary : int
         Number of pieces.
@@ -104,7 +107,7 @@ def point(model: PegasusForConditionalGeneration, generator: torch.Generator) ->
     place, _ = torch.linalg.qr(torch.randn(width, width, generator=generator))
     before = place[:, :size].T  # where the encoder notes the token before
 
-    def head(attention, index: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> None:
+    def head(attention: Any, index: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> None:
         rows = slice(index * size, (index + 1) * size)
         for linear, weight in (("q_proj", query), ("k_proj", key), ("v_proj", value)):
             getattr(attention, linear).weight[rows] = weight

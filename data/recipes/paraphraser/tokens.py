@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from transformers import AutoTokenizer
@@ -54,7 +54,7 @@ def select(rows: Rows, numbers: Iterable[int]) -> Rows:
 def save(rows: dict[str, Rows], path: Path) -> None:
     """Write named rows to one file, all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, row in rows.items():
         arrays[f"{name}_ids"], arrays[f"{name}_offsets"] = row
     temporary = path.with_name(path.name + ".tmp.npz")

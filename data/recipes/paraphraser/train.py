@@ -3,8 +3,9 @@
     python -m data.recipes.paraphraser.train pretrain  --work FOLDER
     python -m data.recipes.paraphraser.train fine-tune --work FOLDER
 
-One thread; the model works in bf16, the optimiser on fp32 copies of its weights. A checkpoint holds weights, optimiser and step, and batches are a pure
-function of (seed, step), so the same command goes on where a stopped run ended, with the same result.
+One thread; the model works in bf16, the optimiser on fp32 copies of its weights. A checkpoint holds weights,
+optimiser and step, and batches are a pure function of (seed, step), so the same command goes on where a
+stopped run ended, with the same result.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +65,7 @@ def hide(row: np.ndarray, share: float, span: float, random: np.random.Generator
 
 
 def plan(lengths: np.ndarray, budget: int, seed: int) -> Iterator[np.ndarray]:
-    """Endless batches of row numbers: an epoch is a shuffle, cut into runs of like length within `budget` tokens.
+    """Endless batches of row numbers; an epoch is a shuffle, cut into runs of like length within `budget`.
 
     Rows of about the same length meet, so little is padded; which rows those are, and the order of the
     batches, changes from epoch to epoch.
@@ -159,18 +161,18 @@ def train(
         For ``checkpoint.pt``, ``log.jsonl`` and the finished model.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # The fused attention kernel's gradient is many times slower on a CPU, in bf16 with masks, than plain products.
+    # In bf16 with masks, the fused attention kernel's gradient is many times slower on a CPU than products.
     model.set_attn_implementation("eager")
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     masters = [p.detach().float().clone() for _, p in named]
     model.bfloat16().train()
-    parameters = [p for _, p in named]
+    parameters: list[torch.Tensor] = [p for _, p in named]
     # Vectors and embeddings are not decayed, as usual.
     decayed = [p.dim() > 1 and "shared" not in name for name, p in named]
     optimiser = torch.optim.AdamW(
         [
-            {"params": [m for m, yes in zip(masters, decayed) if yes], "weight_decay": phase["weight_decay"]},
-            {"params": [m for m, yes in zip(masters, decayed) if not yes], "weight_decay": 0.0},
+            {"params": list(compress(masters, decayed)), "weight_decay": phase["weight_decay"]},
+            {"params": list(compress(masters, [not yes for yes in decayed])), "weight_decay": 0.0},
         ],
         lr=phase["learning_rate"], betas=tuple(phase["betas"]), fused=True,
     )  # fmt: skip
@@ -206,7 +208,8 @@ def train(
         batch = collate(pairs_of(rows, step))
         loss = loss_of(model, batch)
         loss.backward()
-        for parameter, master in zip(parameters, masters):
+        for parameter, master in zip(parameters, masters, strict=True):
+            assert parameter.grad is not None
             master.grad, parameter.grad = parameter.grad.float(), None
         torch.nn.utils.clip_grad_norm_(masters, 1.0)
         optimiser.step()
@@ -263,10 +266,11 @@ def main() -> None:
         args.work / "pretrained" / "model", dtype=torch.float32
     )
     lengths = np.maximum(pairs["source"].lengths, pairs["target"].lengths)
-    train(
-        model, lengths, lambda numbers, _: [(pairs["source"].row(n), pairs["target"].row(n)) for n in numbers],
-        phase, args.work / "fine-tuned",
-    )  # fmt: skip
+
+    def pair_of(numbers: np.ndarray, step: int) -> list[Pair]:
+        return [(pairs["source"].row(number), pairs["target"].row(number)) for number in numbers]
+
+    train(model, lengths, pair_of, phase, args.work / "fine-tuned")
 
 
 def shorter(rows: Rows, limit: int) -> Rows:

@@ -51,11 +51,11 @@ def load(folder: Path) -> WordNet:
             ]
     tagged: dict[tuple[str, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for line in _lines(folder / "cntlist.rev"):
-        key, number, count = line.split()
-        lemma, kind = key.split("%")
-        pos = next((pos for pos, kinds in KINDS.items() if kind[0] in kinds), None)
-        if pos:
-            tagged[lemma, pos][int(number)] = int(count)
+        sense, number, uses = line.split()
+        lemma, kind = sense.split("%")
+        part = next((part for part, kinds in KINDS.items() if kind[0] in kinds), None)
+        if part:
+            tagged[lemma, part][int(number)] = int(uses)
     counts = {
         key: [tagged[key][number + 1] for number in range(len(offsets))] for key, offsets in senses.items()
     }
