@@ -15,9 +15,10 @@ from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import stage_names
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
-# shipped pipeline, benchmarks/parse_speed.py.
-_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9}
-_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 300, "augmentation": 240}
+# shipped pipeline, benchmarks/parse_speed.py; with a model the shipped paraphraser (paraphrase_speed.py), of
+# which a full-size one is a hundredfold.
+_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
+_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62
 
@@ -48,7 +49,8 @@ def plan_run(
         if "parses" in run.augmentation.needs:
             wanted.append((stage_name(run.parses), "parses"))
         base = stage or run.name
-        wanted += [(f"{base}.{draw}" if draw else base, "augmentation") for draw in range(draws)]
+        kind = "model" if "model" in run.augmentation.needs else "augmentation"
+        wanted += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
     for name, kind in wanted:
         if any(entry["stage"] == name for entry in entries):
             continue
