@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.errors import MissingError
+from augment_cli.augmentations.base import Resources
+from augment_cli.errors import MissingError, UserError
 from augment_cli.models import shipped_pipeline
 
 # Packages behind each need of an augmentation, and what installs them. Found, not imported.
@@ -52,6 +53,16 @@ def _need(what: str, need: str) -> dict[str, Any]:
     return entry
 
 
+def _missing_model(name: str) -> str | None:
+    """What an augmentation's default model lacks on this machine, or None."""
+    card = augmentations.get(name)
+    try:
+        card.uses(card.parameters(), Resources(0, 0))
+    except UserError as error:
+        return str(error).partition(": ")[0].removeprefix("--")
+    return None
+
+
 def _augmentation(name: str) -> dict[str, Any]:
     try:
         needs = augmentations.get(name).needs
@@ -61,6 +72,8 @@ def _augmentation(name: str) -> dict[str, Any]:
     found = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
     missing = [package for entry in found for package in entry["missing"]]
     lines = [entry["get"] for entry in found if entry["get"]]
+    if "model" in needs and not missing and (model := _missing_model(name)) is not None:
+        missing, lines = [model], [f"augment-cli {name} --allow-download, or name the folder of a model"]
     return {"what": name, "ready": not missing, "missing": missing, "get": lines[0] if lines else None}
 
 

@@ -15,8 +15,8 @@ from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import stage_names
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
-# shipped pipeline, benchmarks/parse_speed.py; with a model the shipped paraphraser (paraphrase_speed.py), of
-# which a full-size one is a hundredfold.
+# shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
+# the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
 _SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
 _BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
 _BYTES_PER_SENTENCE_OF_TEXT = 130

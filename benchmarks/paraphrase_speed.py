@@ -7,6 +7,8 @@ PyTorch takes them. Beside it the package's own path (beam search, batch plan, d
 processes as there are cores, in fp32 and in bf16, each process with one thread. Every round runs all three
 on the same sentences in turns; printed are sentences/s, the ratio to the naive loop of the same round (the
 median of the rounds), and the share of outputs equal to the naive loop's. Loading is in no figure.
+`--one-core` compares one process with one thread each by CPU seconds, which other work on the machine
+disturbs little.
 
 With a GPU the same is done on it, in one process, and then with a full-size PEGASUS (the published
 configuration of `google/pegasus-large`, random weights, outputs of 30 tokens): sentences/s, the busy share
@@ -62,6 +64,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=SAMPLE, help="text, one sentence a line")
     parser.add_argument("--sentences", type=int, default=300, help="taken evenly from the corpus")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--one-core", action="store_true", help="one thread each, in CPU seconds")
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
@@ -70,26 +73,30 @@ def main() -> None:
     folder = find_model(options.model or str(shipped_paraphraser()))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     workers = 1 if device == "cuda" else len(os.sched_getaffinity(0))
-    print(f"{len(texts)} sentences, {BEAMS} beams, {device}, {workers} worker processes")
+    if options.one_core:
+        device, workers = "cpu", 0
+        torch.set_num_threads(1)
+    print(f"{len(texts)} sentences, {BEAMS} beams, {device}, {workers or 'no'} worker processes")
     compare(folder, texts, device, workers, options.rounds)
     if device == "cuda":
         full_size()
 
 
 def compare(folder: ModelFolder, texts: list[str], device: str, workers: int, rounds: int) -> None:
-    """The naive loop and ours in turns, and the table."""
-    naive = NaiveLoop(folder, device)
-    naive(texts[:NAIVE_BATCH])
-    ways = {"naive": naive} | {
+    """The naive loop and ours in turns, and the table. Without workers the CPU's seconds count."""
+    clock = time.perf_counter if workers else time.process_time
+    ways: dict[str, Any] = {"naive": NaiveLoop(folder, device)} | {
         f"ours {precision}": Workers(folder, precision, device, workers) for precision in ("fp32", "bf16")
     }
+    for way in ways.values():
+        way(texts[:NAIVE_BATCH])  # loads what is not loaded yet
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     outputs: dict[str, list[str]] = {}
     for _ in range(rounds):
         for name, way in ways.items():
-            start = time.perf_counter()
+            start = clock()
             outputs[name] = way(texts)
-            speeds[name].append(len(texts) / (time.perf_counter() - start))
+            speeds[name].append(len(texts) / (clock() - start))
     print("| | sentences/s | ratio | equal outputs |\n|---|---:|---:|---:|")
     for name, found in speeds.items():
         ratio = statistics.median(own / base for own, base in zip(found, speeds["naive"], strict=True))
@@ -123,9 +130,17 @@ class NaiveLoop:
 
 
 class Workers:
-    """Processes that have loaded the model, one thread each; they take batches as they become free."""
+    """Processes that have loaded the model, one thread each; they take batches as they become free.
+
+    With a count of 0 everything happens in this process.
+    """
 
     def __init__(self, folder: ModelFolder, precision: str, device: str, count: int) -> None:
+        self._planner = Seq2Seq(folder, Decoding(beams=BEAMS), precision=precision, device=device)
+        self._budget = BATCH_TOKENS[device]
+        self._pool: Any = None
+        if not count:
+            return
         context = multiprocessing.get_context("spawn")
         barrier = context.Barrier(count)
         # The environment of a new process decides its threads, before any library is loaded.
@@ -137,22 +152,25 @@ class Workers:
             del os.environ["OMP_NUM_THREADS"]
         else:
             os.environ["OMP_NUM_THREADS"] = before
-        self._planner = Seq2Seq(folder, Decoding(beams=BEAMS))
-        self._budget = BATCH_TOKENS[device]
 
     def __call__(self, texts: list[str]) -> list[str]:
         plan = plan_batches(self._planner.lengths(texts), self._budget)
         batches = [[texts[row] for row in rows] for rows in plan]
         outputs = [""] * len(texts)
-        for rows, found in zip(plan, self._pool.imap(_paraphrase, batches), strict=True):
+        if self._pool is None:
+            results = (_paraphrase_with(self._planner, batch) for batch in batches)
+        else:
+            results = self._pool.imap(_paraphrase, batches)
+        for rows, found in zip(plan, results, strict=True):
             for row, output in zip(rows, found, strict=True):
                 outputs[row] = output
         return outputs
 
     def close(self) -> None:
         """End the processes."""
-        self._pool.close()
-        self._pool.join()
+        if self._pool is not None:
+            self._pool.close()
+            self._pool.join()
 
 
 _STATE: dict[str, Any] = {}
@@ -170,8 +188,12 @@ def _wait(number: int) -> None:
 
 
 def _paraphrase(texts: list[str]) -> list[str]:
-    ids, _ = _STATE["model"].read(texts)
-    return [outputs[0].text for outputs in _STATE["model"].write(ids, 0, range(len(texts)))]
+    return _paraphrase_with(_STATE["model"], texts)
+
+
+def _paraphrase_with(model: Seq2Seq, texts: list[str]) -> list[str]:
+    ids, _ = model.read(texts)
+    return [outputs[0].text for outputs in model.write(ids, 0, range(len(texts)))]
 
 
 def full_size() -> None:

@@ -27,7 +27,7 @@ from augment_cli.neural.checks import reason_against
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, find_model, read_config
 from augment_cli.neural.rewriting import Rewriter, Rewritten
-from augment_cli.neural.runtime import RuntimeParameters, pin_runtime, runtime_settings
+from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pin_runtime, runtime_settings
 
 COLUMNS = (
     pa.field("intermediate", pa.string()),
@@ -161,6 +161,7 @@ def _prepare(parameters: BackTranslateParameters, resources: Resources) -> Prepa
         translator.rewrite,
         COLUMNS,
         parameters.batch_tokens,
+        parameters.rows,
         translator.use_device,
     )
 
@@ -175,6 +176,7 @@ BACK_TRANSLATE = Augmentation(
     prepare=_prepare,
     columns=COLUMNS,
     resolve=_resolve,
+    warnings=lambda parameters, resources: limit_warnings(parameters),
     uses=_uses,
     pin=_pin,
     libraries=("torch", "transformers", "tokenizers", "sentencepiece"),

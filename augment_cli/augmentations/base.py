@@ -46,8 +46,18 @@ LOOPING_OUTPUT = "looping_output"  # a piece repeats itself
 WRONG_SCRIPT = "wrong_script"  # letters that the original's script does not have
 ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
 MEANING_LOST = "meaning_lost"  # none of the candidates means the same
+BEYOND_LIMIT = "beyond_limit"  # the model was to be run on the first rows only
 _MODEL_REASONS = frozenset(
-    {EMPTY_OUTPUT, SAME_WORDS, TRUNCATED_OUTPUT, LOOPING_OUTPUT, WRONG_SCRIPT, ABSURD_LENGTH, MEANING_LOST}
+    {
+        EMPTY_OUTPUT,
+        SAME_WORDS,
+        TRUNCATED_OUTPUT,
+        LOOPING_OUTPUT,
+        WRONG_SCRIPT,
+        ABSURD_LENGTH,
+        MEANING_LOST,
+        BEYOND_LIMIT,
+    }
 )
 _SYNTAX_REASONS = frozenset(
     {

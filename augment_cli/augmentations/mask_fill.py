@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.base import (
+    BEYOND_LIMIT,
     EMPTY_WINDOW,
     NO_ELIGIBLE_TOKEN,
     NO_POSITION_DRAWN,
@@ -33,7 +34,13 @@ from augment_cli.draws import uniform
 from augment_cli.neural.batches import plan_batches
 from augment_cli.neural.loading import ModelFolder, find_model, read_config
 from augment_cli.neural.mask_filling import Masked, MaskFiller
-from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters, pin_runtime, runtime_settings
+from augment_cli.neural.runtime import (
+    MemoryGuard,
+    RuntimeParameters,
+    limit_warnings,
+    pin_runtime,
+    runtime_settings,
+)
 from augment_cli.spans import Edits
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("words", pa.int32(), nullable=False))
@@ -152,6 +159,8 @@ class _MaskFilling:
     def _choose(self, row_id: int, text: str) -> _Sentence:
         """ceil(share · words) of the words, drawn without replacement, in the order of the text."""
         spans = [match.span() for match in _WORD.finditer(text)]
+        if self._parameters.rows and row_id >= self._parameters.rows:
+            return _Sentence(row_id, text, len(spans), [], [])
         count = min(math.ceil(self._parameters.share * len(spans)), self._parameters.most or len(spans))
         numbers = np.arange(len(spans))
         draws = uniform(self._position_key, np.full(len(spans), row_id), numbers)
@@ -189,9 +198,10 @@ class _MaskFilling:
         refused = [sentence.text[start:end].lower() for start, end in sentence.spans]
         return Masked(sentence.row_id, text, gaps, sentence.chosen, refused)
 
-    @staticmethod
-    def _reason(sentence: _Sentence) -> str:
+    def _reason(self, sentence: _Sentence) -> str:
         """Why a sentence without edits is unchanged."""
+        if self._parameters.rows and sentence.row_id >= self._parameters.rows:
+            return BEYOND_LIMIT
         if not sentence.text.strip():
             return NO_TOKEN
         if not sentence.words:
@@ -222,6 +232,7 @@ MASK_FILL = Augmentation(
     prepare=_prepare,
     columns=COLUMNS,
     resolve=_resolve,
+    warnings=lambda parameters, resources: limit_warnings(parameters),
     uses=_uses,
     pin=_pin,
     libraries=("torch", "transformers", "tokenizers"),

@@ -27,7 +27,7 @@ from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, find_model, read_config
 from augment_cli.neural.rewriting import Rewriter, Rewritten
-from augment_cli.neural.runtime import RuntimeParameters, pin_runtime, runtime_settings
+from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pin_runtime, runtime_settings
 
 COLUMNS = (pa.field("rejected", pa.string()), pa.field("input_truncated", pa.bool_(), nullable=False))
 
@@ -102,11 +102,13 @@ def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str
 
 def _warnings(parameters: ParaphraseParameters, resources: Resources) -> list[str]:
     """A model that calls itself a demonstration is one (`demonstration` in its config.json)."""
+    limit = limit_warnings(parameters)
     if not getattr(read_config(_model(parameters).path), "demonstration", False):
-        return []
+        return limit
     return [
+        *limit,
         "the shipped small paraphraser is a demonstration model: its card says how good it is; for training "
-        "data give a full-size one, such as --model tuner007/pegasus_paraphrase"
+        "data give a full-size one, such as --model tuner007/pegasus_paraphrase",
     ]
 
 
@@ -218,6 +220,7 @@ def _prepare(parameters: ParaphraseParameters, resources: Resources) -> Prepared
         paraphraser.rewrite,
         COLUMNS,
         parameters.batch_tokens,
+        parameters.rows,
         paraphraser.use_device,
     )
 

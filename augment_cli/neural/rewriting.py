@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.base import NO_TOKEN, Batch, Outcome
+from augment_cli.augmentations.base import BEYOND_LIMIT, NO_TOKEN, Batch, Outcome
 from augment_cli.neural.batches import plan_batches
 from augment_cli.neural.changes import edits_of
 from augment_cli.neural.runtime import MemoryGuard
@@ -36,6 +36,8 @@ class Rewriter:
     columns : sequence of pyarrow.Field
         Own columns; null or false for blank rows.
     batch_tokens : int
+    rows : int
+        The model is run on the first rows only; 0 for all.
     set_device : callable
         Called with the device to run on, before the first batch.
     """
@@ -46,10 +48,11 @@ class Rewriter:
         rewrite: Callable[[list[tuple[int, str]]], list[Rewritten]],
         columns: Sequence[pa.Field],
         batch_tokens: int,
+        rows: int,
         set_device: Callable[[str], None],
     ) -> None:
         self._lengths, self._rewrite = lengths, rewrite
-        self._columns, self._batch_tokens = columns, batch_tokens
+        self._columns, self._batch_tokens, self._rows = columns, batch_tokens, rows
         self.use_device = set_device
         self._guard = MemoryGuard()
 
@@ -64,11 +67,14 @@ class Rewriter:
 
     def __call__(self, batch: Batch) -> Outcome:
         texts = batch.texts.to_pylist()
-        todo = [number for number, text in enumerate(texts) if text.strip()]
+        beyond = batch.row_ids >= (self._rows or np.inf)
+        todo = [number for number, text in enumerate(texts) if text.strip() and not beyond[number]]
         items = [(int(batch.row_ids[number]), texts[number]) for number in todo]
         done = dict(zip(todo, self._guard.run(self._rewrite, items) if items else [], strict=True))
-        blank = Rewritten(None, NO_TOKEN)
-        results = [done.get(number, blank) for number in range(len(texts))]
+        results = [
+            done.get(number) or Rewritten(None, BEYOND_LIMIT if beyond[number] else NO_TOKEN)
+            for number in range(len(texts))
+        ]
         columns = {
             column.name: pa.array(
                 [result.columns.get(column.name, None if column.nullable else False) for result in results],

@@ -32,6 +32,9 @@ class RuntimeParameters:
         0, "most input tokens in a batch; 0: 1024 on a CPU, 16384 on a GPU", minimum=0
     )
     threads: int = parameter(1, "CPU threads of each worker", minimum=1, maximum=1024)
+    rows: int = parameter(
+        0, "run the model on the first N sentences only, the others stay unchanged; 0 for all", minimum=0
+    )
     allow_download: bool = parameter(False, "fetch a model that is not on this machine from the hub")
 
 
@@ -80,7 +83,15 @@ def runtime_settings(parameters: RuntimeParameters) -> dict[str, Any]:
         "device": parameters.device,
         "batch_tokens": parameters.batch_tokens,
         "threads": parameters.threads,
+        "rows": parameters.rows or None,
     }
+
+
+def limit_warnings(parameters: RuntimeParameters) -> list[str]:
+    """A person should know that most of the stage is unchanged on purpose."""
+    if not parameters.rows:
+        return []
+    return [f"the model runs on the first {parameters.rows:,} sentences only; --rows 0 takes them all"]
 
 
 def dtype_of(precision: str) -> Any:

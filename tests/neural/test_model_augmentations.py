@@ -1,5 +1,7 @@
 """The three augmentations that run a model keep the contract of all the others, with real loaders."""
 
+import json
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -113,6 +115,36 @@ def test_an_input_over_the_limit_is_cut_and_marked(run_of, store_path, kind):
     long = "the river waits near the bridge " * 300
     table = augment_texts(["The old bridge waits.", long], Store.open(store_path), run_of(kind))
     assert table["input_truncated"].to_pylist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["pegasus", "marian", "bert"])
+def test_rows_beyond_the_limit_stay_unchanged(run_of, store_path, kind):
+    store, run = Store.open(store_path), run_of(kind, rows=20)
+    limited = augment_texts(SENTENCES, store, run).to_pylist()
+    whole = augment_texts(SENTENCES, store, run_of(kind)).to_pylist()
+    assert {row["reason"] for row in limited[20:]} == {"beyond_limit"}
+    assert [row["text"] for row in limited[:20]] == [row["text"] for row in whole[:20]]
+    assert "first 20 sentences only" in run.warnings(store)[0]
+
+
+def test_doctor_names_a_default_model_that_is_not_here(tmp_path, monkeypatch):
+    from augment_cli.doctor import examine
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    entries = {entry["what"]: entry for entry in examine(tmp_path)}
+    assert entries["mask-fill"]["missing"] == ["model bert-base-uncased"]
+    assert entries["back-translate"]["missing"] == ["forward Helsinki-NLP/opus-mt-en-fr"]
+    assert "--allow-download" in entries["mask-fill"]["get"]
+
+
+def test_a_demonstration_model_says_so(model, tmp_path, store_path):
+    folder = tmp_path / "demonstration"
+    shutil.copytree(model("pegasus"), folder)
+    config = json.loads((folder / "config.json").read_text()) | {"demonstration": True}
+    (folder / "config.json").write_text(json.dumps(config))
+    store = Store.open(store_path)
+    assert "demonstration" in make_run("paraphrase", model=str(folder)).warnings(store)[0]
+    assert make_run("paraphrase", model=model("pegasus")).warnings(store) == []
 
 
 def test_back_translation_keeps_the_text_in_between(run_of, store_path):
