@@ -118,8 +118,8 @@ class Sentence:
         return all(last <= start or first >= end for start, (end, _) in self.spans.items())
 
     def replace(self, first: int, last: int, pieces: list[Piece]) -> bool:
-        """Note that a span becomes `pieces`; False where another rule was there before."""
-        if not self.free(first, last):
+        """Note that a span becomes `pieces`; False where it is empty or another rule was there before."""
+        if last <= first or not self.free(first, last):
             return False
         self.spans[first] = (last, pieces)
         return True
