@@ -54,3 +54,4 @@ clean:
 -include eval/Makefile.inc
 -include train/Makefile.inc
 -include data/recipes/pipeline/Makefile.inc
+-include data/recipes/paraphraser/Makefile.inc

@@ -40,7 +40,8 @@ def shipped_paraphraser() -> Path:
     folder = Path(__file__).parent / PARAPHRASER
     if not (folder / "config.json").is_file():
         raise MissingError(
-            f"{folder}: the shipped paraphraser is not there; install augment-cli anew, or name a folder or "
-            "a hub model with --model"
+            f"{folder}: this installation came without a paraphraser; name a folder or a hub model with "
+            "--model (the paper's: tuner007/pegasus_paraphrase), or make the small one with "
+            "`make paraphraser` in a checkout"
         )
     return folder

@@ -14,16 +14,44 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer, GenerationConfig, PegasusForConditionalGeneration
 
 from data.recipes.paraphraser.train import RECIPE
+from data.recipes.paraphraser.vocabulary import compact
 
 LIMIT = 13_000_000  # bytes, all files together
+HERE = Path(__file__).parent
+LICENCES = (
+    HERE / "attribution.txt",
+    HERE.parent / "CC-BY-SA-4.0.txt",
+    HERE.parents[2] / "augment_cli/resources/wordnet/LICENSE",
+)
 
 
 def ship(trained: Path, tokenizer: Path, generation: dict[str, Any], out: Path, demonstration: bool) -> int:
-    """Write the shipped folder, all or nothing; return its size in bytes."""
+    """Write the shipped folder, all or nothing.
+
+    Parameters
+    ----------
+    trained, tokenizer : Path
+        Model folder of the fine-tuning, and the vocabulary's folder.
+    generation : dict
+        Settings of `GenerationConfig`.
+    out : Path
+        Folder to replace; a card that lies there stays.
+    demonstration : bool
+        Noted in config.json; the command that paraphrases warns of such a model.
+
+    Returns
+    -------
+    int
+        Bytes of all files together.
+
+    Raises
+    ------
+    SystemExit
+        If that is more than `LIMIT`; `out` is then untouched.
+    """
     temporary = out.with_name(out.name + ".new")
     shutil.rmtree(temporary, ignore_errors=True)
     model = PegasusForConditionalGeneration.from_pretrained(trained, dtype=torch.bfloat16)
@@ -31,26 +59,22 @@ def ship(trained: Path, tokenizer: Path, generation: dict[str, Any], out: Path, 
         pad_token_id=0, eos_token_id=1, decoder_start_token_id=0, forced_eos_token_id=1, **generation
     )
     model.config.demonstration = demonstration
+    # Computed position vectors stay in the file (131 kB): without them loading reports missing weights.
     model.save_pretrained(temporary)
-    # Sinusoids are computed, and the one matrix of word embeddings is stored once.
-    path = temporary / "model.safetensors"
-    kept = {name: tensor for name, tensor in load_file(path).items() if not _computed(name)}
-    save_file(kept, path, metadata={"format": "pt"})
+    (temporary / "model.safetensors").chmod(0o644)  # written for the owner alone
     AutoTokenizer.from_pretrained(tokenizer).save_pretrained(temporary)
-    shutil.copy(Path(__file__).with_name("LICENSE.txt"), temporary / "LICENSE")
-    for old in out.glob("*"):
-        if old.name in ("README.md", "__init__.py"):  # the card belongs to `evaluate`
-            shutil.copy(old, temporary / old.name)
+    compact(temporary / "tokenizer.json")
+    (temporary / "LICENSE").write_text(
+        "\n".join(path.read_text(encoding="utf-8") for path in LICENCES), encoding="utf-8"
+    )
+    if (out / "README.md").exists():  # the card belongs to `evaluate`
+        shutil.copy(out / "README.md", temporary)
     size = sum(file.stat().st_size for file in temporary.rglob("*") if file.is_file())
     if size > LIMIT:
         raise SystemExit(f"{temporary} has {size:,} bytes, more than {LIMIT:,}: train a smaller [model]")
     shutil.rmtree(out, ignore_errors=True)
     temporary.replace(out)
     return size
-
-
-def _computed(name: str) -> bool:
-    return name.endswith(("embed_positions.weight", "final_logits_bias"))
 
 
 def main() -> None:

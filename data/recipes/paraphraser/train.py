@@ -113,7 +113,7 @@ class CrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Scores (rows, vocabulary) and labels (rows,) to a scalar; the gradient is worked out at once."""
-        chances = scores.float()
+        chances = scores.to(torch.float32, copy=True)
         chances.sub_(chances.amax(1, keepdim=True)).exp_()
         chances.div_(chances.sum(1, keepdim=True))
         right = chances.gather(1, labels[:, None])

@@ -76,8 +76,11 @@ def save(pieces: list[tuple[str, float]], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = PegasusTokenizer(vocab=pieces, offset=2, model_max_length=MAX_LENGTH)
     tokenizer.save_pretrained(folder)
-    # Without indentation the file is half as long.
-    path = folder / "tokenizer.json"
+    compact(folder / "tokenizer.json")
+
+
+def compact(path: Path) -> None:
+    """Write a JSON file anew without indentation, which doubles a vocabulary's size."""
     content = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
