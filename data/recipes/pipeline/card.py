@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ with their word, "?!" and "----" are one token).
 ## Scores
 
 By spaCy's scorer, percent, one sentence a document, UAS and LAS without punctuation. *Gold words*: the
-pipeline is given the treebank's words. *Raw text*: it divides the text itself, and a word divided otherwise
-counts as wrong.
+pipeline is given the treebank's words. *Raw text*: it divides the text itself; a word divided otherwise
+counts as wrong in UAS and LAS and is left out of the others.
 
 | | UPOS | XPOS | features | lemma | UAS | LAS | tokens F |
 |---|---|---|---|---|---|---|---|
@@ -62,7 +63,7 @@ Against what this project asks of it, on EWT dev:
 |---|---|---|---|---|
 {required}
 
-Speed, words a second of one process on one (shared) core of the machine it was made on: {speed}.
+Speed, words a second of processor time on one core of the (shared) machine it was made on: {speed}.
 
 ## Weaknesses
 
@@ -108,6 +109,7 @@ def write_card(folder: Path, results: dict[str, Any], note: str) -> None:
     card = CARD.format(
         size=results["size"] / 1e6, scores="\n".join(scores), teacher="\n".join(teacher),
         silver=f"{results['silver']:,}",
-        required="\n".join(required), speed=speed, weakest=weakest, note=f"\n{note}\n" if note else "",
+        required="\n".join(required), speed=speed, weakest=weakest,
+        note=f"\n{textwrap.fill(note, 108)}\n" if note else "",
     )  # fmt: skip
     (folder / "README.md").write_text(card, encoding="utf-8")
