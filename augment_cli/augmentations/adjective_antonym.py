@@ -90,7 +90,11 @@ def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edi
     maybe = maybe[~_hyphenated(view, spans, maybe)]
     before = np.maximum(maybe - 1, 0)
     measured = parses.lower_at(before).among(_MEASURES) & (view.rows[before] == view.rows[maybe])
-    maybe = maybe[~measured & ~parses.lower_at(maybe).among(_FIXED)]
+    # "in general", "at large": an adjective between a preposition and no noun.
+    behind = np.minimum(maybe + 1, len(view.roles) - 1)
+    alone = parses.pos.among({"ADP"})[before] & (before < maybe)
+    alone &= ~parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ"})[behind] & ~spans.is_hyphen[behind]
+    maybe = maybe[~measured & ~alone & ~parses.lower_at(maybe).among(_FIXED)]
     forms, tag_codes = parses.forms_at(maybe), tags.codes[maybe]
     opens = spans.opens(maybe)
     tables = _opposites()
@@ -122,11 +126,8 @@ def _hyphenated(view: ClauseView, spans: Constituents, tokens: np.ndarray) -> np
     parses, last = view.parses, len(view.roles) - 1
     before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, last)
     rows = view.rows[tokens]
-    joins = parses.forms_at(np.arange(len(view.roles))[spans.is_mark]).among({"-", "–", "/", "‐"})
-    is_join = np.zeros(len(view.roles), bool)
-    is_join[np.flatnonzero(spans.is_mark)] = joins
-    left = is_join[before] & ~parses.whitespace[before] & (view.rows[before] == rows)
-    right = is_join[behind] & ~parses.whitespace[tokens] & (view.rows[behind] == rows)
+    left = spans.is_hyphen[before] & ~parses.whitespace[before] & (view.rows[before] == rows)
+    right = spans.is_hyphen[behind] & ~parses.whitespace[tokens] & (view.rows[behind] == rows)
     return left | right
 
 

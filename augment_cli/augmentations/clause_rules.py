@@ -18,6 +18,7 @@ FINITE = (VerbForm.PAST, VerbForm.PRESENT, VerbForm.PRESENT_THIRD, VerbForm.MODA
 ACCUSATIVES = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 NOMINATIVES = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 _RELATIVE = words("who which that")
+_COUNTRIES = words("states nations netherlands philippines bahamas maldives emirates")
 _PLURALS = words("you some all most half others")
 _CONTRACTED_NEGATIONS = words("not n't n’t")
 
@@ -172,7 +173,7 @@ class Arguments:
 
 
 def _is_singular_name(word: str) -> bool:
-    return word.endswith(("is", "us", "ss", "as", "os"))
+    return word.endswith(("is", "us", "ss", "as", "os")) or word in _COUNTRIES
 
 
 def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:

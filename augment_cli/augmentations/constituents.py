@@ -59,6 +59,22 @@ class Constituents:
         return self._marks_among(frozenset({","}))
 
     @cached_property
+    def is_hyphen(self) -> np.ndarray:
+        """bool (N,): hyphens and slashes, which join words."""
+        return self._marks_among(frozenset({"-", "–", "/", "‐"}))
+
+    @cached_property
+    def colons(self) -> np.ndarray:
+        """bool (N,): colons and semicolons."""
+        return self._marks_among(frozenset({":", ";"}))
+
+    @cached_property
+    def is_opening(self) -> np.ndarray:
+        """bool (N,): double quotation marks that open, by the space in front of them."""
+        spaced = np.append(True, self.view.parses.whitespace[:-1])[: len(self.is_mark)]
+        return self._marks_among(_STRAIGHT | {"“", "«", "„"}) & spaced
+
+    @cached_property
     def dividers(self) -> np.ndarray:
         """bool (N,): marks that divide and belong to neither side: commas, colons, dashes, full stops."""
         return self._marks_among(_DIVIDERS) | self.is_space
@@ -154,7 +170,8 @@ class Constituents:
         lowered = np.flatnonzero(inwards)
         lowered = lowered[self._loses_capital(left[lowered])]
         strings = _with_first(strings, lowered, pc.utf8_lower)
-        raised = np.flatnonzero(to_front & self._has_capital(self.bounds[0][rows]))
+        begins = self.view.parses.forms_at(self.bounds[0][rows])
+        raised = np.flatnonzero(to_front & ~begins.where(lambda form: form[:1].islower()))
         plain = self.view.parses.forms_at(left[raised]).where(str.islower)  # not iPhone
         return _with_first(strings, raised[plain], pc.utf8_upper)
 

@@ -46,7 +46,8 @@ _OF_VERBS = words(
 )
 _IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
 _PARTITIVES = words(
-    "one some many most all none part number majority half few several both each any lot rest kind type sort"
+    "one some many most all none part number majority half few several both each any lot rest total kind "
+    "type sort"
 )
 _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
@@ -75,6 +76,7 @@ def _summarise(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: E
         ((verbs < 0) | ~np.isin(view.verb_forms[verbs], FINITE), NO_FINITE_VERB),
         (subjects < 0, NO_SUBJECT),
         (subjects > verbs, INVERTED),
+        (view.any((view.roles == Role.MARKER) & view.of_root)[rows], DOUBTFUL_PARSE),  # a clause's verb
     )
     rows, roots = rows[good], roots[good]
     keep = _kept(view, arguments, spans, roots)
@@ -100,7 +102,7 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     copulas = np.flatnonzero(deps.among({"cop"}))
     predicate[parses.parents[copulas]] = True
     of_verb = deps.among(_OF_VERBS)[arguments.clause_labels] | helps | conjunct | predicate
-    of_verb |= _first_oblique(view, arguments)
+    of_verb |= _first_oblique(view, arguments) | deps.among({"det"})  # a noun that was taken for a verb
     of_noun = deps.among(_OF_NOUNS | {"case"}) | (helps & (view.roles != Role.MARKER))
     of_preposition = deps.among({"pobj"})
     # "One of the towns": here the phrase says what there is one of.
@@ -176,7 +178,7 @@ def _with_marks(view: ClauseView, spans: Constituents, kept: np.ndarray) -> np.n
     marks = np.flatnonzero(spans.is_mark)
     marks = marks[view.parses.forms_at(marks).among({",", ";", ":"}) & (next_kept[marks] < count)]
     target = next_kept[marks]
-    marks = marks[(begun[target + 1] > begun[marks + 1]) & (view.rows[target] == view.rows[marks])]
+    marks = marks[(begun[target + 1] > begun[marks]) & (view.rows[target] == view.rows[marks])]
     # Of two marks with nothing between them the later one stays.
     after = np.append(next_kept[marks[1:]], count)[: len(marks)]
     marks = marks[next_kept[marks] != after]
@@ -214,9 +216,11 @@ def _delete(
     bare = ~closes[rest] & ~parses.whitespace[right[rest]] & ~spans.is_mark[following[rest]]
     texts = [" " if stuck else "" for stuck in bare.tolist()]
     put(edits, owner[rest], starts, ends, texts)
-    # Brackets and quotation marks at the end go unless their partners stand at the beginning.
-    headed = first > parses.offsets[:-1]
-    orphans = np.flatnonzero(chosen[rows] & (places > last[rows]) & ~headed[rows] & _brackets(view, spans))
+    # Brackets and quotation marks around the sentence stay if they stand on both sides of it.
+    marks = chosen[rows] & _brackets(view, spans)
+    in_front, at_end = marks & (places < first[rows]), marks & (places > last[rows])
+    orphans = (in_front & ~view.any(at_end)[rows]) | (at_end & ~view.any(in_front)[rows])
+    orphans = np.flatnonzero(orphans)
     put(edits, rows[orphans], parses.starts[orphans], parses.ends[orphans], [""] * len(orphans))
 
 

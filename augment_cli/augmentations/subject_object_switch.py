@@ -48,6 +48,8 @@ from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
 
 _LONGEST = 25  # tokens of a subject; longer ones are wrong parses more often than not
+# What follows the comma of an apposition, a participle or a relative clause.
+_MODIFYING = words("IN VBN VBG WDT WP WP$ WRB")
 # Words that cannot change their place, or would mean nothing there.
 _BOUND = words(
     "who whom whose which that what whoever whatever myself yourself himself herself itself ourselves "
@@ -154,7 +156,7 @@ def _is_doubtful(
 ) -> np.ndarray:
     """bool (m,): spans that bear the signs of a wrong parse."""
     doubtful = ~spans.are_whole(left, right) | (left > heads) | (right < heads)
-    doubtful |= right - left >= _LONGEST
+    doubtful |= (right - left >= _LONGEST) | (spans.count(spans.colons, left, right) > 0)
     safe = np.minimum(left, len(view.roles) - 1)
     doubtful |= view.parses.pos.among({"ADP", "SCONJ", "CCONJ", "VERB", "AUX"})[safe] & (safe != heads)
     finite = np.isin(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
@@ -165,7 +167,11 @@ def _is_doubtful(
     inside = (behind > right) & (view.rows[behind] == view.rows[safe])
     joined = spans.is_mark[behind] & ~view.parses.whitespace[right] & ~view.parses.whitespace[behind]
     joined &= right < spans.bounds[1][view.rows[safe]]
-    joined |= view.parses.tags.among({"WDT", "WP"})[behind]
+    joined |= view.parses.tags.among({"WDT", "WP"})[behind] | view.parses.lower_at(behind).among({"that"})
+    joined |= spans.is_opening[behind]
+    # "some motion" of "some motion sickness"
+    noun = view.parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM"})
+    joined |= noun[right] & view.parses.pos.among({"NOUN", "PROPN"})[behind]
     return doubtful | (inside & joined)
 
 
@@ -193,7 +199,9 @@ def _with_comma(
     places = np.arange(len(view.roles))
     last_comma = np.maximum.accumulate(np.where(spans.commas, places, -1))[right]
     joined = spans.count(view.parses.pos.among({"CCONJ"}), np.maximum(last_comma, left), right) > 0
-    apposed = (last_comma > left) & ~joined
+    second = np.minimum(last_comma + 1, len(places) - 1)
+    modifies = view.parses.tags.among(_MODIFYING)[second]  # ", like cod and flounder"
+    apposed = (last_comma > left) & (~joined | modifies)
     following = np.minimum(right + 1, len(places) - 1)
     takes = apposed & spans.commas[following] & (view.rows[following] == view.rows[right])
     second = np.minimum(following + 1, len(places) - 1)
