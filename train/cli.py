@@ -8,6 +8,7 @@ Examples
     python -m train una --store store --encoder data/models/encoder --out runs/una --seeds 42,0,1
     torchrun --nproc-per-node 2 -m train simcse --store store --out runs/simcse --set precision=bf16
     python -m train una --store store --out runs/una --dry-run
+    python -m train simcse --store store --out runs/queue --set momentum.queue=160
     python -m train plot runs/una
 """
 
@@ -42,7 +43,11 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting of the recipe"
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a setting of the recipe; TABLE.KEY=VALUE in one of its tables (train/additions)",
     )
     parser.add_argument("--seeds", help="comma-separated; one run each, then mean and sd")
     parser.add_argument("--allow-download", action="store_true", help="fetch a hub encoder that is not here")

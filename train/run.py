@@ -205,7 +205,11 @@ def train(run: Run, ranks: Ranks) -> Outcome:
                 metrics = objective.backward(model, batch.to(ranks.device), done)
                 ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
                 norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip or math.inf))
-                watch.check(sum(metrics.values()) if math.isfinite(norm) else norm, done + 1)
+                parts = [
+                    *metrics.values(),
+                    norm,
+                ]  # the first is the one that a collapse would bring to zero
+                watch.check(next((x for x in parts if not math.isfinite(x)), parts[0]), done + 1)
                 optimizer.step()
                 optimizer.zero_grad()
                 done += 1
