@@ -17,6 +17,8 @@ from augment_cli.neural.runtime import dtype_of, inference
 
 _TOKENISED_AT_ONCE = 4096
 _LONGEST_OUTPUT = 128  # tokens, where neither the model nor the user says
+# Settings of a model that look at the whole batch, or at the clock: transformers' own search keeps to them.
+_ONLY_THEIRS = ("encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "max_time", "stop_strings")
 _NO_LIMIT = 1_000_000  # tokenizers without a limit claim some astronomical one
 
 
@@ -186,9 +188,11 @@ class Seq2Seq:
         if config.do_sample:
             rows = np.asarray(row_ids, np.int64)
             decode: Any = keyed_sampling(key, rows, config.top_k or 0, self._shares)
-        elif config.num_beams > 1:
+        elif config.num_beams > 1 and all(
+            getattr(config, name, None) in (None, 0, 1) for name in _ONLY_THEIRS
+        ):
             decode = sharing_beam_search(self._shares)
-        else:  # one beam is the library's greedy search, which keeps no finished sequences
+        else:  # also for one beam, which is greedy search: it keeps no finished sequences
             decode = None
         with inference(self._threads):
             output = model.generate(

@@ -193,6 +193,18 @@ def test_one_beam_is_greedy_search(model):
         assert text == one_line(generator.tokenizer.decode(output[0], skip_special_tokens=True))
 
 
+def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
+    import torch
+
+    generator = Seq2Seq(find_model(model("pegasus")), Decoding(beams=3))
+    generator._model.generation_config.encoder_no_repeat_ngram_size = 1
+    ids, _ = generator.read(SENTENCES[:8])
+    for row, (output,) in zip(ids, generator.write(ids, 0, range(8)), strict=True):
+        with torch.inference_mode():
+            tokens = generator._model.generate(torch.tensor([row]), num_beams=3)
+        assert output.text == one_line(generator.tokenizer.decode(tokens[0], skip_special_tokens=True))
+
+
 # --- sampling, candidates
 
 
