@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import Batch, Outcome, Resources
+from augment_cli.augmentations.phrases import PhraseTable
 from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list, word_list_digest, word_set
@@ -190,11 +191,22 @@ def draw_first(relation: Relation) -> Relation:
     return Relation(offsets_from_lengths(counts), relation.targets[first], relation.weights[first])
 
 
+@lru_cache(maxsize=1)
+def _fixed_phrases() -> PhraseTable:
+    return PhraseTable(word_list("fixed_phrases"))
+
+
+def _in_fixed_phrase(words: Words) -> np.ndarray:
+    """Indices of the words of fixed phrases: `for example` is no place for a hyponym."""
+    matches = _fixed_phrases().find(words)
+    return ranges(matches.first, matches.last - matches.first + 1)
+
+
 def form_of_each_word(words: Words, parts: frozenset[int] = ALL_PARTS) -> np.ndarray:
     """int64 (N,): the most likely form of each word, −1 where it has none, is protected, or is another part.
 
-    Function words and words with a capital inside the sentence (names) are protected; so is everything
-    in capitals.
+    Function words, fixed phrases (`for example`) and words with a capital inside the sentence (names)
+    are protected; so is everything in capitals.
     """
     wordnet, table = load_wordnet(), readings()
     codes, distinct = words.lower
@@ -219,6 +231,7 @@ def form_of_each_word(words: Words, parts: frozenset[int] = ALL_PARTS) -> np.nda
         rare = wordnet.entry_counts[wordnet.form_entries[forms[begins]]] < 5
         protected[begins] = shouted | (lengths < 2) | rare
     forms[protected] = -1
+    forms[_in_fixed_phrase(words)] = -1
     found = np.flatnonzero(forms >= 0)
     part = wordnet.entry_parts[wordnet.form_entries[forms[found]]]
     forms[found[~np.isin(part, list(parts))]] = -1
@@ -227,7 +240,7 @@ def form_of_each_word(words: Words, parts: frozenset[int] = ALL_PARTS) -> np.nda
 
 def resources_of_words() -> dict[str, str]:
     """Digests of the tables and lists behind a lexical replacement."""
-    lists = ("function_words", "avoided_words")
+    lists = ("function_words", "avoided_words", "fixed_phrases")
     return {"wordnet": wordnet_digest(), **{name: word_list_digest(name) for name in lists}}
 
 
