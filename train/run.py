@@ -30,7 +30,7 @@ from train.model import Model, draw_key, start
 from train.order import epoch_rows, row_groups, steps_per_epoch
 from train.reader import Reader, ahead, changed_rows
 from train.recipe import Recipe
-from train.schedule import rate_at
+from train.schedule import make_optimizer, rate_at
 from train.signals import StopRequest
 from train.tokens import cache_tokens, stage_draws
 from train.watch import Watch
@@ -116,17 +116,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
     if recipe.compile:
         model.encoder.compile(dynamic=True)
-    groups = [
-        {"params": model.encoder_parameters(), "scale": 1.0},
-        {"params": model.head_parameters(), "scale": recipe.head_rate_scale},
-    ]
-    optimizer = torch.optim.AdamW(
-        [group for group in groups if group["params"]],
-        lr=recipe.learning_rate,
-        betas=recipe.betas,
-        weight_decay=recipe.weight_decay,
-        fused=True,
-    )
+    optimizer = make_optimizer(model, recipe)
 
     # --- the rows
     objective = (MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective)(

@@ -1,8 +1,29 @@
-"""The learning rate as a pure function of the step."""
+"""The optimiser, and its learning rate as a pure function of the step."""
 
 from __future__ import annotations
 
+import torch
+
+from train.model import Model
 from train.recipe import Recipe
+
+
+def make_optimizer(model: Model, recipe: Recipe) -> torch.optim.AdamW:
+    """AdamW in one group for the encoder and one for head and additions.
+
+    Each group's `scale` is to be multiplied with the rate of a step.
+    """
+    groups = [
+        {"params": model.encoder_parameters(), "scale": 1.0},
+        {"params": model.head_parameters(), "scale": recipe.head_rate_scale},
+    ]
+    return torch.optim.AdamW(
+        [group for group in groups if group["params"]],
+        lr=recipe.learning_rate,
+        betas=recipe.betas,
+        weight_decay=recipe.weight_decay,
+        fused=True,
+    )
 
 
 def rate_at(step: int, steps: int, recipe: Recipe) -> float:

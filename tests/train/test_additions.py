@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from augment_cli.errors import UsageError
 from augment_cli.store import Store
@@ -14,10 +15,11 @@ from train import checkpoint
 from train.additions import find
 from train.distributed import join
 from train.log import read_log
-from train.model import Model, start
+from train.model import Model, draw_key, start
 from train.reader import Reader, changed_rows
 from train.recipe import FOLDER, Recipe, additions, load_recipe, make_recipe
 from train.run import Run, open_columns, train
+from train.schedule import make_optimizer
 from train.whiten import spaced_texts, store_whitened
 
 SHORT = {"batch": 16, "max_length": 16, "evaluate_every": 0, "log_every": 1, "pooling": "mean", "threads": 1}
@@ -244,3 +246,28 @@ def test_the_papers_settings():
     sncse = load_recipe("sncse").additions["soft_negative"]
     assert (sncse["least"], sncse["most"], sncse["weight"]) == (0.1, 0.3, 1e-3)
     assert Recipe().additions == {}
+
+
+def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
+    recipe = make_recipe({"head_rate_scale": 100.0, "discriminator": {"stages": ["una"]}, "momentum": {}})
+    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
+    model = Model(encoder.model, "cls", recipe)
+    groups = make_optimizer(model, recipe).param_groups
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    scales = {names[id(p)]: group["scale"] for group in groups for p in group["params"]}
+    assert {name.split(".")[0] for name, scale in scales.items() if scale == 100.0} == {"head", "additions"}
+    assert {name.split(".")[0] for name, scale in scales.items() if scale == 1.0} == {"encoder"}
+    assert not any("momentum" in name for name in scales)  # it follows, and is not trained
+
+
+def test_the_first_step_moves_each_group_by_its_rate(tiny_store, tiny_encoder, tmp_path):
+    go(tiny_store, tiny_encoder, tmp_path, {"steps": 1, "learning_rate": 1e-3, "head_rate_scale": 10.0})
+    recipe = make_recipe(SHORT)
+    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
+    torch.manual_seed(draw_key(recipe.seed, "heads"))
+    before = Model(encoder.model, "mean", recipe).state_dict()
+    after = load_file(checkpoint.checkpoints(tmp_path / "checkpoints")[-1] / "model.safetensors")
+    # Adam's first step is the rate times the gradient's sign, but for gradients next to nothing.
+    moved = {name: float((after[name] - before[name]).abs().max()) for name in after}
+    assert moved["head.dense.weight"] == pytest.approx(1e-2, rel=1e-2)
+    assert moved["encoder.encoder.layer.0.output.dense.weight"] == pytest.approx(1e-3, rel=1e-2)
