@@ -163,6 +163,9 @@ def train(
     folder.mkdir(parents=True, exist_ok=True)
     # In bf16 with masks, the fused attention kernel's gradient is many times slower on a CPU than products.
     model.set_attn_implementation("eager")
+    # Sinusoids stay as they are; a model that was loaded has forgotten that.
+    for side in (model.model.encoder, model.model.decoder):
+        side.embed_positions.requires_grad_(False)
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     masters = [p.detach().float().clone() for _, p in named]
     model.bfloat16().train()

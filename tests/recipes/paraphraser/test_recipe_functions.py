@@ -142,6 +142,8 @@ def test_training_goes_on_where_it_was_stopped(folder: Path, tmp_path: Path) -> 
                     vocab_size=48, pad_token_id=0, eos_token_id=1, decoder_start_token_id=0, **settings
                 )
             )
+            model.save_pretrained(tmp_path / "start")
+            model = PegasusForConditionalGeneration.from_pretrained(tmp_path / "start")  # as fine-tuning does
             pairs_of = lambda numbers, _: [(rows.row(n), rows.row(n)) for n in numbers]  # noqa: E731
             train.train(model, rows.lengths, pairs_of, phase | {"steps": steps}, tmp_path / name)
         return model.state_dict()
