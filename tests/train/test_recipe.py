@@ -14,6 +14,7 @@ def test_every_shipped_recipe_loads(path):
     recipe = load_recipe(path.stem)
     assert recipe.name == path.stem
     assert recipe.description
+    assert f"`{path.stem}`" in (FOLDER.parent.parent / "docs/training.md").read_text(encoding="utf-8")
 
 
 def test_the_papers_settings():
