@@ -15,6 +15,7 @@ import json
 import random
 import re
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from data.recipes.paraphraser import baseline, corpus, parses, wordnet
+from data.recipes.paraphraser.train import RECIPE
 from data.recipes.paraphraser.vocabulary import sample_lines
 
 SEED = 46
@@ -162,6 +164,31 @@ def evaluate(
     return results, outputs
 
 
+def fill(scores: str, lines: str, count: int) -> str:
+    """The card, with the recipe's numbers and what a reader of 50 outputs noted there."""
+    recipe = tomllib.loads(RECIPE.read_text(encoding="utf-8"))
+    notes = recipe["card"]
+    label = (
+        "**It is a demonstration model**: it shows that the command works on a machine without a hub."
+        if notes["demonstration"]
+        else "It makes the quickstart paraphrase on a machine without a hub."
+    )
+    values = {
+        "demonstration": label,
+        "pretrain": f"{recipe['pretrain']['steps']:,}",
+        "fine-tune": f"{recipe['fine-tune']['steps']:,}",
+        "phrases": str(len((HERE / "lexicon.tsv").read_text(encoding="utf-8").splitlines())),
+        "count": str(count),
+        "table": scores,
+        "reading": notes["reading"].strip(),
+        "examples": lines,
+    }
+    card = (HERE / "card.md").read_text(encoding="utf-8")
+    for name, value in values.items():  # not `str.format`: the card holds outputs
+        card = card.replace("{" + name + "}", value)
+    return card
+
+
 def main() -> None:
     """Read the command line, measure, write the card, and the outputs to read."""
     parser = argparse.ArgumentParser(
@@ -192,9 +219,7 @@ def main() -> None:
         args.outputs.write_text(
             json.dumps({"results": results, "outputs": content}, indent=1), encoding="utf-8"
         )
-    # Not `str.format`: the card holds outputs.
-    card = (HERE / "card.md").read_text(encoding="utf-8")
-    card = card.replace("{table}", table(results)).replace("{examples}", examples(args.model))
+    card = fill(table(results), examples(args.model), args.count)
     (args.model / "README.md").write_text(card, encoding="utf-8")
     print(table(results))
 

@@ -1,6 +1,7 @@
 """Small functions of the paraphraser's recipe on inputs that can be checked by eye."""
 
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -223,3 +224,10 @@ def test_measures() -> None:
     assert result["copied"] == 0.5
     assert result["cosine"] == pytest.approx(0.8)
     assert result["cosine below 0.8"] == 0.5
+
+
+def test_card_has_every_place_filled() -> None:
+    card = evaluate.fill("| scores |", "| {x} | y |", 7)
+    assert "--count 7;" not in card and "--count 7`" in card
+    assert "| scores |" in card and "| {x} | y |" in card
+    assert not re.search(r"\{(?!x)[\w-]+\}", card)
