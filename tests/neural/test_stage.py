@@ -40,19 +40,20 @@ def journalled(path):
     return sorted((path / ".work").glob("*/part-*/batch-*.parquet"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run(model):
     return make_run("paraphrase", model=model("bart"), **FAST)
 
 
-@pytest.fixture
-def expected(store_path, run, tmp_path):
+@pytest.fixture(scope="session")
+def expected(run, tmp_path_factory):
     """The bytes of an undisturbed run, in a store of its own."""
-    other = tmp_path / "undisturbed"
-    with Pipeline(other, Engine(1)) as pipeline:
-        pipeline.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=25))
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n")
+    with Pipeline(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
         pipeline.augment(run)
-    return digests(other)
+    return digests(folder / "store")
 
 
 class Died(BaseException):
