@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from augment_cli.errors import MissingError
 from augment_cli.files import canonical_json, sha256_of_json
 from augment_cli.schema import SCHEMA_VERSION
 
@@ -83,5 +84,14 @@ def _show(value: Any) -> str:
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
-    """Installed versions by distribution name."""
-    return {name: importlib.metadata.version(name) for name in sorted(names)}
+    """Installed versions by distribution name.
+
+    Raises
+    ------
+    MissingError
+        If one is not installed.
+    """
+    try:
+        return {name: importlib.metadata.version(name) for name in sorted(names)}
+    except importlib.metadata.PackageNotFoundError as error:
+        raise MissingError(f"needs the package {error.name}; pip install {error.name}") from error

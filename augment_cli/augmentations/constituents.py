@@ -188,7 +188,7 @@ class Constituents:
         following = np.minimum(tokens + 1, len(parses.starts) - 1)
         joined = parses.rows[following] == parses.rows[tokens]
         joined &= self._has_capital(following) & (following > tokens)
-        function = parses.pos.among({"DET", "PRON", "ADP", "SCONJ", "CCONJ", "AUX", "PART"})[tokens]
+        function = parses.pos.among({"DET", "PRON", "ADP", "ADV", "SCONJ", "CCONJ", "AUX", "PART"})[tokens]
         name = parses.tags.among({"NNP", "NNPS"})[tokens] & ~forms.lowered().among(_ARTICLES)
         return common & ~name & (~joined | function)
 

@@ -2,7 +2,7 @@
 
 SNCSE's negation, which it uses as a soft negative: near in form, opposite in sense. The first negation goes;
 where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; a sentence
-without a finite verb gets `Not` in front.
+without a finite verb gets `Not` in front, an imperative `Do not`.
 
 Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in
 `no longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead
@@ -110,6 +110,9 @@ class Negation:
         lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
         reasons[rows[lost]] = DOUBTFUL_PARSE
         verbless = ~has & ~has_finite
+        imperative = verbless & self._is_imperative(rows)
+        self._forbid(view.roots[rows[imperative]])
+        verbless &= ~imperative
         if front:
             self._front(rows[verbless])
         else:
@@ -251,6 +254,24 @@ class Negation:
                 else:
                     text = f"{helper} not {text}"
                 self._put(row, start, int(parses.ends[verb]), in_case(text, case_of(word)))
+
+    def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
+        """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
+        view = self.view
+        roots = view.roots[rows]
+        helped = view.any(np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
+        base = (roots >= 0) & (view.verb_forms[roots] == VerbForm.BASE) & ~view.has_subject[rows]
+        return base & ~helped[rows] & view.parses.pos.among({"VERB", "AUX"})[roots]
+
+    def _forbid(self, verbs: np.ndarray) -> None:
+        """`Let` to `Do not let`."""
+        spans, parses = Constituents(self.view), self.view.parses
+        opens = spans.opens(verbs)
+        words_ = spans.strings(verbs, verbs, opens, np.zeros(len(verbs), bool)).to_pylist()
+        texts = [
+            ("Do" if first else "do") + " not " + word for first, word in zip(opens, words_, strict=True)
+        ]
+        put(self.edits, self.view.rows[verbs], parses.starts[verbs], parses.ends[verbs], texts)
 
     def _front(self, rows: np.ndarray) -> None:
         spans = Constituents(self.view)

@@ -108,6 +108,7 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     # "One of the towns": here the phrase says what there is one of.
     partitive = parses.tags.among({"CD"}) | parses.lower.among(_PARTITIVES)
     of_noun |= deps.among({"npadvmod", "obl:unmarked"}) & parses.pos.among({"ADJ"})[parents]
+    of_noun |= deps.among({"advmod"}) & parses.tags.among({"RBR", "RBS"})  # the most famous
     of_noun |= deps.among({"nmod", "prep"}) & partitive[parents] & (np.arange(len(parents)) > parents)
     adverb = deps.among({"advmod"}) & parses.tags.among({"WRB", "WP"})
     keeps = np.where(verbal[parents], of_verb | adverb, of_noun | of_preposition)

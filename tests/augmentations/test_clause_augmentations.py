@@ -12,8 +12,10 @@ from augment_cli import augmentations
 from augment_cli.augmentations.base import Resources
 from augment_cli.augmentations.constituents import Constituents
 from augment_cli.augmentations.verb_tense import FIRST, FUTURE, OTHER, PAST, PRESENT, THIRD, in_tense
+from augment_cli.errors import MissingError
 from augment_cli.pipeline import SAMPLE
 from augment_cli.runs import as_table
+from augment_cli.settings import library_versions
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 
@@ -215,3 +217,8 @@ def test_adjective_antonyms_keep_everything_else(scheme: str) -> None:
             assert edit["replacement"] != text[edit["start"] : edit["end"]]
             changed += 1
     assert changed > 5
+
+
+def test_a_package_that_is_not_there_is_named() -> None:
+    with pytest.raises(MissingError, match="pip install no-such-inflector"):
+        library_versions(["numpy", "no-such-inflector"])
