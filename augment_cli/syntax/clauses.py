@@ -171,6 +171,11 @@ class ClauseView:
         return clauses
 
     @cached_property
+    def relatives(self) -> np.ndarray:
+        """bool (N,): heads of relative clauses, by their label in either scheme."""
+        return self.parses.deps.where(lambda label: label.endswith("relcl") or label == "rcmod")
+
+    @cached_property
     def is_be(self) -> np.ndarray:
         """bool (N,): forms of "be" that are verbs or auxiliaries, contracted ones included."""
         found = np.zeros(len(self.roles), bool)

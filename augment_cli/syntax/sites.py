@@ -19,6 +19,7 @@ _FINAL_MARKS = ".!?…。！？"
 _WEAK_FINAL_MARKS = ",;:，；：、-–—"  # the first six divide clauses
 # Tags of words that need something behind them, so that no comma can follow.
 _BEFORE_MORE = words("IN TO WDT WP WP$ WRB DT PDT PRP$ MD")
+_RELATIVE_WORDS = words("WDT WP WP$ WRB IN")
 _LONGEST_SUBJECT = 25
 _SHORT_IN_CHINESE = 3
 _CLOSERS = "\"'”’»›)]}」』）】》〉"
@@ -63,7 +64,7 @@ class PunctuationSites:
 
         The row's first subordinate clause: before it, or behind it where it opens the row. Three signs of a
         wrong parse rule a clause out: it is one word; it begins with its finite verb; a word stands in front
-        that cannot end a phrase.
+        that cannot end a phrase. So does a relative clause that must be restrictive.
         """
         view, parses = self.view, self.view.parses
         heads = view.first(view.clauses)
@@ -75,6 +76,9 @@ class PunctuationSites:
         finite = (view.verb_forms[heads] > VerbForm.NONE) & (view.verb_forms[heads] <= VerbForm.MODAL)
         wrong = (left == right) | (finite & (left == heads))
         wrong |= ~opens & (parses.tags.among(_BEFORE_MORE) | parses.pos.among({"ADP", "SCONJ"}))[behind]
+        # No comma parts a noun from a relative clause with "that", or with no relative word at all.
+        linked = parses.tags.among(_RELATIVE_WORDS)[left] & ~parses.lower_at(left).among({"that"})
+        wrong |= ~opens & view.relatives[heads] & ~linked
         chinese = (view.languages == Language.CHINESE)[rows]
         if chinese.any():  # one or two words in front of a verb are adverbials there
             adverbial = (right - left < _SHORT_IN_CHINESE) | parses.pos.among({"ADV", "AUX", "DET", "PART"})[

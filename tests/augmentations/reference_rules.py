@@ -143,6 +143,9 @@ def clause_comma(sentence: Sentence) -> str | None:
         return None
     if first == 0:
         return comma_after(sentence, last)
+    relative = head.dep in {"relcl", "rcmod"}
+    if relative and (span[0].tag not in {"WDT", "WP", "WP$", "WRB", "IN"} or span[0].lower == "that"):
+        return None
     before = tokens[first - 1]
     if before.tag in {"IN", "TO", "WDT", "WP", "WP$", "WRB", "DT", "PDT", "PRP$", "MD"}:
         return None
