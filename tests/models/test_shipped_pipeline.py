@@ -94,6 +94,20 @@ def test_textbook_sentences(
     assert (token.pos_, token.lemma_, token.dep_, token.head.text) == (pos, lemma, dep, head)
 
 
+@pytest.mark.parametrize(
+    ("text", "lemma"),
+    [
+        ("Were you told about it?", "be"),
+        ("Has it begun?", "have"),
+        ("Written by a monk, the book sold well.", "write"),
+        ("Born in Rome, she went home.", "bear"),
+        ("Doing so took years.", "do"),
+    ],
+)
+def test_lemma_of_an_irregular_verb_with_a_capital(english: Language, text: str, lemma: str) -> None:
+    assert english(text)[0].lemma_ == lemma
+
+
 def test_features_of_verbs(english: Language) -> None:
     morph = find(english, "She sings well.", "sings").morph
     assert morph.get("Tense") == ["Pres"] and morph.get("Number") == ["Sing"] and morph.get("Person") == ["3"]

