@@ -101,6 +101,7 @@ AA = Augmentation(
     parameters=AffirmativeAuxiliaryParameters,
     prepare=_prepare,
     columns=(pa.field("rule", pa.string()),),
+    libraries=("lemminflect",),
     examples=(
         "augment-cli aa",
         'augment-cli aa --auxiliaries "have to, need to"',

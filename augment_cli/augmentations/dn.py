@@ -84,6 +84,7 @@ DN = Augmentation(
     parameters=DoubleNegationParameters,
     prepare=_prepare,
     columns=(pa.field("rule", pa.string()),),
+    libraries=("lemminflect",),
     examples=("augment-cli dn", "augment-cli dn --mode v3 --name dn-v3"),
     is_random=False,
     meaning="possibly altered",
