@@ -251,9 +251,9 @@ def _agree(
         if new is not None and new != form.lower():
             changed.append(index)
             texts.append(in_case(new, case_of(form)))
-    index = np.array(changed, np.int64)
+    chosen = np.array(changed, np.int64)
     parses = view.parses
-    put(edits, rows[index], parses.starts[verbs[index]], parses.ends[verbs[index]], texts)
+    put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
 
 
 def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:

@@ -132,8 +132,8 @@ def _transform(
     reasons[failed] = np.where(_inverted(view, arguments, main[failed]), INVERTED, OTHER_AUXILIARY)
     targets[failed] = -1
     kept = [item for item in made if item[0] in done]
-    columns = np.array([(row, start, end) for row, _, start, end, _ in kept], np.int64).reshape(-1, 3)
-    put(edits, *columns.T, [text for *_, text in kept])
+    places = np.array([(row, start, end) for row, _, start, end, _ in kept], np.int64).reshape(-1, 3)
+    put(edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in kept])
     return targets
 
 
