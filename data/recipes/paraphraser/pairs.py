@@ -53,6 +53,8 @@ def use_synonyms(sentence: Sentence, table: Synonyms) -> None:
             continue
         if not (token.text.islower() or index == 0) or token.dep in ("fixed", "compound:prt", "flat"):
             continue
+        if "-" in (t.text for t in sentence.tokens[max(0, index - 1) : index + 2]):
+            continue  # "built-in", "Spanish-speaking"
         if sentence.child(index, "compound:prt", "fixed") is not None:
             continue
         if token.text == "used" and index + 1 < len(sentence) and sentence.tokens[index + 1].text == "to":

@@ -80,12 +80,28 @@ def use_lexicon(sentence: Sentence) -> None:
                 and "<" not in entry.pattern[-1]
             ):
                 continue
+            if _unlike(sentence, index, stop, entry):
+                continue
             slots = [index + k for k, part in enumerate(entry.pattern) if part.startswith("<")]
             pieces: list[Piece] = []
             for word in entry.replacement:
                 pieces.append(slots.pop(0) if word.startswith("<") else word)
             if sentence.replace(index, stop, pieces):
                 break
+
+
+def _unlike(sentence: Sentence, index: int, stop: int, entry: Entry) -> bool:
+    """Whether the words around show that a phrase is used otherwise than the lexicon means it."""
+    tokens = sentence.tokens
+    before = tokens[index - 1] if index else None
+    after = tokens[stop].text if stop < len(tokens) else ""
+    if before and before.text.lower() in {"so", "as", "how", "too", "very", "no", "not", "-"}:
+        return True  # "how many", "no sooner", "so suddenly", "well-known as"
+    if before and entry.replacement[0] in ("a", "an") and before.pos in ("DET", "ADJ", "NUM", "PRON"):
+        return True  # "its many uses", "the larger part of the duchy"
+    if after == "-" or (entry.replacement[-1] == "of" and after == "of"):
+        return True
+    return entry.pattern == ("also",) and (not after or not after[0].isalnum())  # "and groaned also."
 
 
 def turn_dates(sentence: Sentence) -> None:

@@ -22,6 +22,58 @@ def test_lexicon(bought: Sentence) -> None:
     assert after(phrases.use_lexicon, bought) == "The firm bought tea and coffee due to the price."
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            """
+            Many many ADJ JJ 1 amod
+            uses use NOUN NNS 2 nsubj
+            exist exist VERB VBP = ROOT glued
+            . . PUNCT . 2 punct
+            """,
+            "A large number of uses exist.",
+        ),
+        (
+            """
+            Its its PRON PRP$ 2 nmod:poss
+            many many ADJ JJ 2 amod
+            uses use NOUN NNS 3 nsubj
+            matter matter VERB VBP = ROOT glued
+            . . PUNCT . 3 punct
+            """,
+            "Its many uses matter.",
+        ),
+        (
+            """
+            He he PRON PRP 1 nsubj
+            groaned groan VERB VBD = ROOT
+            also also ADV RB 1 advmod glued
+            . . PUNCT . 1 punct
+            """,
+            "He groaned also.",
+        ),
+    ],
+)
+def test_lexicon_looks_at_the_words_around(tree, rows: str, expected: str) -> None:
+    assert after(phrases.use_lexicon, tree(rows)) == expected
+
+
+def test_parts_of_compounds_keep_their_words(tree) -> None:
+    sentence = tree(
+        """
+        Spanish Spanish PROPN NNP 2 obl glued
+        - - PUNCT HYPH 2 punct glued
+        speaking speak VERB VBG 3 amod
+        towns town NOUN NNS 4 nsubj
+        grew grow VERB VBD = ROOT glued
+        . . PUNCT . 4 punct
+        """
+    )
+    pairs.use_synonyms(sentence, {("speak", "VERB"): "talk", ("grow", "VERB"): "expand"})
+    assert sentence.render() == "Spanish-speaking towns expanded."
+
+
 def test_earlier_span_wins(bought: Sentence) -> None:
     assert bought.replace(6, 8, ["given"])
     assert after(phrases.use_lexicon, bought) == "The firm bought tea and coffee given the price."
