@@ -80,3 +80,16 @@ def test_loads_in_silence_and_paraphrases(folder: Path, caplog: pytest.LogCaptur
     assert reasons.count(None) >= 4, list(zip(written, reasons, strict=True))  # as a rule it does not copy
     assert set(reasons) <= {None, "same_words"}, list(zip(written, reasons, strict=True))
     assert tokenizer.decode(tokenizer(SENTENCES[0])["input_ids"], skip_special_tokens=True) == SENTENCES[0]
+
+
+def test_where_none_is_shipped_everything_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from augment_cli import augmentations, doctor, models
+    from augment_cli.augmentations.base import Resources
+
+    monkeypatch.setattr(models, "PARAPHRASER", "not-there")
+    card = augmentations.get("paraphrase")
+    with pytest.raises(MissingError, match=r"--model .*`make paraphraser`"):
+        card.uses(card.parameters(), Resources(0, 0))
+    entry = next(entry for entry in doctor.examine(tmp_path) if entry["what"] == "paraphrase")
+    assert not entry["ready"] and entry["missing"] == ["shipped model"]
+    assert "make paraphraser" in entry["get"] and "--model" in entry["get"]
