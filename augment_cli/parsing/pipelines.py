@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import importlib.metadata
 import importlib.util
 import json
 import re
@@ -76,9 +75,8 @@ class PipelineSource:
         """
         try:
             return library_versions(self.libraries)
-        except importlib.metadata.PackageNotFoundError as error:
-            get = _GET_SPACY if error.name == "spacy" else f"install it with `pip install {error.name}`"
-            raise MissingError(f"pipeline {self.name} needs {error.name}, which is missing; {get}") from None
+        except MissingError as error:
+            raise MissingError(f"pipeline {self.name} {error}") from None
 
 
 def find_pipeline(named: str | Path | None = None) -> PipelineSource:
