@@ -4,12 +4,10 @@
     PYTHONPATH=. python -P benchmarks/train_evidence.py --store store-evidence --data DATA \\
         --table docs/training-evidence.md
 
-Rows are those whose stages are in the store: no training, SimCSE in both layouts, UNA, each positive (PI,
-AA, DN,
-UDA, paraphrase, …) and paraphrase + UNA. Make another stage in the store and run the same command again:
-what is
-finished is not trained again. Every row has the same settings (SETTINGS below, --set on top), the best
-checkpoint by STS-B dev, and is scored on STS-B dev and test by the evaluator.
+Rows are those whose stages are in the store: no training, SimCSE in both layouts, UNA, each positive (PI, AA, DN, UDA,
+paraphrase, …), each other negative as columns, and paraphrase + UNA. Make another stage in the store and run the
+same command again: what is finished is not trained again. Every row has the same settings (SETTINGS below, --set on
+top), the best checkpoint by STS-B dev, and is scored on STS-B dev and test by the evaluator.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from pathlib import Path
 
 import torch
 
+from augment_cli import augmentations
 from augment_cli.store import Store
 from eval.encoder import load_encoder
 from eval.sts import stsb
@@ -38,7 +37,6 @@ SETTINGS = (
     "checkpoint_every=1000000", "threads=1", "slices=2",
 )  # fmt: skip
 NOT_TEXT = ("corpus", "rejects", "terms", "tfidf", "parses")
-NEGATIVES = ("una",)
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,14 @@ def rows_of(store: Store) -> list[Row]:
     if "una" in names:
         rows += [Row("UNA, pool", "una"), Row("UNA, columns", "una-columns")]
     for name in names:
+        made_by = store.stage(name).settings["stage"]
+        if made_by not in augmentations.names() or name == "una":
+            continue
         if name == "paraphrase":
             rows.append(Row("paraphrase", "paraphrase"))
-        elif name not in (*NOT_TEXT, *NEGATIVES):
+        elif augmentations.get(made_by).kind == "negative":
+            rows.append(Row(f"{name} as the negative", "una-columns", (f"negatives={name}",)))
+        else:
             rows.append(Row(f"{name.upper()} as the positive", "sda", (f"positives={name}",)))
     if {"paraphrase", "una"} <= set(names):
         rows.append(Row("paraphrase + UNA", "paraphrase-una"))
