@@ -4,10 +4,11 @@
     PYTHONPATH=. python -P benchmarks/train_evidence.py --store store-evidence --data DATA \\
         --table docs/training-evidence.md
 
-Rows are those whose stages are in the store: no training, SimCSE in both layouts, UNA, each positive (PI, AA, DN, UDA,
-paraphrase, …), each other negative as columns, and paraphrase + UNA. Make another stage in the store and run the
-same command again: what is finished is not trained again. Every row has the same settings (SETTINGS below, --set on
-top), the best checkpoint by STS-B dev, and is scored on STS-B dev and test by the evaluator.
+Rows are those whose stages are in the store: no training, SimCSE in both layouts, UNA, each positive (PI, AA,
+DN, UDA, paraphrase, …), each other negative as columns, and paraphrase + UNA. Make another stage in the store
+and run the same command again: what is finished is not trained again. Every row has the same settings
+(SETTINGS below, --set on top), the best checkpoint by STS-B dev, and is scored on STS-B dev and test by the
+evaluator.
 """
 
 from __future__ import annotations
