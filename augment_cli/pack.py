@@ -150,7 +150,7 @@ def pack(
         store.commit(pending)
         progress(pending.part.rows)
 
-    arguments = {"store_path": store.path.absolute(), "stage": name, "options": options, "settings": settings}
+    arguments = {"store_path": store.path, "stage": name, "options": options, "settings": settings}
     tasks = [arguments | {"index": index} for index in store.begin(name, settings)]
     (engine or Engine()).run("augment_cli.pack:pack_part", tasks, commit)
     store.clean_work(name)

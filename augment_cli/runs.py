@@ -192,7 +192,7 @@ def augment_store(
         store.commit(pending)
         progress(pending.part.rows)
 
-    arguments = {"store_path": store.path.absolute(), "stage": folder, "run": run, "settings": settings}
+    arguments = {"store_path": store.path, "stage": folder, "run": run, "settings": settings}
     tasks = [arguments | {"index": index} for index in missing if parts is None or index in parts]
     (engine or Engine()).run("augment_cli.runs:augment_part", tasks, commit)
     store.clean_work(folder)

@@ -111,12 +111,12 @@ def fit(
         return
 
     # A folder for these settings alone: whatever a killed run left, or still writes, is never read.
-    work = store.work.absolute() / matrix / settings.fingerprint[:16]
+    work = store.work / matrix / settings.fingerprint[:16]
     work.mkdir(parents=True, exist_ok=True)
     sources = [(stage, index) for stage in options.stages for index in sorted(store.stage(stage).parts)]
     tasks = [
         {
-            "store_path": store.path.absolute(),
+            "store_path": store.path,
             "stage": stage,
             "index": index,
             "tokenizer": options.tokenizer,
@@ -139,7 +139,7 @@ def fit(
         store.commit(pending)
         progress(pending.part.rows)
 
-    arguments = {"store_path": store.path.absolute(), "stage": matrix, "folder": work, "settings": settings}
+    arguments = {"store_path": store.path, "stage": matrix, "folder": work, "settings": settings}
     engine.run("augment_cli.tfidf:weigh_part", [arguments | {"index": index} for index in missing], commit)
     store.clean_work(matrix)
     store.clean_work(table)

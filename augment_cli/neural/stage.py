@@ -69,7 +69,7 @@ class ModelStage:
 
     def make(self, parts: Sequence[int]) -> None:
         """Make and commit these parts; what earlier runs left in their journals is used."""
-        stop = self._store.work.absolute() / self._stage / f"stop-{os.getpid()}"
+        stop = self._store.work / self._stage / f"stop-{os.getpid()}"
         stop.parent.mkdir(parents=True, exist_ok=True)
         stop.unlink(missing_ok=True)
         try:
@@ -109,7 +109,7 @@ class ModelStage:
         self, function: str, tasks: list[dict[str, Any]], stop: Path, done: Callable[[Any], None]
     ) -> None:
         common = {
-            "store_path": self._store.path.absolute(),
+            "store_path": self._store.path,
             "stage": self._stage,
             "run": self._run,
             "settings": self._settings,

@@ -92,7 +92,7 @@ def find_pipeline(named: str | Path | None = None) -> PipelineSource:
     text = str(named)
     if (installed := _installed_folder(text)) is not None:
         return _describe(installed, text)
-    folder = Path(text).expanduser().absolute()
+    folder = Path(text).expanduser()
     if folder.is_dir():
         return _describe(_inner_folder(folder) or folder)
     if (shipped := _shipped_as(text)) is not None:

@@ -135,7 +135,7 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         if not pieces:  # a run ended between the last piece and the commit
             join_if_complete(index)
     common = {
-        "store_path": store.path.absolute(),
+        "store_path": store.path,
         "stage": work.stage,
         "source": work.source,
         "settings": work.settings,
