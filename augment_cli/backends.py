@@ -48,7 +48,9 @@ def start_worker(parent: int) -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _call_numbered(position: int, function: str, task: Task) -> tuple[int, Any]:
+def _call_numbered(position: int, function: str, task: Task, folder: Path | None) -> tuple[int, Any]:
+    if folder is not None:  # a pool may be older than its parent's last change of folder
+        os.chdir(folder)
     return position, call(function, task)
 
 
@@ -98,7 +100,7 @@ def run_in_processes(
         try:
             # At least two workers, since joblib would run a single one in this very process.
             pool = _parallel(max(2, jobs), "loky", initializer=start_worker, initargs=(os.getpid(),))
-            for index, result in pool(_draw(function, group, asked_to_stop, in_flight)):
+            for index, result in pool(_draw(function, group, asked_to_stop, in_flight, Path.cwd())):
                 del waiting[index]
                 in_flight.discard(index)
                 yield result
@@ -114,6 +116,7 @@ def _draw(
     tasks: dict[int, Task],
     asked_to_stop: Callable[[], bool],
     in_flight: set[int],
+    folder: Path | None = None,
 ) -> Generator[Any, None, None]:
     """Calls as joblib draws them, when a worker becomes free; none any more once asked to stop."""
     import joblib
@@ -122,7 +125,7 @@ def _draw(
         if asked_to_stop():
             return
         in_flight.add(index)
-        yield joblib.delayed(_call_numbered)(index, function, task)
+        yield joblib.delayed(_call_numbered)(index, function, task, folder)
 
 
 def _parallel(jobs: int, backend: str, **options: Any) -> Any:
