@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+import augment_cli
 from augment_cli import augmentations
 
 COMMANDS = (
@@ -73,17 +74,34 @@ def folder(sample_folder, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def parsed_folder(folder, tmp_path_factory):
+    """The same with parses by the shipped pipeline in the store, made once for all rules on syntax."""
+    parsed = tmp_path_factory.mktemp("parsed") / "examples"
+    shutil.copytree(folder, parsed)
+    augment_cli.parse(parsed / "store", jobs=1)
+    return parsed
+
+
 @pytest.mark.parametrize("name", [*augmentations.names(), *COMMANDS])
-def test_every_example_works(command, folder, tmp_path, name):
+def test_every_example_works(command, folder, request, tmp_path, name):
     help_text = command(name, "--help").stdout
     examples = examples_of(help_text)
     assert examples, help_text
-    if augmentations_need_models(name):
-        pytest.skip(f"{name} needs a model")
+    needs = augmentations.get(name).needs if name in augmentations.names() else frozenset()
+    if "model" in needs:
+        pytest.skip(f"{name} needs a model, which this project does not ship")
+    if "parses" in needs:
+        folder = request.getfixturevalue("parsed_folder")
     for number, example in enumerate(examples):
         place = tmp_path / str(number)
         shutil.copytree(folder, place)
-        if name in augmentations.names() or name in ("run", "fit", "parse", "ingest"):
+        if (name in augmentations.names() and "parses" not in needs) or name in (
+            "run",
+            "fit",
+            "parse",
+            "ingest",
+        ):
             # These make stages: they start where nothing is there, as in a fresh clone.
             shutil.rmtree(place / "store")
         if "--fit frequent" in example:
@@ -98,9 +116,3 @@ def test_every_example_works(command, folder, tmp_path, name):
         assert words[0] == "augment-cli"
         result = command(*words[1:], cwd=place, stdin=stdin)
         assert result.returncode == 0, f"{example}\n{result.stderr}"
-
-
-def augmentations_need_models(name: str) -> bool:
-    if name not in augmentations.names():
-        return False
-    return bool(augmentations.get(name).needs - {"tfidf"})

@@ -6,14 +6,12 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
-from augment_cli.errors import MissingError  # noqa: E402
-from augment_cli.models import shipped_paraphraser  # noqa: E402
-from augment_cli.models.digest import model_digest  # noqa: E402
-from augment_cli.neural.checks import reason_against  # noqa: E402
+from augment_cli.errors import MissingError
+from augment_cli.models import shipped_paraphraser
+from augment_cli.models.digest import model_digest
+from augment_cli.neural.checks import reason_against
 
 LIMIT = 13_000_000  # bytes
 # Written for this test; each has something that the training pairs' rules change.

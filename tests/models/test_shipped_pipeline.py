@@ -4,13 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Token
 
-spacy = pytest.importorskip("spacy")
-
-from spacy.language import Language  # noqa: E402
-from spacy.tokens import Token  # noqa: E402
-
-from augment_cli.models import shipped_pipeline  # noqa: E402
+from augment_cli.models import shipped_pipeline
 
 LIMIT = 12_000_000  # bytes
 UNIVERSAL_POS = {

@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-pytest.importorskip("lemminflect")
-
 from data.recipes.paraphraser.sentence import Sentence, Token
 
 COMMON = frozenset(

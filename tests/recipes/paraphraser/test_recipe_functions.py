@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("sentencepiece")
-
-from data.recipes.paraphraser import (  # noqa: E402
+from data.recipes.paraphraser import (
     baseline,
     evaluate,
     questions,
@@ -22,7 +20,7 @@ from data.recipes.paraphraser import (  # noqa: E402
     vocabulary,
     wikisplit,
 )
-from data.recipes.paraphraser.wordnet import WordNet, load  # noqa: E402
+from data.recipes.paraphraser.wordnet import WordNet, load
 
 SENTENCES = [
     "The cat sat on the mat because it was warm.",

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("sentencepiece")
-
-from data.recipes.paraphraser import ship, vocabulary  # noqa: E402
+from data.recipes.paraphraser import ship, vocabulary
 
 SENTENCES = [
     "The cat sat on the mat because it was warm.",

@@ -4,17 +4,14 @@ import random
 from pathlib import Path
 
 import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import DocBin
+from spacy.training import Example
+from spacy.util import fix_random_seed
 
-spacy = pytest.importorskip("spacy")
-pytest.importorskip("torch")
-
-from spacy.language import Language  # noqa: E402
-from spacy.tokens import DocBin  # noqa: E402
-from spacy.training import Example  # noqa: E402
-from spacy.util import fix_random_seed  # noqa: E402
-
-from data.recipes.pipeline.lemma_head import relearn  # noqa: E402
-from data.recipes.pipeline.treebank import Sentence, make_doc  # noqa: E402
+from data.recipes.pipeline.lemma_head import relearn
+from data.recipes.pipeline.treebank import Sentence, make_doc
 
 WORDS = {"dogs": "dog", "cats": "cat", "ran": "run", "flies": "fly", "here": "here"}
 NEW = {"Written": "write", "Known": "know"}

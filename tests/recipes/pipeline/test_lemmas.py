@@ -1,13 +1,11 @@
 """Lemmas of silver trees: the lexicon, the base forms, and silence where neither knows."""
 
 import pytest
+import spacy
+from spacy.tokens import Doc
 
-spacy = pytest.importorskip("spacy")
-
-from spacy.tokens import Doc  # noqa: E402
-
-from data.recipes.pipeline.lemmas import PRODUCTIVE, Lexicon, correct  # noqa: E402
-from data.recipes.pipeline.treebank import Sentence  # noqa: E402
+from data.recipes.pipeline.lemmas import PRODUCTIVE, Lexicon, correct
+from data.recipes.pipeline.treebank import Sentence
 
 
 def words(*entries: str) -> Sentence:

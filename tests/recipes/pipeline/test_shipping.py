@@ -4,18 +4,16 @@ import random
 from pathlib import Path
 
 import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import fix_random_seed
 
-spacy = pytest.importorskip("spacy")
-
-from spacy.language import Language  # noqa: E402
-from spacy.tokens import Doc  # noqa: E402
-from spacy.training import Example  # noqa: E402
-from spacy.util import fix_random_seed  # noqa: E402
-
-from data.recipes.pipeline.card import write_card  # noqa: E402
-from data.recipes.pipeline.evaluation import score, weakest_labels  # noqa: E402
-from data.recipes.pipeline.shipping import folder_size, ship  # noqa: E402
-from data.recipes.pipeline.treebank import Sentence, make_doc  # noqa: E402
+from data.recipes.pipeline.card import write_card
+from data.recipes.pipeline.evaluation import score, weakest_labels
+from data.recipes.pipeline.shipping import folder_size, ship
+from data.recipes.pipeline.treebank import Sentence, make_doc
 
 WORDS = {"dogs": "dog", "cats": "cat", "mice": "mouse", "ponies": "pony", "cows": "cow"}
 VERBS = {"ran": "run", "sleep": "sleep", "went": "go", "flies": "fly"}

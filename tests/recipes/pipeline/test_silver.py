@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import spacy
+from spacy.tokens import DocBin
 
-spacy = pytest.importorskip("spacy")
-
-from spacy.tokens import DocBin  # noqa: E402
-
-from data.recipes.pipeline import silver  # noqa: E402
-from data.recipes.pipeline.treebank import Sentence  # noqa: E402
+from data.recipes.pipeline import silver
+from data.recipes.pipeline.treebank import Sentence
 
 
 def chain(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -1,13 +1,11 @@
 """The teacher on a tiny encoder: trees, labels, and that it learns."""
 
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("spacy")
-transformers = pytest.importorskip("transformers")
-
-from data.recipes.pipeline import batches, teacher  # noqa: E402
-from data.recipes.pipeline.treebank import Sentence  # noqa: E402
+from data.recipes.pipeline import batches, teacher
+from data.recipes.pipeline.treebank import Sentence
 
 
 class Letters:

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+import spacy
 
-spacy = pytest.importorskip("spacy")
-
-from data.recipes.pipeline.tokenization import adapt_tokenizer  # noqa: E402
+from data.recipes.pipeline.tokenization import adapt_tokenizer
 
 CASES = {
     "a non-human, well-known co-worker": "a non-human , well - known co-worker",

@@ -4,10 +4,9 @@ import random
 from pathlib import Path
 
 import pytest
+import spacy
 
-spacy = pytest.importorskip("spacy")
-
-from data.recipes.pipeline.treebank import group, make_doc, parse_sentence, read_conllu  # noqa: E402
+from data.recipes.pipeline.treebank import group, make_doc, parse_sentence, read_conllu
 
 
 def conllu(text: str, *rows: str) -> list[str]:
