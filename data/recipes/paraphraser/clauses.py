@@ -163,6 +163,9 @@ def passive_to_active(sentence: Sentence) -> list[Piece] | None:
     ):
         return None
     by = (by[0], _short(sentence, by[0] + 1, by[1]))
+    rest = tokens[by[1] : sentence.end]
+    if any(token.text == "by" for token in rest) or (rest and rest[0].text == ","):
+        return None  # a second agent, or a clause about the first
     doer = [*range(by[0] + 1, by[1])]
     if not doer or tokens[doer[0]].tag == "VBG":
         return None
@@ -200,8 +203,9 @@ def active_to_passive(sentence: Sentence) -> list[Piece] | None:
     ):
         return None
     if _has(
-        sentence, root, "conj", "xcomp", "ccomp", "iobj", "cop", "aux", "compound:prt", "expl", "parataxis"
-    ):
+        sentence, root, "conj", "xcomp", "ccomp", "iobj", "cop", "aux", "compound:prt", "expl", "parataxis",
+        "advcl",  # whose subject would be another
+    ):  # fmt: skip
         return None
     before, after = sentence.block(subject), sentence.block(thing)
     if not before or not after or before[1] != root or after[0] != root + 1 or tokens[thing].pos == "PRON":
@@ -265,6 +269,8 @@ def name_speaker_last(sentence: Sentence) -> list[Piece] | None:
         return None
     if not _has(sentence, said, "nsubj", "nsubj:pass", "expl"):
         return None
+    if any(tokens[i].text == "to" and tokens[i].pos == "PART" for i in sentence.children[said]):
+        return None  # "many believe the reason to be …"
     stop = block[0] - 1 if tokens[block[0] - 1].text in (",", ":") else block[0]
     return [*range(first, block[1]), ",", *range(stop), *range(sentence.end, len(sentence))]
 

@@ -155,12 +155,15 @@ def turn_genitives(sentence: Sentence) -> None:
                 or not block[1] <= token.head <= block[1] + 1
             ):
                 continue
-            if block[1] - block[0] > 4 or (block[0] and tokens[block[0] - 1].pos in ("DET", "ADJ", "PROPN")):
+            before = tokens[block[0] - 1] if block[0] else None
+            if block[1] - block[0] > 4 or (
+                before and (before.pos in ("DET", "ADJ", "PROPN") or before.text in ("of", ","))
+            ):
                 continue
             possession = range(block[1], token.head + 1)
             after = token.head + 1
-            if after < len(tokens) and tokens[after].text == "of":
-                continue
+            if after < len(tokens) and (tokens[after].text == "of" or tokens[after].pos == "PROPN"):
+                continue  # "Smith's sister Ann"
             sentence.replace(block[0], after, ["the", *possession, "of", *range(block[0], block[1] - 1)])
 
 
