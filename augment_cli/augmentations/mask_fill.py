@@ -223,7 +223,7 @@ def _prepare(parameters: MaskFillParameters, resources: Resources) -> PreparedMo
 
 MASK_FILL = Augmentation(
     name="mask-fill",
-    version=1,
+    version=2,
     kind="positive",
     meaning="possibly altered",
     paper="Kobayashi 2018, contextual augmentation; as used by VaSCL, SimCSE and SDA",

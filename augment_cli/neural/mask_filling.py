@@ -95,7 +95,9 @@ class MaskFiller:
         words, whole = [], np.zeros(self._model.config.vocab_size, bool)
         by_word: dict[str, list[int]] = {}
         for number, token in enumerate(tokens):
-            word = token.lstrip("".join(_WORD_BEGINS)) if marks else token
+            # Byte-level vocabularies spell each byte as a letter of its own: "García" is "ĠGarcÃŃa" there.
+            spelled = self.tokenizer.convert_tokens_to_string([token]) if marks else token
+            word = spelled.strip().lstrip("".join(_WORD_BEGINS))
             begins = token.startswith(_WORD_BEGINS) if marks else not token.startswith("##")
             words.append(word)
             if token not in special:

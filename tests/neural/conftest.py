@@ -21,6 +21,7 @@ MAKERS = {
     "marian": lambda folder: tiny_models.make_marian(folder, 5),
     "marian-back": lambda folder: tiny_models.make_marian(folder, 6),
     "bert": tiny_models.make_bert,
+    "roberta": tiny_models.make_roberta,
     "encoder": lambda folder: tiny_models.make_bert(folder, "BertModel"),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tiny_models import SENTENCES
+from tiny_models import ACCENTED, SENTENCES
 
 import augment_cli
 from augment_cli.augmentations.base import REASONS
@@ -324,6 +324,21 @@ def test_gaps_are_filled_as_transformers_would(model, store_path):
         allowed = (words[token] for token in logits.argsort(descending=True).tolist())
         expected = next(word for word in allowed if word.isalpha() and word != old)
         assert edit["replacement"].lower() == expected
+
+
+@pytest.mark.parametrize("action", ["substitute", "insert"])
+def test_words_of_a_byte_level_vocabulary_are_spelled_in_letters(model, store_path, action):
+    texts = [*SENTENCES, *[ACCENTED] * 60]
+    run = make_run("mask-fill", **FAST, model=model("roberta"), action=action, share=1.0, top_k=0, most=0)
+    table = augment_texts(texts, Store.open(store_path), run)
+    assert_sound(table)
+    new = [edit["replacement"].strip() for row in table.to_pylist() for edit in row["edits"]]
+    letters = set("".join([*SENTENCES, ACCENTED]).lower())
+    assert set("".join(new).lower()) <= letters  # "Ã" and its kin, which stand for bytes, are not among them
+    assert {"garcía", "perú", "così", "à", "übung"} <= {word.lower() for word in new}
+    for row in table.to_pylist():
+        for edit in row["edits"] if action == "substitute" else ():
+            assert edit["replacement"].lower() != row["original"][edit["start"] : edit["end"]].lower()
 
 
 def test_in_memory_through_the_public_interface(model, store_path):

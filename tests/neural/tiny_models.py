@@ -147,3 +147,30 @@ def make_bert(folder: Path, kind: str = "BertForMaskedLM") -> Path:
         initializer_range=0.4,
     )
     return _save(getattr(transformers, kind)(config), tokenizer, folder)
+
+
+ACCENTED = "the heron García sees the café near Perú così naïve bridge à Übung Peñarrubia água über"
+
+
+def make_roberta(folder: Path) -> Path:
+    """RoBERTa with its masked-language-model head and a byte-level BPE vocabulary of accented words too."""
+    from tokenizers import ByteLevelBPETokenizer
+
+    folder.mkdir(parents=True)
+    torch.manual_seed(7)
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained = ByteLevelBPETokenizer()
+    texts = [*SENTENCES, *[ACCENTED] * 20]
+    trained.train_from_iterator(texts, vocab_size=500, special_tokens=special, show_progress=False)
+    trained.save_model(str(folder))
+    tokenizer = transformers.RobertaTokenizer.from_pretrained(folder, model_max_length=48)
+    config = transformers.RobertaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=SIZE,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=50,
+        initializer_range=0.4,
+    )
+    return _save(transformers.RobertaForMaskedLM(config), tokenizer, folder)
