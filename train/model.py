@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
-from eval.encoder import Encoder, load_encoder
+from eval.encoder import Encoder, load_encoder, longest_input
 from eval.pooling import canonical, needs_all_layers, pool
-from train.additions import make_additions
+from train.additions import make_additions, make_views
 from train.dropout import use_bit_dropout
 from train.heads import make_head
 from train.machine import attention_for
@@ -113,7 +113,8 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     Raises
     ------
     UsageError
-        If there are no weights and the recipe has no [new_encoder] table.
+        If there are no weights and the recipe has no [new_encoder] table, or the encoder does not read texts
+        as long as the recipe's.
     """
     path = Path(folder)
     if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
@@ -124,6 +125,7 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder = _new(path, recipe)
     else:
         encoder = load_encoder(folder, allow_download=allow_download)
+    _check_length(encoder, recipe)
     if recipe.dropout >= 0:
         for module in encoder.model.modules():
             if isinstance(module, nn.Dropout):
@@ -135,6 +137,20 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder.model.double()
     encoder.model.to(device)
     return encoder
+
+
+def _check_length(encoder: Encoder, recipe: Recipe) -> None:
+    # A longer text would end the run at whichever step meets it, in an index error of torch's.
+    limit = longest_input(encoder.model, encoder.tokenizer)
+    longest = max(
+        [views.longest(recipe.max_length) for views in make_views(recipe)], default=recipe.max_length
+    )
+    if longest > limit:
+        repeated = f" ({longest} with repeated sub-words)" if longest > recipe.max_length else ""
+        raise UsageError(
+            f"max_length = {recipe.max_length}{repeated}: {encoder.name} reads at most {limit} tokens; "
+            "lower max_length"
+        )
 
 
 def _new(folder: Path, recipe: Recipe) -> Encoder:

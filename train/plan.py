@@ -46,7 +46,7 @@ def plan(run: Run, ranks: Ranks) -> str:
     )
     lines = [
         f"recipe        {recipe.name}: {recipe.description}",
-        f"rows          {rows:,} a epoch ({store.rows - rows:,} left out), columns {', '.join(names)}",
+        f"rows          {rows:,} an epoch ({store.rows - rows:,} left out), columns {', '.join(names)}",
         *(
             f"draws         {name}: {len(found)}, epoch e uses draw e mod {len(found)}"
             for name, found in draws.items()

@@ -27,7 +27,7 @@ class Recipe:
     loss: str = "one-way"  # one-way | symmetric | nt-xent, see train/losses
     temperature: float = 0.05
     head: str = "tanh"  # tanh | batch-norm | relu | none, see train/heads.py; never part of what is saved
-    pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else cls
+    pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else mean
     positives: tuple[str, ...] = (
         "self",
     )  # stages; one is drawn uniformly for each row. self: the anchor again

@@ -1,6 +1,7 @@
 """AugCSE: the draw and its label, the reversed gradient, the loss, the batch norm over all views."""
 
 import math
+import shlex
 from collections import Counter
 
 import numpy as np
@@ -14,7 +15,7 @@ from train.distributed import join
 from train.heads import make_head
 from train.losses.masks import NO_TEXT
 from train.reader import Reader
-from train.recipe import make_recipe
+from train.recipe import load_recipe, make_recipe
 from train.run import open_columns
 
 STAGES = ("una", "pi")
@@ -196,8 +197,11 @@ def test_projection_normalises_over_all_views_of_the_batch():
 
 
 def test_settings_are_checked():
-    with pytest.raises(UsageError, match="needs stages"):
+    with pytest.raises(UsageError, match="needs stages") as refused:
         make_recipe({"discriminator": {}})
+    _, advice = str(refused.value).split("--set ")
+    (word,) = shlex.split(advice)  # what a shell makes of it
+    assert load_recipe("simcse", [word]).additions["discriminator"]["stages"] == ("una", "uda")
     with pytest.raises(UsageError, match="takes the place of positives"):
         make_recipe({"positives": ["pi"], "discriminator": {"stages": ["una"], "positive": "augmented"}})
     with pytest.raises(UsageError, match="choose one of augmentation, bool, order"):

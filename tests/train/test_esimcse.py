@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from torch import nn
 
 from augment_cli.errors import UsageError
+from train.additions import find
 from train.additions.momentum import Momentum
 from train.additions.momentum import Settings as Queue
 from train.additions.repetition import Settings, repeat
 from train.contrastive import contrast
 from train.losses.masks import NO_SENTENCE, NO_TEXT
+from train.model import start
 from train.recipe import load_recipe, make_recipe
 
 
@@ -75,6 +77,23 @@ def test_the_positive_is_repeated_the_same_in_every_epoch(choose_views):
         for row in range(50)
     ]
     assert again != views
+
+
+@pytest.mark.parametrize("count", ["code", "paper"])
+def test_repeated_texts_have_to_fit_the_encoder(tiny_encoder, count):
+    values = {"rate": 0.5, "count": count}
+    chooser = find("repetition").views(Settings(**values), make_recipe({}))
+    lengths = [
+        len(repeat(np.arange(20), Settings(**values), (1, 1), np.random.default_rng(n))) for n in range(300)
+    ]
+    assert max(lengths) == chooser.longest(20)
+    for length in (3, 64 - (9 if count == "code" else 21)):
+        start(tiny_encoder, make_recipe({"max_length": length, "repetition": values}), torch.device("cpu"))
+    for length in (64 - (8 if count == "code" else 20), 64):
+        with pytest.raises(UsageError, match=f"max_length = {length} .*tiny reads at most 64 tokens"):
+            start(
+                tiny_encoder, make_recipe({"max_length": length, "repetition": values}), torch.device("cpu")
+            )
 
 
 # --- momentum

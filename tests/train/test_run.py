@@ -218,7 +218,7 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
 
     code, said = run("--dry-run")
     assert code == 0
-    assert "150 a epoch" in said.out.replace(",", "")
+    assert "150 an epoch" in said.out.replace(",", "")
     assert "memory" in said.out
     assert not (tmp_path / "run").exists()
     code, said = run(
@@ -236,6 +236,9 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
     code, said = run("--set", "batch=0")
     assert code == 2
     assert "must be above 0" in said.err
+    code, said = run("--dry-run", "--set", "max_length=65")
+    assert code == 2
+    assert "max_length = 65: tiny reads at most 64 tokens" in said.err
 
 
 def test_embedding_is_the_same_before_and_after_saving(tiny_store, tiny_encoder, tmp_path):

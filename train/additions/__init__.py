@@ -84,6 +84,10 @@ class Views:
         """The row's views, `count` more than before, and its labels; pure in (row, settings, seed)."""
         return row.views, []
 
+    def longest(self, length: int) -> int:
+        """Most tokens that a view has where texts are cut to `length`."""
+        return length
+
 
 @dataclass(frozen=True)
 class Batch:

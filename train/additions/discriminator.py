@@ -76,7 +76,7 @@ class Settings:
     stages
         The augmentations. Each row gets one of them, drawn uniformly.
     weight
-        λ. The papers' best: 5e-3 for BERT and 1e-4 for RoBERTa on STS, 1e-4 and 1e-2 on transfer tasks.
+        λ. The paper's best: 5e-3 for BERT and 1e-4 for RoBERTa on STS, 1e-4 and 1e-2 on transfer tasks.
     alpha
         α, what the gradient is multiplied by on its way to the encoder (see `scale_gradient`).
     target
@@ -156,7 +156,7 @@ class Discriminator(Addition):
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
         if not settings.stages:
-            return 'needs stages, such as --set discriminator.stages=["una","uda"]'
+            return "needs stages, such as --set discriminator.stages=una,uda"
         if settings.positive == "augmented" and recipe.positives != ("self",):
             return 'positive = "augmented" takes the place of positives; leave those at "self"'
         return ""

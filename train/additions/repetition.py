@@ -54,13 +54,17 @@ def repeat(ids: np.ndarray, settings: Settings, special: tuple[int, int], draws:
     numpy.ndarray
         Shape (N + k,), int64.
     """
-    share = int(settings.rate * len(ids))
-    most = min(_MOST, share) - 1 if settings.count == "code" else max(2, share)
     ordinary = len(ids) - sum(special)
-    count = min(int(draws.integers(max(most, 0) + 1)), ordinary)
+    count = min(int(draws.integers(_most(len(ids), settings) + 1)), ordinary)
     times = np.ones(len(ids), dtype=np.int64)
     times[special[0] + draws.choice(ordinary, count, replace=False) if count else []] = 2
     return np.repeat(ids, times)
+
+
+def _most(length: int, settings: Settings) -> int:
+    """The largest number of repetitions in a sequence of `length` tokens."""
+    share = int(settings.rate * length)
+    return max(0, min(_MOST, share) - 1) if settings.count == "code" else max(2, share)
 
 
 class _Repeated(Views):
@@ -72,6 +76,9 @@ class _Repeated(Views):
         assert positive is not None
         draws = row_generator(_KEY, self.seed, row, self.settings.redraw)
         return [anchor, repeat(positive, self.settings, row.special, draws), *more], []
+
+    def longest(self, length: int) -> int:
+        return length + _most(length, self.settings)
 
 
 class Repetition(Addition):
