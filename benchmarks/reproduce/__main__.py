@@ -1,0 +1,4 @@
+from benchmarks.reproduce.command import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""`python -m benchmarks.reproduce [plan|run|draw]`: see what is missing, run it, draw the document.
+
+Examples
+--------
+::
+
+    make reproduce DATA=folder                      # all of it, in order; again after a crash
+    make reproduce ROW=una SEEDS=42                 # one row
+    make reproduce ROW=una-beta,vascl-radius        # two sweeps
+    make reproduce-plan                             # what is done and what it still takes
+    make reproduce PROFILE=paper JOBS=1             # the papers' own setting: bert-base-uncased and a GPU
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import MissingError, UsageError, UserError
+
+HERE = Path(__file__).parent
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's arguments."""
+    made = argparse.ArgumentParser(
+        prog="python -m benchmarks.reproduce", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add = made.add_argument
+    add("action", nargs="?", choices=("plan", "run", "draw"), default="plan")
+    add("--profile", default="cpu", help="a profile of the grid (default cpu)")
+    add("--rows", default="", help="rows or sweeps, comma-separated (default: all)")
+    add("--seeds", default="", help="instead of the profile's, comma-separated")
+    add("--data", type=Path, default=Path(os.environ.get("DATA", "../shared/data")), help="the data folder")
+    add("--jobs", type=int, default=1, help="trainings at a time (default 1)")
+    add("--grid", type=Path, default=HERE / "grid.toml", help="the grid (default: the one beside this file)")
+    add("--results", type=Path, default=HERE / "results", help="folder of the results")
+    add("--runs", type=Path, default=Path("runs/reproduce"), help="folder of stores and encoders")
+    add("--docs", type=Path, default=Path("docs"), help="folder of the document and its pictures")
+    add("--remove-encoders", action="store_true", help="keep no trained encoder once it is scored")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit with its code."""
+    # Before torch is loaded: idle threads that spin take the core from whoever could use it.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        _run(parser().parse_args(arguments))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; finished results are kept, the same command continues", file=sys.stderr)
+        sys.exit(130)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from benchmarks.reproduce import plan
+    from benchmarks.reproduce.evidence import write_evidence
+    from benchmarks.reproduce.grid import load_grid
+    from benchmarks.reproduce.results import Results
+    from benchmarks.reproduce.stages import Stages
+    from benchmarks.reproduce.units import make_units
+
+    grid = load_grid(args.grid)
+    if args.profile not in grid.profiles:
+        raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
+    profile = grid.profiles[args.profile]
+    names = [name for name in args.rows.split(",") if name]
+    try:
+        seeds = [int(seed) for seed in args.seeds.split(",") if seed]
+    except ValueError:
+        raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
+    results = Results(args.results / profile.name)
+    folder = args.runs / profile.name
+    size = f"store-{profile.rows}" if profile.rows else "store"
+    stages = Stages(grid, profile, folder / size, args.data, max(1, args.jobs))
+    units = make_units(grid, profile, grid.choose(names), seeds)
+    entries = plan.make_plan(units, results, stages, profile)
+    if args.action != "draw":
+        print(plan.show(entries, args.jobs), flush=True)
+    if args.action == "run":
+        _work(entries, stages, args, folder)
+        results.read()
+    if args.action != "plan":
+        print(write_evidence(grid, profile, results, stages, args.docs))
+
+
+def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> None:
+    """Run what is missing, stages just before the first training that needs them."""
+    from benchmarks.reproduce import work
+    from benchmarks.reproduce.plan import phases
+
+    todo = phases(entries)
+    counter = f"{{}}/{len(todo)}"
+    if args.jobs == 1:
+        for number, job in enumerate(_jobs(todo, stages, args, folder), 1):
+            began = time.perf_counter()
+            _report(counter.format(number), job.unit.name, work.do(job), time.perf_counter() - began)
+        return
+    threads = max(1, (os.cpu_count() or 1) // args.jobs)
+    running: dict[Future[Any], tuple[int, str, float]] = {}
+    with ProcessPoolExecutor(
+        args.jobs, multiprocessing.get_context("spawn"), work.start_worker, (threads,)
+    ) as pool:
+        try:
+            for number, job in enumerate(_jobs(todo, stages, args, folder), 1):
+                running[pool.submit(work.do, job)] = (number, job.unit.name, time.perf_counter())
+                while len(running) >= args.jobs:
+                    _collect(running, counter)
+            while running:
+                _collect(running, counter)
+        except BrokenProcessPool as error:
+            raise UserError(
+                "a worker process died (out of memory?); finished results are kept: run the same command "
+                "again, with fewer jobs"
+            ) from error
+
+
+def _collect(running: dict[Any, tuple[int, str, float]], counter: str) -> None:
+    for future in wait(running, return_when=FIRST_COMPLETED).done:
+        number, name, began = running.pop(future)
+        _report(counter.format(number), name, future.result(), time.perf_counter() - began)
+
+
+def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> Iterator[Any]:
+    """The jobs in order, each when its stages are there; a stage that fails takes its rows with it."""
+    from benchmarks.reproduce.work import Job
+    from eval.encoder import load_encoder
+
+    profile = stages.profile
+    tokenizer = load_encoder(profile.encoder).tokenizer if todo else None
+    tasks = {name: stages.grid.tasks(name, profile) for name in stages.grid.evaluations}
+    for unit, missing in todo:
+        if unit.recipe is not None:
+            try:
+                stages.make(unit.stages, tokenizer)
+            except MissingError as error:
+                print(f"skipped {unit.name}: {error}", file=sys.stderr, flush=True)
+                continue
+        digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
+        yield Job(
+            unit, profile, tasks, missing, digests, stages.folder, args.data,
+            folder, args.results / profile.name, not args.remove_encoders,
+        )  # fmt: skip
+
+
+def _report(count: str, name: str, found: dict[str, Any], seconds: float) -> None:
+    words = [f"{key} {value:.4g}" for scores in found.values() for key, value in scores.items()
+             if isinstance(value, float) and not key.startswith(("seconds", "cpu"))]  # fmt: skip
+    failed = [scores["failed"] for scores in found.values() if "failed" in scores]
+    print(f"{count} {name} ({seconds:.0f} s): {' '.join(failed or words)}", flush=True)

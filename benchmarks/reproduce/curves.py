@@ -1,0 +1,60 @@
+"""The sweeps as curves: measured STS-B dev and STS average, the paper's STS-B dev beside them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from benchmarks.reproduce import comparisons
+from benchmarks.reproduce.comparisons import Scores
+from benchmarks.reproduce.grid import Grid, Sweep
+
+_COLUMNS = 3
+
+
+def draw_sweeps(grid: Grid, scores: Scores, path: Path) -> bool:
+    """Draw one panel a sweep that has two points or more; returns whether there was any."""
+    chosen = [sweep for sweep in grid.sweeps if len(_points(sweep, scores, "dev")) > 1]
+    if not chosen:
+        return False
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows = -(-len(chosen) // _COLUMNS)
+    figure = Figure(figsize=(4.2 * min(_COLUMNS, len(chosen)), 3.2 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(rows, min(_COLUMNS, len(chosen)), squeeze=False).flatten()
+    for panel, sweep in zip(panels, chosen, strict=False):
+        _panel(panel, sweep, scores)
+    for panel in panels[len(chosen) :]:
+        panel.axis("off")
+    figure.savefig(path, dpi=80, metadata={"Software": None})
+    return True
+
+
+def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float, float]]:
+    """Number of the value, mean and standard deviation (0 with one seed), in points."""
+    found = []
+    for number, value in enumerate(sweep.values):
+        values = list(comparisons.values_of(scores, sweep.point(value), measure).values())
+        if values:
+            center, sd = comparisons.spread(values)
+            found.append((number, center, 0.0 if math.isnan(sd) else sd))
+    return found
+
+
+def _panel(panel: Any, sweep: Sweep, scores: Scores) -> None:
+    for measure, title, marker in (("dev", "STS-B dev", "o"), ("average", "STS average", "s")):
+        points = _points(sweep, scores, measure)
+        if points:
+            numbers, centers, sds = zip(*points, strict=True)
+            panel.errorbar(numbers, centers, sds, marker=marker, capsize=3, label=title)
+    lines, names = panel.get_legend_handles_labels()
+    if sweep.published:
+        other = panel.twinx()
+        line = other.plot(range(len(sweep.values)), sweep.published, "k:", label="paper's STS-B dev (right)")
+        lines, names = [*lines, *line], [*names, line[0].get_label()]
+    panel.set_title(sweep.title, fontsize=9)
+    panel.set_xticks(range(len(sweep.values)), [str(v) for v in sweep.labels or sweep.values], fontsize=8)
+    panel.legend(lines, names, fontsize=7)

@@ -1,0 +1,257 @@
+"""The document: tables, sweeps, and which of the papers' conclusions hold, from the results alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.reproduce import comparisons, curves, wording
+from benchmarks.reproduce.comparisons import Scores
+from benchmarks.reproduce.grid import Grid, Profile, Row
+from benchmarks.reproduce.plan import Entry, make_plan
+from benchmarks.reproduce.results import TRAINING, Results
+from benchmarks.reproduce.units import make_units
+
+DEV = "stsb-dev"
+_NOISE_ELSEWHERE = 0.8  # points, the seed noise of BERT-base runs where a paper gives none (METHODS of UNA)
+_TITLES = {"dev": "STS-B dev", "average": "STS average", "transfer": "transfer average"}
+
+
+def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, docs: Path) -> Path:
+    """Write `evidence.md` (with the profile's name in it for all but `cpu`) and its pictures."""
+    every = sorted(set(profile.seeds))
+    units = make_units(grid, profile, grid.rows)
+    known = {unit.key for unit in units}
+    # Sweeps count with every seed there is, though they are planned with the first alone.
+    extra = [row for row in grid.rows if row.sweep and row.has_seed]
+    units += [unit for unit in make_units(grid, profile, extra, every) if unit.key not in known]
+    entries = make_plan(units, results, stages, profile)
+    scores = scores_of(grid, profile, entries)
+    stem = "evidence" if profile.name == "cpu" else f"evidence-{profile.name}"
+    docs.mkdir(parents=True, exist_ok=True)
+    pictures = []
+    if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png"):
+        pictures.append(f"{stem}-sweeps.png")
+    path = docs / f"{stem}.md"
+    path.write_text(document(grid, profile, entries, scores, pictures), encoding="utf-8")
+    return path
+
+
+def scores_of(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> Scores:
+    """Measures in points of each row and seed; sweeps' points that are a row's own have them too."""
+    by_key: dict[str, dict[str, float]] = {}
+    named: dict[str, tuple[str, int]] = {}
+    for entry in entries:
+        by_key[entry.unit.key] = _measures(entry)
+        named[entry.unit.key] = (entry.unit.row.name, entry.unit.seed)
+    scores: Scores = {}
+    for key, (row, seed) in named.items():
+        if by_key[key]:
+            scores.setdefault(row, {})[seed] = by_key[key]
+    for sweep in grid.sweeps:  # the default's point was trained as the row
+        if sweep.default is not None and sweep.row in scores:
+            scores.setdefault(sweep.point(sweep.default), scores[sweep.row])
+    return scores
+
+
+def _measures(entry: Entry) -> dict[str, float]:
+    measures: dict[str, float] = {}
+    for name, result in entry.found.items():
+        values = {key: v for key, v in result.scores.items() if isinstance(v, float) and v == v}
+        if name == TRAINING:
+            if "seconds_per_1000_rows" in values:
+                measures["seconds"] = values["seconds_per_1000_rows"]
+            continue
+        values.pop("seconds", None)
+        measures |= {key: 100 * value for key, value in values.items()}
+        tests = [100 * value for key, value in values.items() if key != DEV]
+        if tests:
+            measures["average" if name == "sts" else name] = mean(tests)
+        if DEV in values:
+            measures["dev"] = 100 * values[DEV]
+    return measures
+
+
+def document(
+    grid: Grid, profile: Profile, entries: Sequence[Entry], scores: Scores, pictures: Sequence[str] = ()
+) -> str:
+    """The whole document in Markdown."""
+    rows = [row for row in grid.rows if not row.sweep]
+    seedless = frozenset(row.name for row in grid.rows if not row.has_seed)
+    wanted = "" if profile.name == "cpu" else f" PROFILE={profile.name}"
+    corpus = f"the first {profile.rows:,} sentences" if profile.rows else "all sentences"
+    lines = [
+        wording.HEAD.format(
+            about=profile.about,
+            wanted=wanted,
+            corpus=corpus,
+            files=", ".join(profile.corpus),
+            encoder=profile.encoder,
+            settings=" ".join(profile.set),
+            precision=profile.score_precision,
+        ),
+        *_state(entries),
+        *_methods(rows, scores, seedless),
+        *_tests(grid, profile, rows, scores),
+        *_conclusions(grid, rows, scores, seedless),
+        *_sweeps(grid, scores, pictures),
+        *_bands(rows),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _state(entries: Sequence[Entry]) -> list[str]:
+    planned = [entry for entry in entries if not entry.unit.row.sweep]
+    lines = [
+        f"{sum(e.state == 'done' for e in planned)} of {len(planned)} trainings of the rows are done.",
+        "",
+    ]
+    missing: dict[str, list[str]] = {}
+    for entry in planned:
+        if entry.state != "done":
+            todo = "" if TRAINING in entry.missing else f" ({', '.join(entry.missing)})"
+            text = f"{entry.state}: {entry.reason}" if entry.reason else f"seed {entry.unit.seed}{todo}"
+            missing.setdefault(entry.unit.row.title, []).append(text)
+    if missing:
+        lines += ["Not done:", ""]
+        lines += [f"- {title}: {', '.join(dict.fromkeys(texts))}" for title, texts in missing.items()]
+        lines.append("")
+    return lines
+
+
+def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[str]:
+    lines = [wording.METHODS]
+    titles = {row.name: row.title for row in rows}
+    notes: list[str] = []
+    for row in rows:
+        if row.name not in scores:
+            continue
+        change = row.baseline and comparisons.difference(scores, row.name, row.baseline, "average", seedless)
+        published = row.published
+        claimed = ""
+        if published:
+            marks = [m for m in (_TITLES[published.measure] if published.measure != "average" else "",
+                                 published.model if published.model != "BERT-base" else "") if m]  # fmt: skip
+            claimed = f"{published.difference:+.2f}" + (f" ({', '.join(marks)})" if marks else "")
+        cells = [
+            row.title + (f" [{len(notes) + 1}]" if row.note else ""), titles.get(row.baseline, ""),
+            str(len(comparisons.values_of(scores, row.name, "average"))),
+            *(_cell(scores, row.name, measure) for measure in ("dev", "stsb", "average")),
+            _signed(change.mean, change.sd) if change else "", claimed,
+            _cell(scores, row.name, "seconds", deviation=False),
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+        if row.note:
+            notes.append(row.note)
+    lines.append("")
+    lines += [f"[{number}] {note}.  " for number, note in enumerate(notes, 1)]
+    return [*lines, ""]
+
+
+def _tests(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) -> list[str]:
+    lines = []
+    for name in grid.evaluations:
+        wanted = grid.tasks(name, profile)
+        tasks = [
+            task
+            for task in wanted
+            if any(task in found for seeds in scores.values() for found in seeds.values())
+        ]
+        absent = [task for task in wanted if task not in tasks]
+        of = [row for row in rows if any(comparisons.values_of(scores, row.name, task) for task in tasks)]
+        lines += [f"## {name.upper() if name == 'sts' else name.capitalize()}, each test set", ""]
+        if not of:
+            lines += ["Nothing is scored yet.", ""]
+            continue
+        if absent:
+            lines += [f"Not in the data folder: {', '.join(absent)}.", ""]
+        average = "average" if name == "sts" else name
+        lines += [f"| row | {' | '.join(tasks)} | average |", "|---" * (len(tasks) + 2) + "|"]
+        for row in of:
+            cells = [_cell(scores, row.name, task) for task in (*tasks, average)]
+            lines.append(f"| {row.title} | {' | '.join(cells)} |")
+        if name == "sts":
+            lines += ["", "The average leaves STS-B dev out, by which the checkpoints were chosen."]
+        lines.append("")
+    return lines
+
+
+def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[str]:
+    titles = {row.name: row.title for row in rows}
+    claims = [
+        (row.name, row.baseline, row.published.measure, row.published.difference)
+        for row in rows
+        if row.published and row.baseline
+    ]
+    claims += [(claim.better, claim.worse, claim.measure, claim.published) for claim in grid.claims]
+    sds = {measure: comparisons.noise(scores, measure) for measure in ("average", "dev", "transfer")}
+    known = [f"{_TITLES[measure]} {sd:.2f}" for measure, sd in sds.items() if sd == sd]
+    lines = [wording.CONCLUSIONS.format(noise=", ".join(known) or "none has yet")]
+    count = dict.fromkeys(("holds", "reversed", "within noise", "noise unknown", "not measured"), 0)
+    for better, worse, measure, published in claims:
+        found = comparisons.difference(scores, better, worse, measure, seedless)
+        said = comparisons.verdict(found, sds[measure], published)
+        count[said] += 1
+        least = comparisons.threshold(sds[measure], found.seeds) if found else math.nan
+        cells = [
+            titles[better], titles[worse], _TITLES[measure], f"{published:+.2f}" if published else "above 0",
+            _signed(found.mean, found.sd) if found else "", str(found.seeds) if found else "",
+            f"{least:.2f}" if least == least else "", said,
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    summary = ", ".join(f"{number} {said}" for said, number in count.items() if number)
+    return [*lines, "", f"Of {len(claims)} published differences: {summary}.", ""]
+
+
+def _sweeps(grid: Grid, scores: Scores, pictures: Sequence[str]) -> list[str]:
+    lines = ["## Sweeps", ""]
+    lines += [f"![Sweeps]({picture})" for picture in pictures] + ([""] if pictures else [])
+    for sweep in grid.sweeps:
+        points = [(value, sweep.point(value)) for value in sweep.values]
+        done = [(number, value, name) for number, (value, name) in enumerate(points) if name in scores]
+        note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
+        lines += [f"**{sweep.title}.**{note}", ""]
+        if not done:
+            lines += ["Not measured yet.", ""]
+            continue
+        lines += [
+            "| value | seeds | STS-B dev | STS average |"
+            + (" paper's STS-B dev |" if sweep.published else "")
+        ]
+        lines += ["|---" * (5 if sweep.published else 4) + "|"]
+        for number, value, name in done:
+            seeds = str(len(comparisons.values_of(scores, name, "dev")))
+            cells = [str(value), seeds, _cell(scores, name, "dev"), _cell(scores, name, "average")]
+            cells += [f"{sweep.published[number]:.2f}"] if sweep.published else []
+            lines.append(f"| {' | '.join(cells)} |")
+        absent = [str(value) for value, name in points if name not in scores]
+        lines += ["", *([f"Missing: {', '.join(absent)}.", ""] if absent else [])]
+    return lines
+
+
+def _bands(rows: Sequence[Row]) -> list[str]:
+    lines = [wording.BANDS.format(sd=_NOISE_ELSEWHERE)]
+    for row in rows:
+        if not row.published:
+            continue
+        item = row.published
+        center, sd = item.expected or item.score, item.sd or _NOISE_ELSEWHERE
+        measure = "7 STS test sets" if item.measure == "average" else _TITLES[item.measure]
+        band = f"{center - 2 * sd:.1f} to {center + 2 * sd:.1f}"
+        lines.append(f"| {row.title} | {item.paper} | {measure} | {item.model} | {item.score:.2f} | {band} |")
+    return [*lines, ""]
+
+
+def _cell(scores: Scores, row: str, measure: str, *, deviation: bool = True) -> str:
+    values = list(comparisons.values_of(scores, row, measure).values())
+    if not values:
+        return ""
+    center, sd = comparisons.spread(values)
+    return f"{center:.2f}" + (f" ± {sd:.2f}" if deviation and sd == sd else "")
+
+
+def _signed(center: float, sd: float) -> str:
+    return f"{center:+.2f}" + (f" ± {sd:.2f}" if sd == sd else "")

@@ -1,0 +1,289 @@
+"""The grid: profiles, rows, sweeps and claims, as `grid.toml` states them."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import MissingError, UsageError
+
+GRID = Path(__file__).with_name("grid.toml")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """From which encoder, on what, how often.
+
+    Attributes
+    ----------
+    about
+        In words.
+    encoder
+        Folder or hub name all rows start from.
+    corpus
+        Files or globs under the data folder.
+    rows
+        Sentences of it, the first ones; 0 for all.
+    seeds
+        Of every row; sweeps take the first unless the command asks for more.
+    scaled
+        Whether the rows' `scaled` settings apply: corpus and encoder are smaller than the papers'.
+    pooling
+        Of encoders that are not trained.
+    score_precision
+        Number format when encoding the test sets, `fp32` or `bf16`.
+    seconds
+        Rough length of one training, until one has been measured.
+    set
+        Settings of all rows.
+    """
+
+    name: str
+    about: str
+    encoder: str
+    corpus: tuple[str, ...]
+    rows: int
+    seeds: tuple[int, ...]
+    scaled: bool
+    pooling: str
+    score_precision: str
+    seconds: float
+    set: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a paper reports, Spearman or accuracy × 100.
+
+    Attributes
+    ----------
+    score, baseline
+        Of the row, and of the paper's own baseline.
+    measure
+        `average` (seven STS test sets), `dev` (STS-B dev) or `transfer`.
+    model
+        The encoder it was measured with.
+    expected, sd
+        Mean and standard deviation over seeds where somebody published them; `expected` 0 where not.
+    """
+
+    paper: str
+    score: float
+    baseline: float
+    measure: str = "average"
+    model: str = "BERT-base"
+    expected: float = 0.0
+    sd: float = 0.0
+
+    @property
+    def difference(self) -> float:
+        """Row minus baseline, in points."""
+        return round(self.score - self.baseline, 2)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a recipe with settings on top; without a recipe the encoder is not trained.
+
+    Attributes
+    ----------
+    output
+        Which of the run's encoders is scored.
+    once
+        Whether it has no seed, since nothing is trained.
+    first
+        Whether it comes before the rest.
+    sweep, value
+        Name of the sweep this is a point of, and the point.
+    """
+
+    name: str
+    title: str
+    recipe: str = ""
+    baseline: str = ""
+    set: tuple[str, ...] = ()
+    scaled: tuple[str, ...] = ()
+    output: str = "best"
+    once: bool = False
+    first: bool = False
+    published: Published | None = None
+    note: str = ""
+    sweep: str = ""
+    value: Any = None
+
+    @property
+    def has_seed(self) -> bool:
+        """Whether another seed gives another result."""
+        return bool(self.recipe) and not self.once
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One setting of a row over several values.
+
+    Attributes
+    ----------
+    stage
+        Command that makes the stage of a value, where each needs its own; the stage is called
+        `row-setting-value`.
+    labels
+        What the values are called on the axis; the values themselves by default.
+    published
+        STS-B dev of each value in the paper, × 100; empty where it has none.
+    default
+        The value that the row itself has, so that its point is the row and is not trained again.
+    """
+
+    name: str
+    title: str
+    row: str
+    set: tuple[str, ...]
+    values: tuple[Any, ...]
+    stage: str = ""
+    labels: tuple[Any, ...] = ()
+    published: tuple[float, ...] = ()
+    default: Any = None
+    note: str = ""
+
+    def point(self, value: Any) -> str:
+        """Name of a point, which is also the name of its stage."""
+        return f"{self.name}-{value}".replace(".", "_").replace("%", "")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row should be better than another by `published` points (0: the paper gives no number)."""
+
+    better: str
+    worse: str
+    measure: str = "average"
+    published: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Test sets scored together.
+
+    Attributes
+    ----------
+    scaled
+        Tasks in profiles that are scaled; empty for the same ones.
+    rows
+        Rows it is done for, with their first seed alone; empty for all rows and seeds.
+    """
+
+    tasks: tuple[str, ...]
+    scaled: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Everything `grid.toml` says; `rows` holds the sweeps' points too, behind the others."""
+
+    profiles: dict[str, Profile]
+    rows: tuple[Row, ...]
+    sweeps: tuple[Sweep, ...]
+    claims: tuple[Claim, ...]
+    evaluations: dict[str, Evaluation]
+    stages: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def row(self, name: str) -> Row:
+        """The row of that name."""
+        return next(row for row in self.rows if row.name == name)
+
+    def choose(self, names: Iterable[str]) -> list[Row]:
+        """Rows by their names, or by their sweep's; all where no name is given.
+
+        Raises
+        ------
+        UsageError
+            If a name is unknown.
+        """
+        wanted = list(names)
+        for name in wanted:
+            if not any(name in (row.name, row.sweep) for row in self.rows):
+                known = ", ".join(dict.fromkeys(row.sweep or row.name for row in self.rows))
+                raise UsageError(f"no row or sweep is called {name!r}; there are: {known}")
+        return [row for row in self.rows if not wanted or row.name in wanted or row.sweep in wanted]
+
+    def tasks(self, evaluation: str, profile: Profile) -> tuple[str, ...]:
+        """Names of the test sets of an evaluation."""
+        item = self.evaluations[evaluation]
+        return item.scaled if profile.scaled and item.scaled else item.tasks
+
+    def changes(self, row: Row, profile: Profile) -> list[str]:
+        """A row's settings on top of its recipe, later ones winning."""
+        return [*profile.set, *(row.scaled if profile.scaled else ()), *row.set]
+
+
+def load_grid(path: Path = GRID) -> Grid:
+    """Read a grid.
+
+    Raises
+    ------
+    MissingError
+        If the file does not exist.
+    UsageError
+        If it is no TOML, has an unknown key, or a row names a baseline that is not there.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except FileNotFoundError as error:
+        raise MissingError(f"{path} does not exist; name the grid's TOML file") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    profiles = {name: _make(Profile, {"name": name} | item, path) for name, item in table["profile"].items()}
+    rows = [_row(item, path) for item in table.get("row", [])]
+    sweeps = [_make(Sweep, item, path) for item in table.get("sweep", [])]
+    stages = {name: tuple(shlex.split(command)) for name, command in table.get("stages", {}).items()}
+    by_name = {row.name: row for row in rows}
+    for sweep in sweeps:
+        if sweep.row not in by_name:
+            raise UsageError(f"{path}: sweep {sweep.name} names the row {sweep.row!r}, which is not there")
+        for value in sweep.values:
+            rows.append(_point(sweep, value, by_name[sweep.row]))
+            if sweep.stage and value != sweep.default:
+                stages[sweep.point(value)] = tuple(shlex.split(sweep.stage.format(value=value)))
+    claims = [_make(Claim, item, path) for item in table.get("claim", [])]
+    named = {row.name for row in rows}
+    asked = [row.baseline for row in rows] + [name for c in claims for name in (c.better, c.worse)]
+    if unknown := sorted({name for name in asked if name} - named):
+        raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
+    if len(named) < len(rows):
+        raise UsageError(f"{path}: two rows have one name")
+    evaluations = {name: _make(Evaluation, item, path) for name, item in table["evaluation"].items()}
+    return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages)
+
+
+def _row(item: Mapping[str, Any], path: Path) -> Row:
+    published = item.get("published")
+    made = _make(Published, published, path) if published else None
+    return _make(Row, dict(item) | {"published": made}, path)
+
+
+def _point(sweep: Sweep, value: Any, base: Row) -> Row:
+    name = sweep.point(value)
+    varied = [] if value == sweep.default else sweep.set
+    changes = [text.format(value=value, stage=name) for text in varied]
+    return dataclasses.replace(
+        base, name=name, title=f"{sweep.title}: {value}", baseline="", first=False, published=None, note="",
+        set=(*base.set, *changes), sweep=sweep.name, value=value,
+    )  # fmt: skip
+
+
+def _make(kind: Any, item: Mapping[str, Any], path: Path) -> Any:
+    fields = {one.name for one in dataclasses.fields(kind)}
+    if unknown := sorted(set(item) - fields):
+        raise UsageError(f"{path}: unknown keys {', '.join(unknown)}; known: {', '.join(sorted(fields))}")
+    try:
+        return kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in item.items()})
+    except TypeError as error:
+        raise UsageError(f"{path}: {error} in {dict(item)}") from error

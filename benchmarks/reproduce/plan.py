@@ -1,0 +1,138 @@
+"""What is done, what is missing, what cannot be, and how long the rest takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks.reproduce.grid import Profile
+from benchmarks.reproduce.results import TRAINING, Result, Results
+from benchmarks.reproduce.stages import Stages
+from benchmarks.reproduce.units import Unit
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A unit's state.
+
+    Attributes
+    ----------
+    found
+        Results by evaluation.
+    missing
+        Evaluations still to do; empty for one that failed or is skipped too.
+    reason
+        Why nothing can be done about it, or why it failed; empty where all is well.
+    to_make
+        Stages that are made before it.
+    seconds
+        Estimate for the rest.
+    """
+
+    unit: Unit
+    found: dict[str, Result]
+    missing: tuple[str, ...]
+    reason: str = ""
+    to_make: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def state(self) -> str:
+        """`done`, `missing`, `skipped` or `failed`."""
+        if failure(self.found):
+            return "failed"
+        return "skipped" if self.reason else "missing" if self.missing else "done"
+
+
+def failure(found: dict[str, Result]) -> str:
+    """Why a training failed; empty where it did not."""
+    return str(found[TRAINING].scores.get("failed", "")) if TRAINING in found else ""
+
+
+def make_plan(units: Sequence[Unit], results: Results, stages: Stages, profile: Profile) -> list[Entry]:
+    """Compare what should be with what is there, in the order of the units."""
+    entries = [_entry(unit, results, stages) for unit in units]
+    estimate = _estimator(entries, profile)
+    return [
+        Entry(**(vars(entry) | {"seconds": estimate(entry) if entry.state == "missing" else 0.0}))
+        for entry in entries
+    ]
+
+
+def _entry(unit: Unit, results: Results, stages: Stages) -> Entry:
+    data = stages.digests(unit.stages)
+    found = {name: results.find(unit.key, name, data) for name in unit.evaluations}
+    there = {name: result for name, result in found.items() if result is not None}
+    missing = tuple(name for name in unit.evaluations if name not in there)
+    if why := failure(there):
+        return Entry(unit, there, (), why)
+    if not missing:
+        return Entry(unit, there, ())
+    to_make = tuple(name for name in unit.stages if not stages.has(name))
+    reasons = [why for name in to_make if (why := stages.reason(name))]
+    if reasons:
+        return Entry(unit, there, (), "; ".join(reasons), to_make)
+    return Entry(unit, there, missing, "", to_make)
+
+
+def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], float]:
+    """Seconds an entry still takes: as measured on the row's other seeds, else the median of what was."""
+    took: dict[tuple[str, str], list[float]] = {}
+    for entry in entries:
+        for name, result in entry.found.items():
+            if "seconds" in result.scores:
+                took.setdefault((entry.unit.row.name, name), []).append(result.scores["seconds"])
+    of_any: dict[str, list[float]] = {}
+    for (_, name), seconds in took.items():
+        of_any.setdefault(name, []).extend(seconds)
+
+    def estimate(entry: Entry) -> float:
+        total = 0.0
+        for name in entry.missing:
+            known = took.get((entry.unit.row.name, name)) or of_any.get(name)
+            total += median(known) if known else profile.seconds * (1.0 if name == TRAINING else 0.25)
+        return total
+
+    return estimate
+
+
+def phases(entries: Sequence[Entry]) -> list[tuple[Unit, tuple[str, ...]]]:
+    """What is to be run, in order: the rows, then the evaluations of some rows alone, then the sweeps."""
+    rows: list[tuple[Unit, tuple[str, ...]]] = []
+    more: list[tuple[Unit, tuple[str, ...]]] = []
+    sweeps: list[tuple[Unit, tuple[str, ...]]] = []
+    for entry in entries:
+        common = tuple(name for name in entry.missing if name in entry.unit.common)
+        others = tuple(name for name in entry.missing if name not in entry.unit.common)
+        if common:
+            (sweeps if entry.unit.row.sweep else rows).append((entry.unit, common))
+        if others:
+            more.append((entry.unit, others))
+    return [*rows, *more, *sweeps]
+
+
+def show(entries: Sequence[Entry], jobs: int = 1) -> str:
+    """The plan for people: a line a row, then the sum."""
+    lines = []
+    rows = dict.fromkeys(entry.unit.row.name for entry in entries)
+    for name in rows:
+        own = [entry for entry in entries if entry.unit.row.name == name]
+        done = [str(entry.unit.seed) for entry in own if entry.state == "done"]
+        open_ = [
+            f"{entry.unit.seed} ({', '.join(entry.missing)})" for entry in own if entry.state == "missing"
+        ]
+        words = [f"done {', '.join(done)}"] if done else []
+        if open_:
+            words.append(f"missing {', '.join(open_)}, {sum(e.seconds for e in own) / 60:.0f} min")
+        if make := dict.fromkeys(stage for entry in own if entry.missing for stage in entry.to_make):
+            words.append(f"first makes {', '.join(make)}")
+        words += list(dict.fromkeys(f"{e.state}: {e.reason}" for e in own if e.reason))
+        lines.append(f"{name:<26} {'; '.join(words)}")
+    counts = [
+        f"{sum(e.state == state for e in entries)} {state}"
+        for state in ("done", "missing", "skipped", "failed")
+    ]
+    hours = sum(entry.seconds for entry in entries) / jobs / 3600
+    lines.append(f"{len(entries)} trainings: {', '.join(counts)}; about {hours:.1f} hours to go")
+    return "\n".join(lines)

@@ -1,0 +1,119 @@
+"""The store of a profile: its corpus and the augmentations that rows need, made by `augment-cli`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from augment_cli import augmentations
+from augment_cli.doctor import examine
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.store import Store
+from benchmarks.reproduce.grid import Grid, Profile
+from train.masked_objective import CORPUS
+from train.tokens import cache_tokens, stage_draws
+
+_LAST_LINES = 5  # of a command that failed, for the message
+
+
+class Stages:
+    """Which stages there are, why one cannot be made, and the making.
+
+    Parameters
+    ----------
+    folder
+        The store's folder.
+    data
+        The data folder with the corpus.
+    jobs
+        Worker processes of a command.
+    """
+
+    def __init__(self, grid: Grid, profile: Profile, folder: Path, data: Path, jobs: int = 1) -> None:
+        self.grid, self.profile, self.folder, self.data, self.jobs = grid, profile, folder, data, jobs
+        self._store: Store | None = None
+        self._failed: dict[str, str] = {}
+        self._doctor: dict[str, dict[str, Any]] = {}
+        self.open()
+
+    def open(self) -> Store | None:
+        """The store as it is now; None where there is none."""
+        self._store = Store.open(self.folder) if (self.folder / "manifest.json").is_file() else None
+        return self._store
+
+    def has(self, name: str) -> bool:
+        """Whether a stage is finished."""
+        return self._store is not None and self._store.has(name)
+
+    def digests(self, names: Iterable[str]) -> dict[str, str | None]:
+        """Digest of each stage, None for one that is not finished here."""
+        return {name: self._store.stage(name).digest if self.has(name) else None for name in names}  # type: ignore[union-attr]
+
+    def command(self, name: str) -> list[str]:
+        """The arguments of `augment-cli` that make a stage."""
+        if name == CORPUS:
+            limit = ["--limit", str(self.profile.rows)] if self.profile.rows else []
+            files = [
+                part for pattern in self.profile.corpus for part in ("--corpus", str(self.data / pattern))
+            ]
+            return ["ingest", *files, *limit, "--store", str(self.folder)]
+        words = list(self.grid.stages.get(name, (name,)))
+        named = ["--name", name] if words[0] != name else []
+        return [*words, *named, "--store", str(self.folder), "--jobs", str(self.jobs)]
+
+    def reason(self, name: str) -> str:
+        """Why a stage that is not there cannot be made here; empty where it can."""
+        if name in self._failed:
+            return self._failed[name]
+        if name == CORPUS:
+            absent = [pattern for pattern in self.profile.corpus if not glob(str(self.data / pattern))]
+            return f"{', '.join(absent)} not in the data folder" if absent else ""
+        words = self.command(name)
+        if words[0] not in augmentations.names():
+            return f"augment-cli has no augmentation {words[0]!r}"
+        if "--model" in words:
+            return ""  # only the command itself knows
+        if not self._doctor:
+            self._doctor = {entry["what"]: entry for entry in examine(self.folder)}
+        entry = self._doctor[words[0]]
+        return "" if entry["ready"] else f"{words[0]} lacks {', '.join(entry['missing'])}"
+
+    def make(self, names: Iterable[str], tokenizer: Any = None) -> None:
+        """Make what is missing, the corpus first, and cache token ids if a tokenizer is given.
+
+        Raises
+        ------
+        MissingError
+            If a stage cannot be made; asked again, `reason` says why.
+        """
+        for name in (CORPUS, *(name for name in names if name != CORPUS)):
+            if not self.has(name):
+                self._run(name)
+            if tokenizer is not None:
+                assert self._store is not None
+                for draw in stage_draws(self._store, name):
+                    cache_tokens(self._store, draw, tokenizer)
+
+    def _run(self, name: str) -> None:
+        if why := self.reason(name):
+            raise MissingError(f"{name}: {why}")
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        command = self.command(name)
+        print(f"augment-cli {' '.join(command)}", file=sys.stderr, flush=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "augment_cli", *command], capture_output=True, text=True, check=False
+        )
+        self.open()
+        if done.returncode or not self.has(name):
+            said = " ".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
+            self._failed[name] = said or f"augment-cli ended with code {done.returncode}"
+            raise MissingError(f"{name}: {self._failed[name]}")
+        if name == CORPUS and self.profile.rows and self._store and self._store.rows < self.profile.rows:
+            raise UsageError(
+                f"{self.folder}: the corpus gave {self._store.rows:,} sentences of {self.profile.rows:,}; "
+                f"name more files in profile.{self.profile.name}.corpus of the grid"
+            )

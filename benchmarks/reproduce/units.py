@@ -1,0 +1,123 @@
+"""A unit: one row with one seed, the settings it comes from, and the digest that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from augment_cli.files import sha256_of_json
+from augment_cli.models.digest import model_digest
+from benchmarks.reproduce.grid import Grid, Profile, Row
+from benchmarks.reproduce.results import TRAINING
+from eval.encoder import find_folder
+from train.additions import make_views
+from train.masked_objective import CORPUS
+from train.recipe import Recipe, load_recipe
+from train.views import SELF
+
+# Settings that change no number. How often it is evaluated does: it decides which encoder is the best.
+_NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One training (or none) and what is scored after it.
+
+    Attributes
+    ----------
+    recipe
+        With all settings; None for an encoder that is not trained.
+    key
+        First 12 digits of the SHA-256 of recipe, pooling, precision of scoring, seed and encoder.
+    stages
+        Stages of the store it reads, the corpus first; none where nothing is trained.
+    evaluations
+        Names of the evaluations it should have, the training first where there is one.
+    common
+        Those of them that are not for some rows alone.
+    """
+
+    row: Row
+    seed: int
+    recipe: Recipe | None
+    key: str
+    stages: tuple[str, ...]
+    evaluations: tuple[str, ...]
+    common: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"{self.row.name}-{self.seed}-{self.key}"
+
+
+def make_units(
+    grid: Grid, profile: Profile, rows: Iterable[Row], seeds: Sequence[int] = (), encoder: str = ""
+) -> list[Unit]:
+    """The units of rows, in the order in which they are run.
+
+    Parameters
+    ----------
+    seeds
+        Instead of the profile's, for sweeps too; a row without a seed has the first.
+    encoder
+        Digest of the encoder all start from; computed where it is empty.
+
+    Returns
+    -------
+    list of Unit
+        First the rows marked so, then the others, then the sweeps; within each all rows of the first seed
+        before the second, so that a table is complete, if uncertain, as early as may be. Rows that come to
+        the same settings are one unit.
+    """
+    digest = encoder or encoder_digest(profile)
+    chosen = tuple(seeds) or profile.seeds
+    tiers: dict[tuple[int, int], list[Unit]] = {}
+    known: set[str] = set()
+    for row in rows:
+        tier = 2 if row.sweep else int(not row.first)
+        of_row = chosen if row.has_seed and (seeds or not row.sweep) else chosen[:1]
+        for number, seed in enumerate(of_row):
+            unit = make_unit(grid, profile, row, seed, digest, main=number == 0)
+            if unit.key not in known:
+                known.add(unit.key)
+                tiers.setdefault((tier, number), []).append(unit)
+    return [unit for place in sorted(tiers) for unit in tiers[place]]
+
+
+def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *, main: bool = True) -> Unit:
+    """One unit; `main` adds the evaluations that only the first seed of some rows has."""
+    recipe = None
+    if row.recipe:
+        recipe = load_recipe(row.recipe, [*grid.changes(row, profile), f"seed={seed if row.has_seed else 0}"])
+    settings: dict[str, Any] = {"encoder": encoder, "scored": profile.score_precision, "output": row.output}
+    if recipe is None:
+        settings["pooling"] = profile.pooling
+    else:
+        settings["recipe"] = {key: v for key, v in recipe.as_json().items() if key not in _NAMELESS}
+    common = [TRAINING] if recipe else []
+    common += [name for name, evaluation in grid.evaluations.items() if not evaluation.rows]
+    more = [name for name, evaluation in grid.evaluations.items() if main and row.name in evaluation.rows]
+    key = sha256_of_json(settings)[:12]
+    return Unit(row, seed, recipe, key, stages_of(recipe), (*common, *more), tuple(common))
+
+
+def stages_of(recipe: Recipe | None) -> tuple[str, ...]:
+    """Stages a recipe reads, the corpus first."""
+    if recipe is None:
+        return ()
+    names = [CORPUS, *recipe.positives, *recipe.negatives, *recipe.only_changed]
+    names += [name for views in make_views(recipe) for name in views.stages]
+    return tuple(dict.fromkeys(name for name in names if name != SELF))
+
+
+def encoder_digest(profile: Profile) -> str:
+    """Digest of the profile's encoder.
+
+    Raises
+    ------
+    MissingError
+        If it is not on this machine.
+    """
+    return model_digest(find_folder(profile.encoder)[0])

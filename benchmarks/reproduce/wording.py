@@ -1,0 +1,45 @@
+"""What the document says between its tables."""
+
+HEAD = """\
+# Evidence: {about}
+
+Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand, in
+`benchmarks/reproduce/grid.toml`. Repeat a row with `make reproduce{wanted} ROW=una SEEDS=42 DATA=folder`, see
+what is missing with `make reproduce-plan{wanted} DATA=folder`.
+
+Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows:
+`{settings}`.
+
+Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, mean ±
+sample standard deviation over the seeds. Δ is the difference to the row's own baseline, seed by seed.
+"""
+
+METHODS = """\
+## Methods
+
+The STS average is over the STS test sets that the data folder has (see below). The paper's Δ is over its own
+baseline, on BERT-base and a million sentences: on the average of seven STS test sets unless marked. Seconds
+are wall time of training on 1,000 rows, on a shared machine.
+
+| row | baseline | seeds | STS-B dev | STS-B test | STS average | Δ average | paper's Δ | s / 1,000 rows |
+|---|---|---|---|---|---|---|---|---|"""
+
+CONCLUSIONS = """\
+## Which conclusions hold at this scale
+
+A difference counts if it is at least 2 · s · √(2 / seeds), where s is the standard deviation between the
+seeds of a row, pooled over all rows that have several ({noise}).
+
+| better | than | measure | paper | here | seeds | that counts | verdict |
+|---|---|---|---|---|---|---|---|"""
+
+BANDS = """\
+## What to expect with the papers' own setting
+
+`make reproduce PROFILE=paper DATA=folder` trains the same rows from `bert-base-uncased` on a million
+sentences with the recipes' own settings; it needs those weights on the machine and a GPU. The band is the
+published mean (over seeds where somebody gave one) ± 2 standard deviations, which are taken to be {sd}
+points where none was given. A score outside it is worth a look, one inside proves little.
+
+| row | paper | measure | encoder | published | band |
+|---|---|---|---|---|---|"""

@@ -1,0 +1,170 @@
+"""Training one unit and scoring it, in this process: libraries, test sets and memory are loaded once."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import platform
+import shutil
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import UserError
+from benchmarks.reproduce.grid import Profile
+from benchmarks.reproduce.results import TRAINING, Result, Results
+from benchmarks.reproduce.units import Unit
+from eval.encoder import load_encoder
+from eval.results import library_versions
+from eval.runner import Options, Progress, Vectors, read_tables, timed
+from eval.tasks import Table, choose_tasks, load_registry
+from train.distributed import join
+from train.log import read_log
+from train.run import Run, train
+from train.watch import DivergedError
+
+
+class StoppedError(UserError):
+    """The training was asked to stop."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class Job:
+    """A unit and where everything lies; travels to a worker process.
+
+    Attributes
+    ----------
+    todo
+        Evaluations to do, the training among them if there is no result of it.
+    tasks
+        Test sets of each evaluation.
+    stages
+        Digest of each stage the unit reads.
+    runs
+        Folder of the trained encoders.
+    results
+        Folder of the results.
+    keep
+        Whether the trained encoder stays afterwards.
+    """
+
+    unit: Unit
+    profile: Profile
+    tasks: dict[str, tuple[str, ...]]
+    todo: tuple[str, ...]
+    stages: dict[str, str]
+    store: Path
+    data: Path
+    runs: Path
+    results: Path
+    keep: bool = True
+
+    @property
+    def out(self) -> Path:
+        """Folder of the training."""
+        return self.runs / self.unit.name
+
+
+def do(job: Job) -> dict[str, Any]:
+    """Train unless that is done and the encoder is still there, and score what is to be scored.
+
+    Returns
+    -------
+    dict
+        The scores by evaluation.
+
+    Raises
+    ------
+    StoppedError
+        If Ctrl-C or a signal stopped the training; the next call continues it.
+    """
+    results, found = Results(job.results), {}
+    for name in job.todo:
+        gone = job.unit.recipe is not None and not (job.out / job.unit.row.output).is_dir()
+        if name == TRAINING or gone:
+            found[TRAINING] = _train(job)
+            _write(job, results, TRAINING, found[TRAINING])
+            if "failed" in found[TRAINING]:
+                return found
+        if name != TRAINING:
+            found[name] = _score(job, job.tasks[name])
+            _write(job, results, name, found[name])
+    if not job.keep:
+        shutil.rmtree(job.out, ignore_errors=True)
+    gc.collect()
+    return found
+
+
+def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) -> None:
+    made = {"profile": job.profile.name, "machine": platform.machine(), "libraries": library_versions()}
+    unit = job.unit
+    results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, made))
+
+
+def _train(job: Job) -> dict[str, Any]:
+    assert job.unit.recipe is not None
+    job.out.mkdir(parents=True, exist_ok=True)
+    command = f"make reproduce PROFILE={job.profile.name} ROW={job.unit.row.name} SEEDS={job.unit.seed}"
+    run = Run(job.unit.recipe, job.store, job.profile.encoder, job.out, job.data, command=command)
+    began, cpu = time.perf_counter(), time.process_time()
+    with (job.out / "console.log").open("a", encoding="utf-8") as console:
+        try:
+            with contextlib.redirect_stdout(console), contextlib.redirect_stderr(console):
+                outcome = train(run, join())
+        except DivergedError as error:
+            return {"failed": str(error), "seconds": time.perf_counter() - began}
+    if outcome.stopped_by:
+        raise StoppedError(f"{job.unit.name}: stopped after step {outcome.steps}; the next run continues it")
+    for folder in job.out.iterdir():
+        # What a repeated command needs is the encoder that is scored, and the log.
+        if folder.is_dir() and folder.name != job.unit.row.output:
+            shutil.rmtree(folder)
+    steps = [event for event in read_log(job.out / "log.jsonl") if event["event"] == "step"]
+    slowness = [1 / event["rows_per_second"] for event in steps if event.get("rows_per_second")]
+    return {
+        **{when: next(iter(scores.values())) for when, scores in outcome.scores.items()},
+        "steps": outcome.steps,
+        "loss": steps[-1]["loss"] if steps else None,
+        "seconds": round(time.perf_counter() - began, 1),
+        "cpu_seconds": round(time.process_time() - cpu, 1),
+        "seconds_per_1000_rows": round(1000 * sum(slowness) / len(slowness), 3) if slowness else None,
+    }
+
+
+def _score(job: Job, tasks: tuple[str, ...]) -> dict[str, Any]:
+    """Main score of each task, as a fraction."""
+    unit, profile = job.unit, job.profile
+    began = time.perf_counter()
+    tables = _tables(tasks, job.data)
+    encoder = load_encoder(
+        job.out / unit.row.output if unit.recipe else profile.encoder,
+        pooling=None if unit.recipe else profile.pooling,
+        precision=profile.score_precision,  # type: ignore[arg-type]
+        device=str(join().device),
+    )
+    options = Options(jobs=1)
+    vectors = Vectors(encoder, tables, options, Progress())
+    scores = {table.task.name: timed(table, vectors, options, Progress())[0].main for table in tables}
+    return {name: round(float(score), 6) for name, score in scores.items()} | {
+        "seconds": round(time.perf_counter() - began, 1)
+    }
+
+
+@cache
+def _tables(tasks: tuple[str, ...], data: Path) -> list[Table]:
+    """The test sets, read once; those whose file is not in the data folder are left out."""
+    return read_tables(choose_tasks(load_registry(), list(tasks)), data, skip_missing=True)[0]
+
+
+def start_worker(threads: int) -> None:
+    """Called first in each worker process: several share a machine's cores."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)

@@ -1,0 +1,120 @@
+"""Differences, noise and verdicts, and the document that says them."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.reproduce import comparisons, curves
+from benchmarks.reproduce.comparisons import Difference, difference, noise, verdict
+from benchmarks.reproduce.evidence import document, scores_of
+from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.results import TRAINING, Result
+from benchmarks.reproduce.units import make_units
+
+GOLDEN = Path(__file__).parent / "golden" / "evidence.md"
+points = st.floats(0, 100)
+
+
+def table(**rows):
+    return {row: {seed: {"dev": value} for seed, value in enumerate(values)} for row, values in rows.items()}
+
+
+def test_a_difference_is_taken_seed_by_seed():
+    scores = {
+        "a": {0: {"dev": 3.0}, 1: {"dev": 5.0}, 2: {"dev": 9.0}},
+        "b": {1: {"dev": 4.0}, 0: {"dev": 1.0}},
+    }
+    assert difference(scores, "a", "b", "dev") == Difference(1.5, pytest.approx(math.sqrt(0.5)), 2)
+    assert difference(scores, "a", "c", "dev") is None
+    assert difference(scores, "a", "b", "average") is None
+
+
+def test_a_row_without_seeds_stands_beside_each_seed():
+    scores = {"a": {0: {"dev": 3.0}, 1: {"dev": 5.0}}, "none": {42: {"dev": 1.0}}}
+    found = difference(scores, "a", "none", "dev", frozenset({"none"}))
+    assert found == Difference(3.0, pytest.approx(math.sqrt(2)), 2)
+    assert difference(scores, "none", "a", "dev", frozenset({"none"})).mean == -3.0
+
+
+@given(st.lists(st.lists(points, min_size=1, max_size=5), min_size=1, max_size=5))
+def test_noise_is_the_pooled_deviation(rows):
+    found = noise(table(**{f"row{number}": values for number, values in enumerate(rows)}), "dev")
+    several = [np.array(values) for values in rows if len(values) > 1]
+    if not several:
+        assert math.isnan(found)
+        return
+    residuals = np.concatenate([values - values.mean() for values in several])
+    assert found == pytest.approx(math.sqrt((residuals**2).sum() / (len(residuals) - len(several))), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mean", "published", "said"),
+    [(2.1, 1.0, "holds"), (2.1, 0.0, "holds"), (-2.1, -1.0, "holds"), (2.1, -1.0, "reversed"),
+     (-2.1, 1.0, "reversed"), (1.9, 1.0, "within noise"), (-1.9, 1.0, "within noise")],
+)  # fmt: skip
+def test_a_verdict_needs_two_standard_errors(mean, published, said):
+    # Noise 1 with two seeds each: the difference of two means has a standard error of 1.
+    assert verdict(Difference(mean, 0.1, 2), 1.0, published) == said
+
+
+def test_without_numbers_there_is_no_verdict():
+    assert verdict(None, 1.0, 1.0) == "not measured"
+    assert verdict(Difference(5.0, math.nan, 1), math.nan, 1.0) == "noise unknown"
+
+
+@given(points, points, st.integers(1, 9), st.floats(0.01, 5))
+def test_exchanging_the_rows_exchanges_holds_and_reversed(first, second, seeds, sd):
+    swap = {"holds": "reversed", "reversed": "holds", "within noise": "within noise"}
+    there = verdict(Difference(first - second, 0.0, seeds), sd, 1.0)
+    assert verdict(Difference(second - first, 0.0, seeds), sd, 1.0) == swap[there]
+
+
+@pytest.fixture
+def drawn(small_grid):
+    """The small grid with made-up results: one row whole, one with a seed, one that cannot be made."""
+    grid = load_grid(small_grid)
+    profile = grid.profiles["cpu"]
+    numbers = {
+        ("no-training", 42): (0.60, 0.50), ("simcse", 42): (0.66, 0.56), ("simcse", 0): (0.64, 0.55),
+        ("augmented", 42): (0.61, 0.515), ("rate-1e-05", 42): (0.65, 0.555),
+    }  # fmt: skip
+    entries = []
+    for unit in make_units(grid, profile, grid.rows, encoder="e" * 64):
+        found = {}
+        if (unit.row.name, unit.seed) in numbers:
+            dev, test = numbers[unit.row.name, unit.seed]
+            scores = {"sts": {"stsb-dev": dev, "stsb": test, "seconds": 9.0}, "clustering": {"agnews": 0.7}}
+            scores[TRAINING] = {"best": dev, "seconds": 20.0, "seconds_per_1000_rows": 4.5}
+            found = {
+                name: Result(unit.row.name, unit.seed, name, unit.key, {}, scores[name], {})
+                for name in unit.evaluations
+            }
+        missing = () if found or unit.row.name == "translated" else unit.evaluations
+        reason = "no such augmentation" if unit.row.name == "translated" else ""
+        entries.append(Entry(unit, found, missing, reason))
+    return grid, profile, entries, scores_of(grid, profile, entries)
+
+
+def test_the_document(drawn):
+    """Golden: made-up numbers, each cell of which can be worked out by hand from `drawn`."""
+    assert document(*drawn, ["sweeps.png"]) == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_a_point_that_is_the_row_itself_has_its_scores(drawn):
+    scores = drawn[-1]
+    assert scores["rate-3e-05"] == scores["simcse"]
+    assert comparisons.values_of(scores, "rate-3e-05", "dev") == {42: 66.0, 0: 64.0}
+
+
+def test_curves_need_two_points(drawn, tmp_path):
+    grid, _, _, scores = drawn
+    assert curves.draw_sweeps(grid, scores, tmp_path / "sweeps.png")
+    assert (tmp_path / "sweeps.png").read_bytes()[:4] == b"\x89PNG"
+    del scores["rate-1e-05"]
+    assert not curves.draw_sweeps(grid, scores, tmp_path / "none.png")
+    assert not (tmp_path / "none.png").exists()

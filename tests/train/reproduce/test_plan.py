@@ -1,0 +1,186 @@
+"""What is planned, what names a training, and what a finished result is worth."""
+
+import dataclasses
+import json
+
+import pytest
+
+from augment_cli import augmentations
+from augment_cli.errors import BadInputError, UsageError
+from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.plan import make_plan, phases, show
+from benchmarks.reproduce.results import TRAINING, Result, Results
+from benchmarks.reproduce.units import make_unit, make_units
+
+ENCODER = "e" * 64
+
+
+class Stages:
+    """A store with the corpus alone; one stage can be made, another cannot."""
+
+    def __init__(self, digests):
+        self.there = digests
+
+    def has(self, name):
+        return name in self.there
+
+    def digests(self, names):
+        return {name: self.there.get(name) for name in names}
+
+    def reason(self, name):
+        return "" if name == "una-random" else f"no augmentation {name}"
+
+
+@pytest.fixture
+def grid(small_grid):
+    return load_grid(small_grid)
+
+
+@pytest.fixture
+def profile(grid):
+    return grid.profiles["cpu"]
+
+
+def names(units):
+    return [(unit.row.name, unit.seed) for unit in units]
+
+
+@pytest.mark.parametrize("profile", ["cpu", "gpu", "paper"])
+def test_every_row_of_the_shipped_grid_is_a_recipe_that_loads(profile):
+    grid = load_grid()
+    units = make_units(grid, grid.profiles[profile], grid.rows, encoder=ENCODER)
+    assert len({unit.key for unit in units}) == len(units)
+    for unit in units:
+        assert unit.recipe is None or unit.recipe.seed == (unit.seed if unit.row.has_seed else 0)
+        for stage in unit.stages[1:]:
+            assert grid.stages.get(stage, (stage,))[0] in augmentations.names()
+
+
+def test_the_paper_profile_leaves_batches_and_rates_as_the_papers_have_them():
+    grid = load_grid()
+    vascl = make_unit(grid, grid.profiles["paper"], grid.row("vascl"), 42, ENCODER).recipe
+    assert (vascl.batch, vascl.epochs, vascl.learning_rate, vascl.pooling) == (1024, 5, 5e-6, "mean")
+    una = make_unit(grid, grid.profiles["paper"], grid.row("una"), 42, ENCODER).recipe
+    assert (una.batch, una.learning_rate, una.pooling, una.max_length) == (64, 3e-5, "cls", 32)
+
+
+def test_order_is_first_rows_then_the_others_then_sweeps_each_seed_by_seed(grid, profile):
+    assert names(make_units(grid, profile, grid.rows, encoder=ENCODER)) == [
+        ("no-training", 42), ("simcse", 42), ("simcse", 0), ("augmented", 42), ("translated", 42),
+        ("augmented", 0), ("translated", 0), ("rate-1e-05", 42),
+    ]  # fmt: skip
+
+
+def test_a_sweep_has_more_seeds_only_if_asked(grid, profile):
+    chosen = grid.choose(["rate"])
+    assert names(make_units(grid, profile, chosen, [7, 8], ENCODER)) == [
+        ("rate-1e-05", 7), ("rate-3e-05", 7), ("rate-1e-05", 8), ("rate-3e-05", 8),
+    ]  # fmt: skip
+
+
+def test_an_unknown_row_is_named(grid):
+    with pytest.raises(UsageError, match=r"'unna'.*augmented"):
+        grid.choose(["unna"])
+
+
+def test_a_grid_with_an_unknown_key_is_refused(small_grid, tmp_path):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(small_grid.read_text().replace("baseline = ", "base = ", 1))
+    with pytest.raises(UsageError, match="base"):
+        load_grid(wrong)
+
+
+def key(grid, profile, seed=42, encoder=ENCODER, **changes):
+    row = dataclasses.replace(grid.row("simcse"), **changes)
+    return make_unit(grid, profile, row, seed, encoder).key
+
+
+def test_the_key_changes_with_whatever_changes_the_numbers(grid, profile):
+    keys = [
+        key(grid, profile),
+        key(grid, profile, seed=0),
+        key(grid, profile, encoder="f" * 64),
+        key(grid, profile, set=("temperature=0.1",)),
+        key(grid, profile, set=("repetition.rate=0.32",)),
+        key(grid, profile, output="last"),
+        key(grid, dataclasses.replace(profile, score_precision="bf16")),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_key_does_not_change_with_what_changes_no_number(grid, profile):
+    same = key(grid, profile)
+    assert key(grid, profile, set=("threads=2", "log_every=1", "keep=5")) == same
+    assert key(grid, profile, title="other", name="other", note="other") == same
+
+
+def finish(results, unit, data, evaluations=None, **scores):
+    for evaluation in evaluations or unit.evaluations:
+        results.write(
+            Result(unit.row.name, unit.seed, evaluation, unit.key, data, {"seconds": 30.0} | scores, {})
+        )
+
+
+def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
+    results, stages = Results(tmp_path), Stages({"corpus": "c"})
+    units = make_units(grid, profile, grid.choose(["simcse", "augmented", "translated"]), [42], ENCODER)
+    simcse, augmented, _ = units
+    finish(results, simcse, {"corpus": "c"}, [TRAINING])
+    plan = make_plan(units, Results(tmp_path), stages, profile)
+    assert [entry.state for entry in plan] == ["missing", "missing", "skipped"]
+    assert plan[0].missing == ("sts", "clustering")
+    assert plan[1].to_make == ("una-random",)
+    assert "no augmentation nothing-makes-this" in plan[2].reason
+    assert phases(plan) == [
+        (simcse, ("sts",)), (augmented, (TRAINING, "sts")), (simcse, ("clustering",)),
+    ]  # fmt: skip
+    assert "skipped" in show(plan)
+
+    finish(results, simcse, {"corpus": "c"})
+    finish(results, augmented, {"corpus": "c", "una-random": "u"})
+    plan = make_plan(units, Results(tmp_path), stages, profile)
+    assert [entry.state for entry in plan] == ["done", "done", "skipped"]
+    assert phases(plan) == []
+
+
+def test_a_result_counts_only_for_the_stages_it_came_from(grid, profile, tmp_path):
+    results = Results(tmp_path)
+    (unit,) = make_units(grid, profile, grid.choose(["augmented"]), [42], ENCODER)
+    finish(results, unit, {"corpus": "c", "una-random": "u"})
+
+    def state(**digests):
+        stages = Stages({name.replace("_", "-"): digest for name, digest in digests.items()})
+        return make_plan([unit], results, stages, profile)[0].state
+
+    assert state(corpus="c", una_random="u") == "done"
+    assert state() == "done"  # nothing made here contradicts it
+    assert state(corpus="c", una_random="other") == "missing"
+    assert state(corpus="other") == "missing"
+
+
+def test_a_failed_training_is_not_tried_again_and_says_why(grid, profile, tmp_path):
+    results = Results(tmp_path)
+    (unit,) = make_units(grid, profile, grid.choose(["simcse"]), [42], ENCODER)
+    finish(results, unit, {"corpus": "c"}, [TRAINING], failed="step 3: the loss is nan")
+    (entry,) = make_plan([unit], results, Stages({"corpus": "c"}), profile)
+    assert (entry.state, entry.reason, phases([entry])) == ("failed", "step 3: the loss is nan", [])
+
+
+def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
+    results, stages = Results(tmp_path), Stages({"corpus": "c"})
+    units = make_units(grid, profile, grid.choose(["simcse"]), [42, 0], ENCODER)
+    before = make_plan(units, results, stages, profile)
+    assert before[1].seconds == 12.5  # the profile's guess, and a quarter of it for scoring
+    finish(results, units[0], {"corpus": "c"})
+    assert [entry.seconds for entry in make_plan(units, results, stages, profile)] == [0.0, 60.0]
+
+
+def test_half_a_file_is_no_result_and_a_damaged_one_is_named(tmp_path):
+    results = Results(tmp_path)
+    result = Result("simcse", 42, "sts", "abc", {}, {"stsb": 0.5}, {})
+    path = results.write(result)
+    (tmp_path / f".{path.name}.123").write_text('{"row": "sim')  # left by a killed process
+    assert Results(tmp_path).find("abc", "sts", {}) == result
+    path.write_text(json.dumps({"row": "simcse"}))
+    with pytest.raises(BadInputError, match=path.name):
+        Results(tmp_path)
