@@ -107,8 +107,9 @@ _PATTERNS = {
     "money": re.compile(r"([$£€¥])" + _NUMBER + r"(?:\.(\d\d?))?(bn|m|k|million|billion)?"),
     "clock": re.compile(r"([1-9]|1[0-9]|2[0-3]):([0-5]\d)"),
     "fraction": re.compile(r"([1-9])/([2-9]|10)"),
-    "phone": re.compile(r"\d{3}-\d{4}|\d{3}-\d{3}-\d{4}"),
-    "compound": re.compile(_NUMBER + r"(-[a-z]+)+"),
+    "phone": re.compile(r"\d{3}-0\d{3}|\d{3}-\d{3}-\d{4}"),
+    "range": re.compile(_NUMBER + "-" + _NUMBER),
+    "compound": re.compile(r"([1-9]\d{0,2})(-[a-z]+)+"),
     "number": re.compile(_NUMBER + r"(?:\.(\d+))?"),
 }
 _SUFFIXES = {"bn": "billion", "m": "million", "k": "thousand"}
@@ -119,7 +120,8 @@ def in_words(text: str, may_be_year: bool = True) -> str | None:
     """A word of a text in words, or None where it is no number, or one that has no usual reading.
 
     Recognised: years (1100–2099, four digits without a comma), decades, ordinals, percentages, amounts of
-    money, times, fractions, telephone numbers, compounds (`24-year-old`), decimals, cardinals.
+    money, times, fractions, telephone numbers, ranges (`200-300`), compounds of numbers below 1000
+    (`24-year-old`), decimals, cardinals.
     """
     for kind, pattern in _PATTERNS.items():
         match = pattern.fullmatch(text)
@@ -134,7 +136,17 @@ def in_words(text: str, may_be_year: bool = True) -> str | None:
     return None
 
 
-def _read(kind: str, text: str, groups: tuple[str | None, ...], may_be_year: bool) -> str:
+def _range(low: str, high: str) -> str | None:
+    """`two hundred to three hundred`, `nineteen forty to nineteen forty-five`; None for a score or label."""
+    is_round = low.endswith("0") and high.endswith("0")
+    is_phone = len(low) == 3 and len(high) == 4 and not is_round  # 555-1234, not 200-1000
+    if _integer(low) >= _integer(high) or is_phone:
+        return None
+    are_years = all(len(text) == 4 and 1100 <= int(text) < 2100 for text in (low, high))
+    return " to ".join(year(int(text)) if are_years else cardinal(_integer(text)) for text in (low, high))
+
+
+def _read(kind: str, text: str, groups: tuple[str | None, ...], may_be_year: bool) -> str | None:
     first = str(groups[0]) if groups else ""
     if kind == "decade":
         return _decade(int(first))
@@ -153,6 +165,8 @@ def _read(kind: str, text: str, groups: tuple[str | None, ...], may_be_year: boo
         return _fraction(int(first), int(str(groups[1])))
     if kind == "phone":
         return " ".join(_SMALL[int(digit)] for digit in text if digit != "-")
+    if kind == "range":
+        return _range(first, str(groups[1])) if _integer(str(groups[1])) < LARGEST else None
     if kind == "compound":
         return f"{cardinal(_integer(first)).replace(' ', '-')}{text[len(first) :]}"
     if groups[1]:

@@ -208,9 +208,10 @@ class Pipeline:
         """
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
-        if "tfidf" in run.augmentation.needs:
+        run = run.settled(self.store, stage)
+        if "tfidf" in run.needs:
             self.fit(name=run.fit)
-        if "parses" in run.augmentation.needs:
+        if "parses" in run.needs:
             self.parse(name=run.parses)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)

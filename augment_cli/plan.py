@@ -43,13 +43,14 @@ def plan_run(
         rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
         entries = [_entry("corpus", "corpus", rows)]
     wanted = [(name, "parses") for name in parses]
-    for run, stage, draws in runs:
-        if "tfidf" in run.augmentation.needs:
+    for given, stage, draws in runs:
+        run = given.settled(store, stage)
+        if "tfidf" in run.needs:
             wanted.append((stage_names(run.fit)[0], "tfidf"))
-        if "parses" in run.augmentation.needs:
+        if "parses" in run.needs:
             wanted.append((stage_name(run.parses), "parses"))
         base = stage or run.name
-        kind = "model" if "model" in run.augmentation.needs else "augmentation"
+        kind = "model" if "model" in run.needs else "augmentation"
         wanted += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
     for name, kind in wanted:
         if any(entry["stage"] == name for entry in entries):

@@ -69,6 +69,33 @@ class AugmentationRun:
         """The card."""
         return augmentations.get(self.name)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """Earlier stages it reads: those of its card, and the parse where its parameters ask for it."""
+        asks = getattr(self.parameters, "parts_of_speech", None) == "parse"
+        return self.augmentation.needs | (frozenset({"parses"}) if asks else frozenset())
+
+    @property
+    def may_read_parses(self) -> bool:
+        """Whether it reads the parse, or would where there is one."""
+        return "parses" in self.needs or getattr(self.parameters, "parts_of_speech", None) == "auto"
+
+    def settled(self, store: Store, stage: str | None = None) -> AugmentationRun:
+        """The run with `parts_of_speech = "auto"` made explicit.
+
+        A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
+        one reads the parse where it is named or the store has it.
+        """
+        if getattr(self.parameters, "parts_of_speech", None) != "auto":
+            return self
+        folder, begun = self.folder(stage), None
+        if folder in store.stages():
+            begun = store.stage(folder).settings["parameters"].get("parts_of_speech")
+        there = self.parses is not None or store.has(stage_name(None))
+        choice = begun or ("parse" if there else "words")
+        parameters = dataclasses.replace(self.parameters, parts_of_speech=choice)
+        return dataclasses.replace(self, parameters=parameters)
+
     def folder(self, stage: str | None = None) -> str:
         """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""
         base = stage or self.name
@@ -77,7 +104,7 @@ class AugmentationRun:
     def resources(self, store: Store) -> Resources:
         """Load what the augmentation's `prepare` needs from the store."""
         terms = None
-        if "tfidf" in self.augmentation.needs:
+        if "tfidf" in self.needs:
             terms = TermTable.read(store, stage_names(self.fit)[1])
         return Resources(self.seed, self.draw, terms)
 
@@ -85,9 +112,9 @@ class AugmentationRun:
         """What the stage depends on."""
         card = self.augmentation
         inputs = {"corpus": store.stage("corpus").digest}
-        if "tfidf" in card.needs:
+        if "tfidf" in self.needs:
             inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
-        if "parses" in card.needs:
+        if "parses" in self.needs:
             inputs["parses"] = store.stage(stage_name(self.parses)).digest
         parameters = card.resolve(self.parameters, self.resources(store))
         return Settings(
@@ -176,10 +203,10 @@ def augment_store(
     MixError
         If the folder holds the result of other settings.
     """
-    folder = run.folder(stage)
+    folder, run = run.folder(stage), run.settled(store, stage)
     settings = run.settings(store)
     missing = store.begin(folder, settings)
-    if "model" in run.augmentation.needs:
+    if "model" in run.needs:
         from augment_cli.neural.stage import ModelStage
 
         pinned = dataclasses.replace(run, parameters=run.augmentation.pin(run.parameters))
@@ -226,7 +253,7 @@ def augment_texts(
     """Augment sentences in memory, with the resources of a store.
 
     The draws depend on the row_ids (int64, 0, 1, 2, … by default), as they do in a stored stage. Where the
-    augmentation needs parses, the sentences are parsed with `pipeline`, by default the one of the store's
+    augmentation reads parses, the sentences are parsed with `pipeline`, by default the one of the store's
     parses, and the shipped one in a store without.
 
     Returns
@@ -239,7 +266,7 @@ def augment_texts(
     MissingError
         If the pipeline is not on this machine.
     """
-    column = pa.array(texts, pa.string())
+    column, run = pa.array(texts, pa.string()), run.settled(store)
     resources = run.resources(store)
     prepared = run.augmentation.prepare(run.parameters, resources)
     tokens = None
@@ -250,7 +277,7 @@ def augment_texts(
         row_ids = np.arange(len(column))
     code_points = CodePoints.of(column)
     parses = None
-    if "parses" in run.augmentation.needs:
+    if "parses" in run.needs:
         source = chosen_pipeline(store, stage_name(run.parses), pipeline)
         parses = ParseRows.from_table(parse_texts(load_pipeline(source), column, row_ids), code_points)
     batch = Batch(row_ids, column, code_points, tokens, parses)
@@ -319,7 +346,7 @@ def add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
 def batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
     """The row groups of a part with what the augmentation needs of them."""
     corpus = store.iterate_part("corpus", index, ["row_id", "text"])
-    needs = run.augmentation.needs
+    needs = run.needs
     nothing: Iterator[None] = itertools.repeat(None)
     matrix: Iterator[pa.Table | None] = nothing
     parses: Iterator[pa.Table | None] = nothing

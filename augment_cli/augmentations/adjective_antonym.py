@@ -11,10 +11,8 @@ survive.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,9 +31,10 @@ from augment_cli.augmentations.base import (
 )
 from augment_cli.augmentations.clause_rules import outcome_of, put
 from augment_cli.augmentations.constituents import Constituents
+from augment_cli.augmentations.readings import readings
 from augment_cli.edit_list import AS_IT_IS, EditList, case_of, in_case
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
+from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
 
@@ -58,19 +57,17 @@ class AdjectiveAntonymParameters:
 @lru_cache(maxsize=1)
 def _opposites() -> dict[str, dict[str, str]]:
     """For JJ, JJR and JJS: form of an adjective to that of its antonym."""
-    wordnet, relation = load_wordnet(), antonyms()
-    has = np.flatnonzero(np.diff(relation.offsets) > 0)
-    has = has[wordnet.entry_parts[wordnet.form_entries[has]] == ADJECTIVE]
-    # Of adjectives spelled alike the most frequent wins: it comes last.
-    has = has[np.argsort(wordnet.entry_counts[wordnet.form_entries[has]], kind="stable")]
-    targets = relation.targets[relation.offsets[has]]
-    forms = wordnet.forms.take(pa.array(has)).to_pylist()
-    others = wordnet.forms.take(pa.array(targets)).to_pylist()
-    bits = wordnet.form_bits[has].tolist()
-    return {
-        tag: {word: new for word, new, bit in zip(forms, others, bits, strict=True) if bit & TAGS[tag]}
-        for tag in _TAGS
-    }
+    wordnet, relation, table = load_wordnet(), antonyms(), readings()
+    has = np.diff(relation.offsets) > 0
+    tables = {}
+    for place, tag in enumerate(TAGS):
+        if tag in _TAGS:
+            own = table.by_tag[place]
+            known = np.flatnonzero((own >= 0) & has[own])
+            targets = relation.targets[relation.offsets[own[known]]]
+            forms = table.spellings.take(pa.array(known)).to_pylist()
+            tables[tag] = dict(zip(forms, wordnet.forms.take(pa.array(targets)).to_pylist(), strict=True))
+    return tables
 
 
 def _prepare(parameters: AdjectiveAntonymParameters, resources: Resources) -> Prepared:
@@ -152,19 +149,15 @@ def _adapt_articles(view: ClauseView, tokens: np.ndarray, texts: list[str], edit
     put(edits, view.rows[places], parses.starts[places], parses.ends[places], new)
 
 
-def _resolve(parameters: AdjectiveAntonymParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | lexical.resources_of_words()
-
-
 ADJECTIVE_ANTONYM = Augmentation(
     name="adjective-antonym",
-    version=1,
+    version=2,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
     needs=frozenset({"parses"}),
     parameters=AdjectiveAntonymParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=lexical.resolve,
     examples=("augment-cli adjective-antonym",),
     is_random=False,
     meaning="altered",

@@ -94,6 +94,10 @@ def parameter(
     return field(default=default, metadata=metadata)
 
 
+# Values of a parameter `parts_of_speech`: an augmentation with one reads the parse where it is there.
+PARTS_OF_SPEECH = ("auto", "parse", "words")
+
+
 def check_parameters(parameters: Any) -> None:
     """Raise `UsageError` for a value outside its range or choices, naming the option."""
     for item in dataclasses.fields(parameters):

@@ -5,8 +5,8 @@ AugCSE's CityNamesTransformation. A city is a capitalised span equal to a name i
 stands in the sentence.
 
 Differences from the original: no recogniser is needed; a name inside a longer one (`London Bridge`,
-`New York Times`) stays; spacing survives, where the original re-joins every sentence so that each
-differs from its source; each sentence draws for itself.
+`University of London`) stays, and so does a city that is a country (`Singapore`); spacing survives, where the
+original re-joins every sentence so that each differs from its source; each sentence draws for itself.
 """
 
 from __future__ import annotations
@@ -57,12 +57,14 @@ def _prepare(parameters: CityParameters, resources: Resources) -> Prepared:
 
 
 def _resolve(parameters: CityParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {name: place_digest(name) for name in ("cities", "small_cities")}
+    return dataclasses.asdict(parameters) | {
+        name: place_digest(name) for name in ("cities", "small_cities", "countries")
+    }
 
 
 CITY_NAME = Augmentation(
     name="city-name",
-    version=1,
+    version=2,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
     needs=frozenset(),

@@ -6,8 +6,8 @@ Treebank; a class also keeps to one kind of grammar, so that a conjunction never
 
 Differences from the original: markers of several words are found too (there only the 27 of one word
 can match), and where they stand is looked at: an adverb counts beside a comma, a conjunction before a
-clause; ambiguous ones (`while`, `since`, `once`) are put in but never taken out; the original's one seed for
-all sentences is the sentence's own.
+clause, and what only opens a clause (`that said`) is put in nowhere else; ambiguous ones (`while`, `since`,
+`once`) are put in but never taken out; the original's one seed for all sentences is the sentence's own.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ _NOT_BEFORE = {
 }
 
 
+# All but disappeared, nothing but trouble.
+_BEFORE_EXCEPT = pa.array(
+    ["all", "nothing", "anything", "everything", "none", "no", "anyone", "everyone", "last"]
+)
 _NEGATIONS = pa.array(["not", "never", "no", "nothing", "cannot", "don't", "didn't", "isn't", "wasn't"])
 
 
@@ -62,25 +66,28 @@ class MarkerParameters:
 
 
 @lru_cache(maxsize=1)
-def _markers() -> tuple[PhraseTable, tuple[tuple[str, ...], ...], list[list[int]], list[list[int]]]:
-    """Table, rows, and for each marker the others of its class: all, and those that need no comma."""
+def _markers() -> tuple[PhraseTable, tuple[tuple[str, ...], ...], list[list[list[int]]]]:
+    """Table, rows, and the others of each marker's class that can stand without a comma, at one, in front."""
     rows = word_table(LIST)
     others = [
         [number for number, row in enumerate(rows) if row[1] == own[1] and row[0] != own[0]] for own in rows
     ]
-    bare = [[number for number in group if rows[number][2] != "comma"] for group in others]
-    return PhraseTable([row[0] for row in rows]), rows, others, bare
+    fits = [
+        [[number for number in group if rows[number][2] not in unfit] for group in others]
+        for unfit in (("comma", "opening"), ("opening",), ())
+    ]
+    return PhraseTable([row[0] for row in rows]), rows, fits
 
 
 def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
-    """bool (m,): whether each match is a marker where it stands, and whether it is set off by a comma."""
-    _, rows, _, _ = _markers()
+    """bool (m,): whether each match is a marker there; int (m,): 1 where set off by a comma, 2 in front."""
+    _, rows, _ = _markers()
     kinds = np.array([row[2] for row in rows])[matches.phrases]
     after, before = character_after(words, matches.last), last_mark_before(words, matches.first)
     opens = (words.positions[matches.first] == 0) | is_any(before, ',;:(—–“"')
     comma = is_any(after, ",") & opens
     ends = is_any(after, ".;!?)") & is_any(before, ",")
-    kept = np.where(kinds == "comma", comma | ends, False)
+    kept = np.isin(kinds, ("comma", "opening")) & (comma | ends)
     kept |= kinds == "bare"
     kept |= (kinds == "clause") & is_any(after, " ")
     following = next_words(words, matches.last)
@@ -90,28 +97,32 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
     # `not solely a problem, but a task`: no `yet` can stand there.
     negated = np.bincount(words.rows[words.among(_NEGATIONS)], minlength=len(words.counts)) > 0
     is_but = np.array([row[0] == "but" for row in rows])[matches.phrases]
-    kept &= ~(is_but & negated[words.rows[matches.first]])
-    return kept, comma | ends
+    excepting = (
+        words.among(_BEFORE_EXCEPT)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
+    )
+    kept &= ~(is_but & (negated[words.rows[matches.first]] | excepting))
+    in_front = comma & ~is_any(before, ",")
+    return kept, (comma | ends).astype(np.int64) + in_front
 
 
 def _prepare(parameters: MarkerParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
-    table, rows, others, bare = _markers()
+    table, rows, fits = _markers()
     texts = [row[0] for row in rows]
     key = resources.key("discourse-marker")
 
     def run(batch: Batch) -> Outcome:
         words = Words.of(batch.code_points)
         matches = table.find(words)
-        kept, comma = usable(words, matches)
-        matches, comma = matches.where(kept), comma[kept]
+        kept, places = usable(words, matches)
+        matches, places = matches.where(kept), places[kept]
         at = words.rows[matches.first]
         draws = uniform(key, batch.row_ids[at], words.positions[matches.first])
         chosen = []
-        for number, set_off, draw in zip(
-            matches.phrases.tolist(), comma.tolist(), draws.tolist(), strict=True
+        for number, place, draw in zip(
+            matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True
         ):
-            choices = others[number] if set_off else bare[number]
+            choices = fits[place][number]
             chosen.append(texts[choices[int(draw * len(choices))]] if choices else None)
         kept = np.array([text is not None for text in chosen], bool)
         matches = matches.where(kept)
@@ -133,7 +144,7 @@ def _resolve(parameters: MarkerParameters, resources: Resources) -> dict[str, An
 
 DISCOURSE_MARKER = Augmentation(
     name="discourse-marker",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     needs=frozenset(),

@@ -28,12 +28,13 @@ from augment_cli.augmentations.base import (
     Resources,
     check_parameters,
 )
+from augment_cli.augmentations.phrases import character_after, character_before, is_any
 from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list_digest, word_set, word_table
 from augment_cli.surface import UPPER, character_classes
 from augment_cli.words import Words
 
-_LISTS = ("gendered_words", "male_names", "female_names", "function_words")
+_LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
 # Function words that may stand behind a possessive: her own, her two, her first.
 _BEHIND_POSSESSIVE = pa.array(
@@ -42,6 +43,10 @@ _BEHIND_POSSESSIVE = pa.array(
         *("third", "fourth", "fifth", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     ]
 )
+
+
+# Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
+_KIN = pa.array(["mother", "father", "daughter", "son", "sister", "brother"])
 
 
 @dataclass(frozen=True)
@@ -63,11 +68,16 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     """bool (m,): whether what stands behind a possessive can belong to it."""
     following = np.minimum(index + 1, len(words) - 1)
     near = (index + 1 < len(words)) & words.follows_space[following]
+    # his “subjective principle”: a quotation is as good as a noun.
+    quoted = (words.rows[following] == words.rows[index]) & (words.starts[following] == words.ends[index] + 2)
+    quoted &= is_any(character_before(words, following), "\"“‘'«") & is_any(
+        character_after(words, index), " "
+    )
     function_word = words.among(word_set("function_words")) & ~words.among(_BEHIND_POSSESSIVE)
     adverb = words.among(pa.array(["away", "back", "home", "alone", "again", "forward", "together", "well"]))
     joined = words.among(pa.array(["and", "or"]))  # his and her work
     function_word &= ~joined
-    return near & ~function_word[following] & ~adverb[following]
+    return (near & ~function_word[following] & ~adverb[following]) | (quoted & (following > index))
 
 
 def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa.StringArray]:
@@ -81,7 +91,9 @@ def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa
     before_name = np.append(words.follows_space[1:] & capital[1:], False)
     pronoun = words.among(word_set("function_words"))
     part_of_name = capital & (inside | (before_name & ~pronoun))
-    index = np.flatnonzero((numbers >= 0) & (~part_of_name | title))
+    before_term = np.append(words.follows_space[1:] & words.among(word_set("kin_terms"))[1:], False)
+    thing = before_term & words.among(_KIN)
+    index = np.flatnonzero((numbers >= 0) & (~part_of_name | title) & ~thing)
     strings = targets.take(pa.array(numbers[index]))
 
     possessive = np.flatnonzero(words.among(pa.array(["her", "his", "him", "hers"])) & ~(capital & inside))
@@ -149,7 +161,7 @@ def _resolve(parameters: GenderSwapParameters, resources: Resources) -> dict[str
 
 GENDER_SWAP = Augmentation(
     name="gender-swap",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     needs=frozenset(),

@@ -75,8 +75,9 @@ def _country_facts(row: dict[str, Any]) -> list[str]:
     if row["capital"]:
         facts += [f"whose capital is {row['capital']}"]
     if row["currency"]:
-        facts += [f"where the currency is called {row['currency'].lower()}"]
-    if row["neighbours"]:
+        facts += [f"where the currency is the {row['currency'].lower()}"]
+    # GeoNames counts a naval base as a border between these two.
+    if row["neighbours"] and row["name"] not in {"United States", "Cuba"}:
         number = row["neighbours"]
         facts += [f"which borders {number} other {'country' if number == 1 else 'countries'}"]
     return facts
@@ -152,7 +153,7 @@ def _resolve(parameters: GeographicParameters, resources: Resources) -> dict[str
 
 GEOGRAPHIC_NAME = Augmentation(
     name="geographic-name",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
     needs=frozenset(),

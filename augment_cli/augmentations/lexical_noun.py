@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations import lexical, word_edits
-from augment_cli.augmentations.base import Batch, Outcome, Prepared, Resources
+from augment_cli.augmentations.base import (
+    Augmentation,
+    Batch,
+    Outcome,
+    Prepared,
+    Resources,
+    check_parameters,
+)
+from augment_cli.augmentations.readings import reading_of_each_word
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.words import Words
 
@@ -18,6 +27,21 @@ from augment_cli.words import Words
 # without the second a week becomes a shiva and a son a man-child.
 LEAST_SHARE = 0.3
 LEAST_COUNT = 1
+
+
+@dataclass(frozen=True)
+class NounParameters:
+    """Parameters that both have."""
+
+    rate: float = word_edits.rate_parameter(0.0, "share of the words to replace; 0 for one noun")
+    parts_of_speech: str = lexical.parts_of_speech_parameter()
+
+
+def first_senses() -> tuple[np.ndarray, np.ndarray]:
+    """Entries of all nouns, and the synset of the most frequent sense of each."""
+    wordnet = load_wordnet()
+    entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
+    return entries, wordnet.sense_synsets[wordnet.entry_senses[entries]]
 
 
 def plain_words_of(synsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -32,19 +56,39 @@ def plain_words_of(synsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return place[usual], entry[usual]
 
 
-def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
-    """Parameters and the digests of the tables."""
-    return dataclasses.asdict(parameters) | lexical.resources_of_words()
+def noun_augmentation(
+    name: str,
+    method: str,
+    parameters: type,
+    relation: Callable[[Any], lexical.Relation],
+    examples: tuple[str, ...],
+) -> Augmentation:
+    """The card of one that replaces ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
 
+    def prepare(parameters: Any, resources: Resources) -> Prepared:
+        check_parameters(parameters)
+        replacer = lexical.Replacer(relation(parameters), resources.key(f"{name}/replacement"))
+        key = resources.key(f"{name}/word")
 
-def noun_outcome(replacer: lexical.Replacer, key: int, rate: float) -> Prepared:
-    """Replace ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
+        def run(batch: Batch) -> Outcome:
+            words = Words.of(batch.code_points)
+            found = reading_of_each_word(words, frozenset({NOUN}), batch.parses)
+            eligible = replacer.eligible(found)
+            index = word_edits.choose(words, batch.row_ids, eligible, key, parameters.rate or 1e-6)
+            return replacer.outcome(batch, words, found, index, word_edits.reasons_for(words, eligible))
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        forms = lexical.form_of_each_word(words, frozenset({NOUN}))
-        eligible = replacer.eligible(forms)
-        index = word_edits.choose(words, batch.row_ids, eligible, key, rate or 1e-6)
-        return replacer.outcome(batch, words, forms, index, word_edits.reasons_for(words, eligible))
+        return run
 
-    return run
+    return Augmentation(
+        name=name,
+        version=2,
+        kind="negative",
+        paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
+        needs=frozenset(),
+        parameters=parameters,
+        prepare=prepare,
+        columns=lexical.COLUMNS,
+        resolve=lexical.resolve,
+        examples=examples,
+        meaning="altered",
+    )

@@ -5,8 +5,9 @@ have, is, may, might, must, shall, should, was, were, will, would, and `do` toge
 
 Differences from the original: `does not` and `did not`, which it leaves alone, go too, and the verb behind
 takes over the ending (`goes`, `went`) where it stands directly behind and its form is known; `not only`,
-`not just` and `whether or not` stay; every such negation of the sentence goes; spacing and case survive. No
-parse is needed, since auxiliary and negation stand together.
+`not just` and `whether or not` stay, and so do negations with a word behind them that needs one (`not … any`,
+`at all`, `yet`); every other of the sentence goes; spacing and case survive. No parse is needed, since
+auxiliary and negation stand together.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ _IRREGULAR = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall
 _STAYS_BEFORE = frozenset({"only", "just", "merely", "simply", "necessarily", "least", "until", "so"})
 # Behind these the verb gets the ending of do.
 _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
+# Words that stand in the reach of a negation, up to the next mark.
+_POLAR = frozenset(
+    {"any", "anyone", "anything", "anybody", "anywhere", "anymore", "ever", "either", "yet", "nor", "until"}
+)
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
 
 
@@ -79,6 +84,20 @@ def _inflected() -> dict[str, dict[str, str]]:
     return tables
 
 
+def _reaches_polar(words: Words, index: int) -> bool:
+    """Whether a word that needs the negation stands behind it, before the next mark."""
+    codes, distinct = words.lower
+    before = ""
+    for place in range(index + 1, len(words)):
+        if not words.follows_space[place]:
+            return False
+        word = distinct[codes[place]].as_py()
+        if word in _POLAR or (before, word) == ("at", "all"):
+            return True
+        before = word
+    return False
+
+
 def _prepare(parameters: NegationRemovalParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     table, left = _phrases()
@@ -95,7 +114,7 @@ def _prepare(parameters: NegationRemovalParameters, resources: Resources) -> Pre
             rest, end = left[number], last
             if rest in inflected:
                 rest, end = inflected[rest].get(behind or "", ""), last + 1
-            keep.append(bool(rest) and behind not in _STAYS_BEFORE)
+            keep.append(bool(rest) and behind not in _STAYS_BEFORE and not _reaches_polar(words, last))
             ends.append(min(end, len(words) - 1))
             texts.append(rest)
         kept = np.array(keep, bool)
@@ -116,7 +135,7 @@ def _resolve(parameters: NegationRemovalParameters, resources: Resources) -> dic
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=1,
+    version=2,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     needs=frozenset(),

@@ -5,9 +5,10 @@ numbers, compounds, decimals and cardinals, by rules of this project (`numbers.p
 
 Differences from the original: every number of the sentence; numbers with letters or units grown to them
 (`A4`, `10km`), with leading zeros, and those of dates with slashes stay, since there is no one reading; a
-four-digit number before a word that counts (`1500 people`) is read as a number and not as a year; an
+four-digit number before a word that counts (`1500 people`) is read as a number and not as a year, unless a
+word such as `the` or `his` stands before it (`the 2008 elections`); references (`[1]`) stay; an
 amount and its scale are read together (`$3 million`: `three million dollars`); a day beside its month is an
-ordinal; case and spacing survive.
+ordinal, and so are both of two (`17–20 August`); case and spacing survive.
 """
 
 from __future__ import annotations
@@ -37,6 +38,31 @@ from augment_cli.words import Words
 
 _SCALES = frozenset({"thousand", "million", "billion", "trillion"})
 _SIGNS = "$£€¥"
+_UNITS = (
+    *(
+        "km",
+        "cm",
+        "mm",
+        "nm",
+        "mi",
+        "ft",
+        "kg",
+        "mg",
+        "lb",
+        "lbs",
+        "oz",
+        "ha",
+        "sq",
+        "square",
+        "cubic",
+        "mph",
+    ),
+    *("ev", "kev", "mev", "gev", "hz", "khz", "mhz", "ghz", "kw", "mw", "kv", "rpm", "hp", "bhp", "cc", "kb"),
+    *("mb", "gb", "kj", "mph", "psi", "mah", "metric", "nautical"),
+)
+_HALVES_OF_DAY = frozenset({"am", "a.m", "a.m.", "pm", "p.m", "p.m."})
+# Before a year, where a number of things has none of them.
+_BEFORE_YEAR = pa.array(["the", "this", "that", "his", "her", "its", "their", "our", "my"])
 _MONTHS = pa.array(
     [
         *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
@@ -56,7 +82,7 @@ def _plural_nouns() -> frozenset[str]:
     wordnet = load_wordnet()
     bits = wordnet.form_bits
     is_plural = (bits & TAGS["NNS"] > 0) & (bits & TAGS["NN"] == 0)
-    return frozenset([*wordnet.forms.filter(pa.array(is_plural)).to_pylist(), "people"])
+    return frozenset([*wordnet.forms.filter(pa.array(is_plural)).to_pylist(), "people", *_UNITS])
 
 
 def number_places(words: Words) -> np.ndarray:
@@ -67,8 +93,9 @@ def number_places(words: Words) -> np.ndarray:
     index = np.flatnonzero(digits)
     # Not behind a decimal point, a slash, a letter's apostrophe, nor a minus or power sign.
     before = character_before(words, index)
-    free = ~is_any(before, "./^~=*") & ~is_any(character_after(words, index), "^=*°′″")
+    free = ~is_any(before, "./^~=*×÷+−±") & ~is_any(character_after(words, index), "^=*°′″×÷+−±")
     free &= character_classes()[before] & ALPHANUMERIC == 0
+    free &= ~(is_any(before, "[") & is_any(character_after(words, index), "]"))  # a reference
     return index[free]
 
 
@@ -78,8 +105,20 @@ def is_day(words: Words, index: np.ndarray) -> np.ndarray:
     before, behind = np.maximum(index - 1, 0), np.minimum(index + 1, len(words) - 1)
     beside = months[before] & words.follows_space[index] & (index > 0)
     beside |= months[behind] & words.follows_space[behind] & (behind > index)
+    # 17–20 August: a dash and nothing else between the two.
+    dash = is_any(character_after(words, index), "–-") & (words.starts[behind] == words.ends[index] + 1)
+    month = np.minimum(index + 2, len(words) - 1)
+    beside |= dash & months[month] & words.follows_space[month] & (month > behind)
     days = pc.is_in(words.strings.take(pa.array(index)), pa.array([str(day) for day in range(1, 32)]))
     return beside & days.to_numpy(zero_copy_only=False)
+
+
+def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): numbers behind a determiner or possessive, which are years if they can be."""
+    before = np.maximum(index - 1, 0)
+    codes, distinct = words.lower
+    possessive = pc.ends_with(distinct, "'s").to_numpy(zero_copy_only=False)[codes[before]]
+    return (words.among(_BEFORE_YEAR)[before] | possessive) & words.follows_space[index]
 
 
 def _prepare(parameters: NumberParameters, resources: Resources) -> Prepared:
@@ -90,6 +129,7 @@ def _prepare(parameters: NumberParameters, resources: Resources) -> Prepared:
         words = Words.of(batch.code_points)
         index = number_places(words)
         days = set(index[is_day(words, index)].tolist())
+        years = set(index[_is_year_of(words, index)].tolist())
         found, last, texts = [], [], []
         plain = words.strings.take(pa.array(index)).to_pylist()
         for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
@@ -98,7 +138,9 @@ def _prepare(parameters: NumberParameters, resources: Resources) -> Prepared:
                 if read is None and (amount := in_words(text[1:], False)) is not None:
                     read = f"{amount} {behind} {_unit(text[0])}"
             else:
-                spoken = ordinal(int(text)) if place in days else in_words(text, behind not in plurals)
+                may_be_year = behind not in plurals or place in years
+                hour = text.removesuffix(":00") if behind in _HALVES_OF_DAY else text
+                spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
                 read, end = spoken, place
             if read is not None:
                 found.append(place)
@@ -125,7 +167,7 @@ def _capital_at_beginning(words: Words, index: np.ndarray, strings: pa.StringArr
 
 NUMBER_TO_WORDS = Augmentation(
     name="number-to-words",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     needs=frozenset(),

@@ -31,7 +31,8 @@ def place_digest(name: str) -> str:
 def find_places(words: Words, table: PhraseTable) -> Matches:
     """Where a name of the gazetteer stands as a name of its own: capitalised, and in no longer name.
 
-    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris` and `paris` it does not.
+    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris` and `paris` it
+    does not.
     """
     matches = table.find(words)
     if not len(matches):
@@ -41,13 +42,19 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
     opens = (words.positions[before] == 0) & words.among(word_set("function_words"))[before]
     in_name = words.follows_space[matches.first] & capital[before] & ~opens
     in_name |= (behind > matches.last) & words.follows_space[behind] & capital[behind]
+    # Gulf of Mexico, Republic of San Marino, Chief Justice of Nigeria.
+    ahead = np.maximum(matches.first - 2, 0)
+    of = words.among(pa.array(["of"]))[before] & words.follows_space[matches.first]
+    named = capital[ahead] & ~(words.among(word_set("function_words"))[ahead] & (words.positions[ahead] == 0))
+    in_name |= of & (ahead == before - 1) & words.follows_space[before] & named
     return matches.where(capital[matches.first] & capital[matches.last] & ~in_name)
 
 
 @lru_cache(maxsize=1)
 def cities() -> PhraseTable:
-    """Large cities."""
-    return PhraseTable(place_table("cities")["name"].to_pylist())
+    """Large cities that are no countries, as Singapore and Djibouti are."""
+    countries = set(place_table("countries")["name"].to_pylist())
+    return PhraseTable([name for name in place_table("cities")["name"].to_pylist() if name not in countries])
 
 
 @lru_cache(maxsize=1)

@@ -4,15 +4,14 @@
 behind another word or itself.
 
 Differences from the original: the synonym is drawn instead of taken from the front of an unordered list,
-and inflected as its word is; nothing is lower-cased or stripped of punctuation; function words and names
-lend no synonyms, and nothing is inserted before the first word, whose capital would have to move.
+and inflected as its word is; no word lends a second synonym before each that can has lent one; nothing is
+lower-cased or stripped of punctuation; function words and names lend no synonyms, and nothing is inserted
+before the first word, whose capital would have to move.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +27,7 @@ from augment_cli.augmentations.base import (
     check_parameters,
     parameter,
 )
+from augment_cli.augmentations.readings import reading_of_each_word
 from augment_cli.augmentations.synonym import synonyms
 from augment_cli.draws import uniform
 from augment_cli.resources.wordnet import load_wordnet
@@ -45,18 +45,19 @@ class InsertionParameters:
         "frequent: synonyms in the senses both words mostly have; any: all senses alike, as in EDA",
         choices=("frequent", "any"),
     )
+    parts_of_speech: str = lexical.parts_of_speech_parameter()
 
 
 def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     relation = synonyms(parameters.senses)
-    replacer = lexical.make_replacer("random-insertion", resources, relation)
+    replacer = lexical.Replacer(relation, resources.key("random-insertion/replacement"))
     word_key, place_key = resources.key("random-insertion/word"), resources.key("random-insertion/place")
 
     def run(batch: Batch) -> Outcome:
         words = Words.of(batch.code_points)
-        forms = lexical.form_of_each_word(words)
-        eligible = replacer.eligible(forms)
+        found = reading_of_each_word(words, parses=batch.parses)
+        eligible = replacer.eligible(found)
         lenders = np.flatnonzero(eligible)
         counts = np.bincount(words.rows[lenders], minlength=len(batch))
         first = np.cumsum(counts) - counts
@@ -65,9 +66,12 @@ def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
         rows = np.repeat(np.arange(len(batch)), times)
         step = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
         row_ids = batch.row_ids[rows]
-        lender = lenders[first[rows] + (uniform(word_key, row_ids, step) * counts[rows]).astype(np.int64)]
+        # In a random order, so that no word lends twice before each has lent once.
+        draws = uniform(word_key, batch.row_ids[words.rows[lenders]], words.positions[lenders])
+        lenders = lenders[np.lexsort((draws, words.rows[lenders]))]
+        lender = lenders[first[rows] + step % np.maximum(counts[rows], 1)]
         draws = uniform(replacer.key, row_ids, step)
-        strings = load_wordnet().forms.take(pa.array(relation.draw(forms[lender], draws)))
+        strings = load_wordnet().forms.take(pa.array(relation.draw(found[lender], draws)))
         place = words.offsets[rows] + (uniform(place_key, row_ids, step) * words.counts[rows]).astype(
             np.int64
         )
@@ -93,23 +97,16 @@ def _insertions(words: Words, place: np.ndarray, strings: pa.Array) -> word_edit
     return word_edits.edits_of(words, words.rows[behind], at, at, spaced)
 
 
-def _resolve(parameters: InsertionParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | lexical.resources_of_words()
-
-
 RANDOM_INSERTION = Augmentation(
     name="random-insertion",
-    version=1,
+    version=2,
     kind="positive",
     paper="Wei and Zou 2019, EDA; WordNet 3.0",
     needs=frozenset(),
     parameters=InsertionParameters,
     prepare=_prepare,
-    columns=(
-        pa.field("inserted", pa.int32(), nullable=False),
-        pa.field("words", pa.int32(), nullable=False),
-    ),
-    resolve=_resolve,
+    columns=word_edits.count_fields("inserted", "words"),
+    resolve=lexical.resolve,
     examples=("augment-cli random-insertion", "augment-cli random-insertion --senses any --rate 0.1"),
     meaning="possibly altered",
 )

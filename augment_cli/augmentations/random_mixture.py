@@ -69,7 +69,7 @@ def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
 
 RANDOM_MIXTURE = Augmentation(
     name="random-mixture",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (RandomWordAugmentation)",
     needs=frozenset(),

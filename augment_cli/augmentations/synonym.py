@@ -12,16 +12,16 @@ does.
 
 Differences from the originals: inflection and case are kept (`walked`, `strolled`), `a` and `an` follow,
 phrases and names are not put in, nothing is lower-cased or re-tokenised, function words and words with a
-capital inside the sentence are never replaced, and each sentence draws for itself. The part of speech
-comes from WordNet's counts and the word on the left, not from a tagger.
+capital inside the sentence are never replaced, and each sentence draws for itself. The part of speech and
+the inflection come from the cached parse where the store has one (`--parts-of-speech`), else from WordNet's
+counts and the word on the left; with a parse, parts of compounds (`source code`) and verbs with a particle
+are left alone. Pairs that read badly wherever they were met are on a list (`words/avoided_pairs.txt`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -35,11 +35,12 @@ from augment_cli.augmentations.base import (
     check_parameters,
     parameter,
 )
+from augment_cli.augmentations.readings import reading_of_each_word
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.words import Words
 
 # A synonym is likely where both words mean the synset in at least this share, multiplied, and where the
-# tagged texts have it in this sense: without the second, `families` become `menages` and `learn` `larn`.
+# tagged texts have both in this sense: without the second, `families` become `menages`.
 LEAST_WEIGHT = 0.2
 LEAST_COUNT = 2
 
@@ -59,11 +60,12 @@ class SynonymParameters:
     occurrences: str = parameter(
         "one", "replace only the chosen place, or every occurrence of its word", choices=("one", "all")
     )
+    parts_of_speech: str = lexical.parts_of_speech_parameter()
 
 
 @lru_cache(maxsize=2)
 def synonyms(senses: str) -> lexical.Relation:
-    """Forms and their synonyms: weights by sense counts (`frequent`), or all alike (`any`)."""
+    """Readings and their synonyms: weights by sense counts (`frequent`), or all alike (`any`)."""
     wordnet = load_wordnet()
     everything = np.arange(len(wordnet.sense_entries))
     sense, other = wordnet.synset_senses.expand(wordnet.sense_synsets)
@@ -72,7 +74,7 @@ def synonyms(senses: str) -> lexical.Relation:
     if senses == "any":
         weights = np.ones(len(sense))
     else:
-        known = wordnet.sense_counts[other] >= LEAST_COUNT
+        known = np.minimum(wordnet.sense_counts[sense], wordnet.sense_counts[other]) >= LEAST_COUNT
         sense, other = sense[known], other[known]
         weights = wordnet.sense_shares[sense] * wordnet.sense_shares[other]
     pairs = wordnet.sense_entries[sense].astype(np.int64) * len(wordnet.lemmas) + wordnet.sense_entries[other]
@@ -83,29 +85,25 @@ def synonyms(senses: str) -> lexical.Relation:
     likely = summed >= (LEAST_WEIGHT if senses == "frequent" else 0)
     distinct, summed = distinct[likely], summed[likely]
     return lexical.inflected_relation(
-        wordnet, distinct // len(wordnet.lemmas), distinct % len(wordnet.lemmas), summed
+        wordnet, "synonym", distinct // len(wordnet.lemmas), distinct % len(wordnet.lemmas), summed
     )
-
-
-def _resolve(parameters: SynonymParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | lexical.resources_of_words()
 
 
 def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
-    replacer = lexical.make_replacer("synonym", resources, synonyms(parameters.senses))
+    replacer = lexical.Replacer(synonyms(parameters.senses), resources.key("synonym/replacement"))
     key = resources.key("synonym/word")
 
     def run(batch: Batch) -> Outcome:
         words = Words.of(batch.code_points)
-        forms = lexical.form_of_each_word(words)
-        eligible = replacer.eligible(forms)
+        found = reading_of_each_word(words, parses=batch.parses)
+        eligible = replacer.eligible(found)
         index = word_edits.choose(
             words, batch.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
         )
         if parameters.occurrences == "all":
             index = _all_occurrences(words, eligible, index)
-        return replacer.outcome(batch, words, forms, index, word_edits.reasons_for(words, eligible))
+        return replacer.outcome(batch, words, found, index, word_edits.reasons_for(words, eligible))
 
     return run
 
@@ -119,14 +117,14 @@ def _all_occurrences(words: Words, eligible: np.ndarray, index: np.ndarray) -> n
 
 SYNONYM = Augmentation(
     name="synonym",
-    version=1,
+    version=2,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
     needs=frozenset(),
     parameters=SynonymParameters,
     prepare=_prepare,
     columns=lexical.COLUMNS,
-    resolve=_resolve,
+    resolve=lexical.resolve,
     examples=(
         "augment-cli synonym --rate 0.2",
         "augment-cli synonym --amount floor --maximum 0 --senses any --occurrences all --name eda-synonym",

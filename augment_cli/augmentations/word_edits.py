@@ -113,6 +113,11 @@ def reasons_for(words: Words, eligible: np.ndarray) -> np.ndarray:
     return reasons
 
 
+def count_fields(*names: str) -> tuple[pa.Field, ...]:
+    """Columns of numbers a row, for an augmentation's card."""
+    return tuple(pa.field(name, pa.int32(), nullable=False) for name in names)
+
+
 def count_columns(**counts: np.ndarray) -> dict[str, pa.Array]:
     """Numbers a row (n,) as int32 columns."""
     return {name: pa.array(values.astype(np.int32)) for name, values in counts.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -34,8 +35,9 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     """Edits that take words out, each with one of the spaces beside it.
 
     Neighbouring removed words go in one edit, with the commas between them; brackets and quotation
-    marks stay. A comma, semicolon or colon that would then begin the text or follow another mark goes
-    too, and so do brackets and quotation marks around nothing. The first word that is left takes over
+    marks stay. A comma, semicolon or colon that would then begin the text or stand beside another mark
+    goes too, and so do the apostrophe of a possessive plural (`the wolves' den`) and brackets and quotation
+    marks around nothing. The first word that is left takes over
     a capital at the text's beginning, and `a` becomes `an` where the next word now asks for it.
 
     Parameters
@@ -96,8 +98,9 @@ def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[n
         return np.where(places > low, values[np.maximum(places - 1, 0)], 0)
 
     def after(places: np.ndarray) -> np.ndarray:
-        return np.where(places < high, values[np.minimum(places, len(values) - 1)], 0)
+        return _after(values, places, high)
 
+    ends = ends + _possessives(words, last, starts, ends, after(ends))
     # A comma with nothing before it, or after another mark.
     left = starts - (flags[before(starts)] == 1)
     orphaned = (flags[after(ends)] == 2) & (
@@ -119,7 +122,37 @@ def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[n
     # Two edits may both have claimed the space or the mark between them.
     shared = rows[first][1:] == rows[first][:-1]
     starts[1:] = np.where(shared, np.maximum(starts[1:], ends[:-1]), starts[1:])
+    # A comma before the mark that ends the sentence; edits that touch leave one gap.
+    opens_gap = np.append(True, ~(shared & (starts[1:] == ends[:-1])))
+    opening = np.flatnonzero(opens_gap)
+    final = ends[np.append(opening[1:], len(ends)) - 1]
+    closes = (final >= high[opening]) | _is_in(_after(values, final, high[opening]), ".!?")
+    reach = starts[opening]
+    space = (reach > low[opening]) & (flags[values[reach - 1]] == 1)
+    comma = reach - space - 1
+    orphaned = closes & (comma >= low[opening]) & (flags[values[np.maximum(comma, 0)]] == 2)
+    free = np.append(True, comma[1:] >= ends[opening[1:] - 1]) if len(opening) else orphaned
+    starts[opening] = np.where(orphaned & free, comma, reach)
     return starts, ends
+
+
+def _after(values: np.ndarray, places: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """uint32 (m,): the character at each place, 0 at its text's end."""
+    return np.where(places < high, values[np.minimum(places, len(values) - 1)], 0)
+
+
+def _possessives(
+    words: Words, last: np.ndarray, starts: np.ndarray, ends: np.ndarray, behind: np.ndarray
+) -> np.ndarray:
+    """bool (m,): runs whose last word is a plural with nothing but an apostrophe behind it (`males'`)."""
+    values, bounds = words.texts.values, words.texts.offsets
+    found = _is_in(behind, "'’") & _is_in(values[ends - 1], "sS")
+    for place in np.flatnonzero(found).tolist():
+        row = words.rows[last[place]]
+        before = values[bounds[row] : starts[place]].astype("<u4").tobytes().decode("utf-32-le")
+        # An opening mark before it makes the apostrophe the end of a quotation.
+        found[place] = re.search(r"(^|[\s(])['‘]", before) is None
+    return found
 
 
 def _bracket_before(words: Words, index: np.ndarray) -> np.ndarray:

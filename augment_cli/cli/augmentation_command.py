@@ -28,10 +28,12 @@ def make_command(name: str) -> Callable[..., None]:
 
     def command(**values: Any) -> None:
         parameters = {key: values.pop(key) for key in own}
-        common = {key: values.pop(key) for key in ("seed", "fit", "parses") if key in values}
-        run_augmentation(make_run(name, **common, **parameters), **values)
+        chosen = {key: values.pop(key) for key in ("seed", "fit", "parses") if key in values}
+        run_augmentation(make_run(name, **chosen, **parameters), **values)
 
-    signature = inspect.Signature([*map(_option_of, own.values()), *_common_options(card.needs)])
+    signature = inspect.Signature(
+        [*map(_option_of, own.values()), *_common_options(card.needs, "parts_of_speech" in own)]
+    )
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {item.name: item.annotation for item in signature.parameters.values()}
     command.__name__ = name
@@ -61,7 +63,7 @@ def _option_of(item: dataclasses.Field[Any]) -> inspect.Parameter:
     )
 
 
-def _common_options(needs: frozenset[str]) -> list[inspect.Parameter]:
+def _common_options(needs: frozenset[str], may_read_parses: bool) -> list[inspect.Parameter]:
     """The options of `run_augmentation` and those that go into the run; of a stage only where it is read."""
     draws_help = "independent draws, each a stage of its own: NAME, NAME.1, …"
     draws = Annotated[int, typer.Option("--draws", min=1, help=draws_help)]
@@ -73,7 +75,9 @@ def _common_options(needs: frozenset[str]) -> list[inspect.Parameter]:
     ]
     of_tfidf: list[tuple[str, Any, Any]] = [("fit", None, fit)] if "tfidf" in needs else []
     of_parses: list[tuple[str, Any, Any]] = (
-        [("parses", None, parses), ("pipeline", None, options.SpacyPipeline)] if "parses" in needs else []
+        [("parses", None, parses), ("pipeline", None, options.SpacyPipeline)]
+        if "parses" in needs or may_read_parses
+        else []
     )
     table: list[tuple[str, Any, Any]] = [
         ("seed", DEFAULT_SEED, seed),

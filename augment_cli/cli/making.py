@@ -202,9 +202,10 @@ def run_recipe(
         return
     with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as stages:
         stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
-        if pipeline is not None and any(
-            item.run.parses is None and "parses" in item.run.augmentation.needs for item in runs
-        ):
+        # First of all, where one of them would read the parse if it were there, and another makes it.
+        first = [item.run for item in runs if item.run.parses is None and item.run.may_read_parses]
+        is_sure = any("parses" in run.needs for run in first)
+        if first and (pipeline is not None or (is_sure and len({run.needs for run in first}) > 1)):
             stages.parse(pipeline)
         folders = []
         for item in runs:

@@ -21,6 +21,7 @@ from augment_cli.resources import FOLDER
 from augment_cli.spans import offsets_from_lengths, ranges
 
 NOUN, VERB, ADJECTIVE, ADVERB = range(4)
+PART_LETTERS = "nvar"  # as WordNet abbreviates them
 _TABLES = ("entries", "senses", "synsets", "antonyms", "forms")
 
 

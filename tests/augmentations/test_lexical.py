@@ -1,33 +1,21 @@
 """Replacement through WordNet: readings, relations, draws, against references that go word by word."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from in_memory import augment, words_of
 
 from augment_cli.augmentations import lexical
 from augment_cli.augmentations.antonym import antonyms
-from augment_cli.augmentations.base import Batch, Resources
 from augment_cli.augmentations.hypernym import hypernyms
 from augment_cli.augmentations.hyponym import hyponyms
+from augment_cli.augmentations.readings import reading_of_each_word, readings
 from augment_cli.augmentations.synonym import LEAST_COUNT, LEAST_WEIGHT, synonyms
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.word_lists import word_list
-from augment_cli.resources.wordnet import ADJECTIVE, NOUN, VERB, load_wordnet
-from augment_cli.runs import as_table, make_run
-from augment_cli.spans import CodePoints
-from augment_cli.words import Words
-
-
-def words_of(texts: list[str]) -> Words:
-    return Words.of(CodePoints.of(pa.array(texts, pa.string())))
-
-
-def augment(name: str, texts: list[str], seed: int = 42, **parameters: object) -> pa.Table:
-    run = make_run(name, seed=seed, **parameters)
-    column = pa.array(texts, pa.string())
-    batch = Batch(np.arange(len(texts)), column, CodePoints.of(column))
-    prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
-    return as_table(run.augmentation, batch, prepared(batch))
+from augment_cli.resources.word_lists import word_list, word_table
+from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, VERB, load_wordnet
 
 
 def form_number(form: str, part: int, tag: str) -> int:
@@ -60,8 +48,8 @@ def test_readings_follow_frequency_and_the_word_on_the_left(
     text: str, word: int, lemma: str, part: int
 ) -> None:
     wordnet = load_wordnet()
-    form = lexical.form_of_each_word(words_of([text]))[word]
-    entry = wordnet.form_entries[form]
+    reading = reading_of_each_word(words_of([text]))[word]
+    entry = readings().entries[reading]
     assert (wordnet.lemmas[int(entry)].as_py(), wordnet.entry_parts[entry]) == (lemma, part)
 
 
@@ -78,23 +66,26 @@ def test_readings_follow_frequency_and_the_word_on_the_left(
     ],
 )
 def test_doubtful_words_names_and_function_words_are_left_alone(text: str, word: int) -> None:
-    assert lexical.form_of_each_word(words_of([text]))[word] == -1
+    assert reading_of_each_word(words_of([text]))[word] == -1
 
 
 def test_synonyms_are_those_of_the_slow_reference() -> None:
-    """For some words: every pair of senses in one synset, weighed by hand."""
+    """For some words: every pair of senses in one synset, weighed by hand, but for the avoided pairs."""
     wordnet, relation = load_wordnet(), synonyms("frequent")
-    for lemma, part, tag in [("large", ADJECTIVE, "JJ"), ("student", NOUN, "NN"), ("begin", VERB, "VB")]:
+    rows = [row for row in word_table("avoided_pairs") if row[0] == "synonym"]
+    avoided = {(row[2], other) for row in rows for other in row[3:]}
+    for lemma, part, tag in [("large", ADJECTIVE, "JJ"), ("nation", NOUN, "NN"), ("begin", VERB, "VB")]:
         entry = wordnet.entries_of(lemma, part)
         expected: dict[int, float] = {}
         for sense in range(wordnet.entry_senses[entry], wordnet.entry_senses[entry + 1]):
             groups, synset = wordnet.synset_senses, wordnet.sense_synsets[sense]
             for other in groups.values[groups.offsets[synset] : groups.offsets[synset + 1]].tolist():
                 target = int(wordnet.sense_entries[other])
-                if target != entry and wordnet.sense_counts[other] >= LEAST_COUNT:
+                if target != entry and min(wordnet.sense_counts[[sense, other]]) >= LEAST_COUNT:
                     weight = wordnet.sense_shares[sense] * wordnet.sense_shares[other]
                     expected[target] = expected.get(target, 0) + weight
         likely = {wordnet.lemmas[e].as_py(): w for e, w in expected.items() if w >= LEAST_WEIGHT}
+        likely = {word: weight for word, weight in likely.items() if (lemma, word) not in avoided}
         found = targets(relation, lemma, part, tag)
         assert found == pytest.approx({word: w for word, w in likely.items() if word in found})
         assert set(likely) - set(found) <= {word for word in likely if " " in word or len(word) < 3}
@@ -103,17 +94,46 @@ def test_synonyms_are_those_of_the_slow_reference() -> None:
 
 def test_inflection_is_kept() -> None:
     assert "pupils" in targets(synonyms("frequent"), "students", NOUN, "NNS")
-    assert "commenced" in targets(synonyms("frequent"), "begun", VERB, "VBN")
+    assert "started" in targets(synonyms("frequent"), "begun", VERB, "VBN")
     assert "smaller" in targets(antonyms(), "larger", ADJECTIVE, "JJR")
     assert "workers" in targets(hypernyms(2), "servants", NOUN, "NNS")
     assert "cars" in targets(hyponyms(5), "vehicles", NOUN, "NNS")
+
+
+@pytest.mark.parametrize(
+    ("relation", "word", "part", "tag", "never"),
+    [
+        (lambda: synonyms("frequent"), "state", NOUN, "NN", "province"),
+        (lambda: antonyms(), "modern", ADJECTIVE, "JJ", "nonmodern"),
+        (lambda: hypernyms(2), "founder", NOUN, "NN", "symptom"),
+        (lambda: hyponyms(5), "religion", NOUN, "NN", "yoga"),
+        (lambda: hypernyms(2), "activity", NOUN, "NN", "act"),  # too vague
+        (lambda: synonyms("any"), "examples", NOUN, "NNS", "informations"),  # no plural
+        (lambda: hypernyms(2), "examples", NOUN, "NNS", "informations"),
+    ],
+)
+def test_what_reads_badly_is_not_put_in(
+    relation: Callable[[], lexical.Relation], word: str, part: int, tag: str, never: str
+) -> None:
+    assert never not in targets(relation(), word, part, tag)
+
+
+def test_avoided_pairs_are_pairs_of_wordnet() -> None:
+    """A typing error in the list would leave a pair in without a word."""
+    wordnet = load_wordnet()
+    known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
+    rows = word_table("avoided_pairs")
+    assert {row[0] for row in rows} == {"synonym", "antonym", "hypernym", "hyponym"}
+    for _, letter, *lemmas in rows:
+        assert {(lemma, PART_LETTERS.index(letter)) for lemma in lemmas} <= known
+    assert len({row[:3] for row in rows}) == len(rows)
 
 
 def test_every_target_serves_all_tags_of_its_form() -> None:
     wordnet = load_wordnet()
     for relation in (synonyms("frequent"), synonyms("any"), antonyms(), hypernyms(2), hyponyms(5)):
         owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
-        bits = wordnet.form_bits[owners].astype(int)
+        bits = readings().bits[owners].astype(int)
         bits = np.where(bits & TAGS["NN"], bits & ~TAGS["NNS"], bits)
         assert (wordnet.form_first[relation.targets] & bits == bits).all()
         assert (relation.weights > 0).all()

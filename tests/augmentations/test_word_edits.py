@@ -3,23 +3,20 @@
 from collections import Counter
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_memory import augment, words_of
 
 from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.articles import begins_with_vowel_sound
-from augment_cli.augmentations.base import Batch, Resources
 from augment_cli.augmentations.crop import crops
 from augment_cli.augmentations.random_swap import SwapParameters, permutations
 from augment_cli.augmentations.word_deletion import DeletionParameters, deletions
 from augment_cli.augmentations.word_removal import remove_words
 from augment_cli.augmentations.word_repetition import repeat_counts
 from augment_cli.draws import bits, stream_key, uniform
-from augment_cli.runs import as_table, make_run
-from augment_cli.spans import CodePoints, apply_edits
-from augment_cli.words import Words
+from augment_cli.spans import apply_edits
 
 KEY = stream_key(7, "test")
 TEXTS = [
@@ -30,18 +27,6 @@ TEXTS = [
     'However, (they) said "no" - twice; an old, odd a-b.',
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
 ]
-
-
-def words_of(texts: list[str]) -> Words:
-    return Words.of(CodePoints.of(pa.array(texts, pa.string())))
-
-
-def augment(name: str, texts: list[str], seed: int = 42, **parameters: object) -> pa.Table:
-    run = make_run(name, seed=seed, **parameters)
-    column = pa.array(texts, pa.string())
-    batch = Batch(np.arange(len(texts)), column, CodePoints.of(column))
-    prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
-    return as_table(run.augmentation, batch, prepared(batch))
 
 
 @pytest.mark.parametrize(
