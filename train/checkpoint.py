@@ -137,8 +137,8 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None
             key.rpartition("|")[2]: value for key, value in moments.items() if key.rpartition("|")[0] == name
         }
         if entries:
-            moved = {k: v.to(parameter.device) if k != "step" else v for k, v in entries.items()}
-            optimizer.state[parameter] = moved
+            # The count of steps too: the fused optimiser reads it where the parameter lies.
+            optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in entries.items()}
 
 
 def model_tensors(model: nn.Module) -> dict[str, Tensor]:

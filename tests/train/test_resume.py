@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
+from torch import nn
 
 import train.run as run_module
 from augment_cli.errors import BadInputError, MixError
@@ -153,6 +155,20 @@ def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path
     assert [path.name for path in checkpoint.checkpoints(run.out / "checkpoints")] == ["step-0000004"]
     assert train(run, join()).steps == 20
     assert not list((run.out / "checkpoints").glob(".*"))  # the half-written one is gone
+
+
+def test_moments_come_back_to_where_the_parameters_are(tmp_path):
+    """A checkpoint is read on the CPU; torch's device `meta` stands in for any other."""
+    models = [nn.Linear(3, 2, bias=False, device=device) for device in ("cpu", "meta")]
+    optimizers = [torch.optim.AdamW(model.parameters(), fused=True) for model in models]
+    models[0](torch.ones(1, 3)).sum().backward()
+    optimizers[0].step()
+    saved = checkpoint.save(tmp_path, 1, models[0], optimizers[0], {})
+    checkpoint.load(saved, models[1], optimizers[1])
+    (moments,) = optimizers[1].state.values()
+    assert {name: tensor.device.type for name, tensor in moments.items()} == dict.fromkeys(
+        ("step", "exp_avg", "exp_avg_sq"), "meta"
+    )
 
 
 @pytest.mark.parametrize("name", ["una", "mlm", "cached", "queue"])

@@ -69,7 +69,11 @@ class _SoftNegatives(Views):
         self.stages = (stage,)
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        return [*row.views, row.text(self.stages[0])], []
+        soft, anchor = row.text(self.stages[0]), row.views[0]
+        assert anchor is not None
+        # One that differs only in what was cut off is the sentence itself; no margin should part them.
+        same = soft is not None and soft.tolist() == anchor.tolist()
+        return [*row.views, None if same else soft], []
 
 
 class SoftNegative(Addition):
