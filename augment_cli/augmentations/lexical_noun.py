@@ -26,7 +26,7 @@ from augment_cli.words import Words
 # A word stands for a synset only if the synset is one of its usual senses, and one met in tagged texts:
 # without the second a week becomes a shiva and a son a man-child.
 LEAST_SHARE = 0.3
-LEAST_COUNT = 1
+LEAST_COUNT = 3
 
 
 @dataclass(frozen=True)

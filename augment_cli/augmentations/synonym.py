@@ -42,7 +42,7 @@ from augment_cli.words import Words
 # A synonym is likely where both words mean the synset in at least this share, multiplied, and where the
 # tagged texts have both in this sense: without the second, `families` become `menages`.
 LEAST_WEIGHT = 0.2
-LEAST_COUNT = 2
+LEAST_COUNT = 3
 
 
 @dataclass(frozen=True)
