@@ -138,7 +138,9 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         )
     for addition in model.additions.values():
         addition.steps = steps  # type: ignore[assignment]
-    data = {name: store.stage(name).digest for name in (*objective.columns, *recipe.only_changed)}
+    # All draws: one made since a checkpoint would change which of them later epochs read.
+    names = (*objective.columns, *recipe.only_changed)
+    data = {draw: store.stage(draw).digest for name in names for draw in stage_draws(store, name)}
 
     # --- where an earlier run stopped
     folder, done, watch = run.out / "checkpoints", 0, Watch()

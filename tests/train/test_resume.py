@@ -16,6 +16,7 @@ from torch import nn
 
 import train.run as run_module
 from augment_cli.errors import BadInputError, MixError
+from augment_cli.store import Store
 from train import checkpoint
 from train.distributed import join
 from train.log import read_log
@@ -209,6 +210,17 @@ def test_a_foreign_checkpoint_is_refused_by_name(stopped, tiny_store, tiny_encod
     state = json.loads((folder / "state.json").read_text())
     (folder / "state.json").write_text(json.dumps(state | {"format": 99}))
     with pytest.raises(BadInputError, match="another format"):
+        train(run, join())
+
+
+def test_a_draw_made_since_the_checkpoint_is_refused(store_copy, tiny_encoder, tmp_path):
+    run = make_run(store_copy, tiny_encoder, tmp_path / "run", steps=1)
+    facts = train(run, join()).facts
+    assert facts["data"].keys() == {"corpus", "una", "una.1"}
+    store = Store.open(store_copy)
+    with store.lock():
+        store.remove("una.1")
+    with pytest.raises(MixError, match=r"made with data = .*'una\.1'"):
         train(run, join())
 
 
