@@ -138,7 +138,7 @@ def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> l
             claimed = f"{published.difference:+.2f}" + (f" ({', '.join(marks)})" if marks else "")
         cells = [
             row.title + (f" [{len(notes) + 1}]" if row.note else ""), titles.get(row.baseline, ""),
-            str(len(comparisons.values_of(scores, row.name, "average"))),
+            str(len(comparisons.values_of(scores, row.name, "dev"))),
             *(_cell(scores, row.name, measure) for measure in ("dev", "stsb", "average")),
             _signed(change.mean, change.sd) if change else "", claimed,
             _cell(scores, row.name, "seconds", deviation=False),

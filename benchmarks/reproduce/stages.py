@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable
-from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +69,9 @@ class Stages:
         if name in self._failed:
             return self._failed[name]
         if name == CORPUS:
-            absent = [pattern for pattern in self.profile.corpus if not glob(str(self.data / pattern))]
-            return f"{', '.join(absent)} not in the data folder" if absent else ""
+            files = [self.data / pattern for pattern in self.profile.corpus]
+            absent = [str(path) for path in files if not list(path.parent.glob(path.name))]
+            return f"{', '.join(absent)} missing" if absent else ""
         words = self.command(name)
         if words[0] not in augmentations.names():
             return f"augment-cli has no augmentation {words[0]!r}"
