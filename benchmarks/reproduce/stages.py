@@ -49,8 +49,12 @@ class Stages:
         return self._store is not None and self._store.has(name)
 
     def digests(self, names: Iterable[str]) -> dict[str, str | None]:
-        """Digest of each stage, None for one that is not finished here."""
-        return {name: self._store.stage(name).digest if self.has(name) else None for name in names}  # type: ignore[union-attr]
+        """Digest of each stage with all its draws, None for one that is not finished here."""
+        return {name: self._digest(name) if self.has(name) else None for name in names}
+
+    def _digest(self, name: str) -> str:
+        assert self._store is not None
+        return "+".join(self._store.stage(draw).digest for draw in stage_draws(self._store, name))
 
     def command(self, name: str) -> list[str]:
         """The arguments of `augment-cli` that make a stage."""
