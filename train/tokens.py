@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from augment_cli import augmentations
 from augment_cli.errors import UsageError
 from augment_cli.files import sha256_of_json
 from augment_cli.settings import Settings, library_versions
@@ -42,9 +43,10 @@ def stage_draws(store: Store, name: str) -> list[str]:
     """
     if not store.has(name):
         known = ", ".join(stage for stage in store.stages() if "/" not in stage) or "none"
+        command = name if name in augmentations.names() else f"AUGMENTATION --name {name}"
         raise UsageError(
             f"{store.path}: has no finished stage {name!r} (it has {known}); make it with "
-            f"`augment-cli {name} --store {store.path}`"
+            f"`augment-cli {command} --store {store.path}`"
         )
     draws = [name]
     while store.has(f"{name}.{len(draws)}"):

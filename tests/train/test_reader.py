@@ -157,9 +157,13 @@ def test_a_flipped_bit_is_noticed(store_copy, tokenizer, name):
         list(reader.epoch(0))
 
 
-def test_a_missing_stage_is_named_with_the_command(tiny_store):
-    with pytest.raises(UsageError, match="augment-cli paraphrase"):
-        stage_draws(Store.open(tiny_store), "paraphrase")
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("paraphrase", "paraphrase --store"), ("casual", "AUGMENTATION --name casual --store")],
+)
+def test_a_missing_stage_is_named_with_the_command(tiny_store, name, command):
+    with pytest.raises(UsageError, match=f"augment-cli {command}"):
+        stage_draws(Store.open(tiny_store), name)
 
 
 def test_slices_keep_every_token_in_its_place():

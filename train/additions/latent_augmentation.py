@@ -30,8 +30,9 @@ class Settings:
     sample
         Share of the pool that interpolation looks at, at least one member.
     choice
-        Which of the sample it takes, by the cosine of centred vectors: `closest` (the paper) or `farthest`
-        (the authors' code, whose arg max is of 1 − cosine).
+        Which of the sample it takes, by the cosine of centred vectors: `closest` (the paper, and the default:
+        what lies between two like sentences may still mean the same) or `farthest` (the authors' code, whose
+        arg max is of 1 − cosine).
     """
 
     kind: str = "interpolation"

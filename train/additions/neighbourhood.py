@@ -179,8 +179,8 @@ class Settings:
     steps
         Gradient steps on δ.
     start
-        Direction in which δ starts: `gaussian` (the paper: isotropic) or `uniform` (the code: each component
-        from −0.5 to 0.5).
+        Direction in which δ starts: `gaussian` (the paper, and the default: isotropic) or `uniform` (the
+        code: each component from −0.5 to 0.5, which favours the cube's corners).
     ascent
         `normalised` (the code, and what the published numbers come from): δ = Δ · g / ‖g‖ with the gradient g
         at the δ before, of which only the direction is kept. `projected` (the paper's arg max over ‖δ‖ ≤ Δ,

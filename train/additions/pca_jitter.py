@@ -41,8 +41,9 @@ class Settings:
         `one` α for all directions of a sentence (the authors'), or `each` its own (as in Krizhevsky et al.
         2012, where the idea is from).
     noise
-        `vector`: Σ α λ v is added to each token (the paper's idea). `scalar`: the sum of its components is
-        added to every number (the code).
+        `vector`: Σ α λ v is added to each token (the paper's idea, and the default: it moves along the
+        components). `scalar`: the sum of its components is added to every number (the code), which moves in
+        one and the same direction whatever they are.
     """
 
     layer: int = 6
