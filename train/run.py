@@ -24,13 +24,13 @@ from train.distributed import Ranks
 from train.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
 from train.export import check_pooling, export, write_card
 from train.log import Log, Quiet
-from train.machine import has_fast_bf16, keep_freed_memory, set_threads
+from train.machine import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
 from train.masked_objective import CORPUS, MaskedObjective
 from train.model import Model, draw_key, start
 from train.order import epoch_rows, row_groups, steps_per_epoch
 from train.reader import Reader, ahead, changed_rows
 from train.recipe import Recipe
-from train.schedule import make_optimizer, rate_at
+from train.schedule import clip, make_optimizer, rate_at
 from train.signals import StopRequest
 from train.tokens import cache_tokens, stage_draws
 from train.watch import Watch
@@ -115,6 +115,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         model = Model(starting.model, pooling, recipe).to(ranks.device, starting.model.dtype)
     encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
     if recipe.compile:
+        check_compiler()
         model.encoder.compile(dynamic=True)
     optimizer = make_optimizer(model, recipe)
 
@@ -196,7 +197,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
                     group["lr"] = rate * group["scale"]
                 metrics = objective.backward(model, batch.to(ranks.device), done)
                 ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
-                norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip or math.inf))
+                norm = clip(model, recipe.clip)
                 parts = [
                     *metrics.values(),
                     norm,
