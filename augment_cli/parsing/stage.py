@@ -80,6 +80,10 @@ def chosen_pipeline(store: Store, stage: str, named: str | Path | None = None) -
     return find_pipeline(named)
 
 
+# `--name` of another command than `parse` names that command's own result.
+_BESIDE = "parse beside it and read that with --parses NAME (`augment-cli parse` calls it --name NAME)"
+
+
 def begin(store: Store, source: PipelineSource, stage: str, parts: Collection[int] | None = None) -> Work:
     """Announce the stage and find out what is left to do.
 
@@ -101,7 +105,7 @@ def begin(store: Store, source: PipelineSource, stage: str, parts: Collection[in
     settings = parse_settings(store, source)
     pieces: dict[int, list[int]] = {}
     rows = 0
-    for index in store.begin(stage, settings):
+    for index in store.begin(stage, settings, beside=_BESIDE):
         if parts is not None and index not in parts:
             continue
         sizes = _piece_sizes(store.parts[index][1])

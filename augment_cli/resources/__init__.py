@@ -2,4 +2,26 @@
 
 from pathlib import Path
 
+from augment_cli.errors import MissingError
+
 FOLDER = Path(__file__).parent
+GET = "pip install --force-reinstall --no-deps augment-cli"
+# What must be there, and `doctor` looks for; a list of words is looked for by whoever reads it, too.
+TABLES = (
+    *(f"wordnet/{name}.parquet" for name in ("entries", "senses", "synsets", "antonyms", "forms")),
+    *(f"places/{name}.parquet" for name in ("cities", "small_cities", "countries")),
+)
+
+
+def shipped(name: str) -> Path:
+    """The file of a resource, `wordnet/forms.parquet` or `words/colours.txt`.
+
+    Raises
+    ------
+    MissingError
+        If the installation lacks it; the message has the line that brings it back.
+    """
+    path = FOLDER / name
+    if not path.is_file():
+        raise MissingError(f"{path}: this installation lacks it; {GET}")
+    return path

@@ -7,15 +7,13 @@ from functools import lru_cache
 import pyarrow as pa
 
 from augment_cli.files import sha256_of_file
-from augment_cli.resources import FOLDER
-
-WORDS = FOLDER / "words"
+from augment_cli.resources import shipped
 
 
 @lru_cache(maxsize=32)
 def word_list(name: str) -> tuple[str, ...]:
     """The entries of `words/NAME.txt`, in the file's order."""
-    lines = (WORDS / f"{name}.txt").read_text("utf-8").splitlines()
+    lines = shipped(f"words/{name}.txt").read_text("utf-8").splitlines()
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
@@ -34,4 +32,4 @@ def word_set(name: str) -> pa.StringArray:
 @lru_cache(maxsize=32)
 def word_list_digest(name: str) -> str:
     """SHA-256 of a list, for the fingerprint of what is made with it."""
-    return sha256_of_file(WORDS / f"{name}.txt")
+    return sha256_of_file(shipped(f"words/{name}.txt"))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from augment_cli.files import sha256_of_json
 from augment_cli.parquet import read_parquet
-from augment_cli.resources import FOLDER
+from augment_cli.resources import shipped
 from augment_cli.spans import offsets_from_lengths, ranges
 
 NOUN, VERB, ADJECTIVE, ADVERB = range(4)
@@ -178,7 +178,7 @@ class WordNet:
 @lru_cache(maxsize=1)
 def load_wordnet() -> WordNet:
     """The shipped tables; one copy per process."""
-    tables = {name: read_parquet(FOLDER / "wordnet" / f"{name}.parquet") for name in _TABLES}
+    tables = {name: read_parquet(shipped(f"wordnet/{name}.parquet")) for name in _TABLES}
     entries, senses, synsets = tables["entries"], tables["senses"], tables["synsets"]
     lemmas = entries["lemma"].combine_chunks()
     sense_entries = senses["entry"].to_numpy()
@@ -214,4 +214,4 @@ def wordnet_digest() -> str:
     """SHA-256 of the tables' contents, for the fingerprint of what is made with them."""
     from augment_cli.files import sha256_of_file
 
-    return sha256_of_json([sha256_of_file(FOLDER / "wordnet" / f"{name}.parquet") for name in _TABLES])
+    return sha256_of_json([sha256_of_file(shipped(f"wordnet/{name}.parquet")) for name in _TABLES])

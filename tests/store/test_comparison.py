@@ -1,5 +1,6 @@
 """`stats` without a stage: augmentations side by side, with and without models."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from augment_cli import comparison
 from augment_cli.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.ingest import IngestOptions
 from augment_cli.pipeline import Pipeline
 from augment_cli.runs import make_run
 from augment_cli.store import Store
@@ -60,6 +62,30 @@ def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
     assert sorted(calls[:2]) == sorted([TEXTS[2], result])
 
 
+def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
+    """The same rows for every stage, whatever their order and the size of the parts."""
+    (tmp_path / "corpus.txt").write_text("\n".join(f"Row {n} of the old river." for n in range(40)) + "\n")
+    seen: dict[int, list[str]] = {}
+    for rows in (7, 100):
+        originals: list[str] = []
+
+        def letters(texts: Sequence[str], originals: list[str] = originals) -> np.ndarray:
+            originals.extend(texts)
+            return np.ones((len(texts), 1))
+
+        with Pipeline(tmp_path / f"store{rows}", Engine(1)) as pipeline:
+            pipeline.ingest([tmp_path / "corpus.txt"], IngestOptions(part_rows=rows))
+            names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
+            for name in names:
+                pipeline.augment(make_run(name))
+            comparison.compare(pipeline.store, names, rows=10, encode=letters)
+        # Each original is scored once, though two stages have changed it.
+        plain = [text for text in originals if text in set(pipeline.store.read("corpus")["text"].to_pylist())]
+        assert len(plain) == len(set(plain)) == 10
+        seen[rows] = sorted(plain)
+    assert seen[7] == seen[100]
+
+
 def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("River.\n")
     with Pipeline(tmp_path / "store", Engine(1)) as pipeline:
@@ -70,8 +96,8 @@ def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
 
 def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:
     """Against the model's own loss, sentence by sentence, without padding."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
+    import torch
+    import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     words = ["[UNK]", "[PAD]", *["the", "old", "ferry", "crossed", "wide", "river", ".", "it", "is", "late"]]
