@@ -24,6 +24,7 @@ help:
 	@echo "make augment    make augmentations of the sample (or CORPUS=...) in STORE=store"
 	@echo "make train      train a sentence encoder on the store"
 	@echo "make eval       score an encoder"
+	@echo "make reproduce  train and score every method next to its baseline (docs/evidence.md)"
 	@echo "make data       fetch the public evaluation sets (needs the network)"
 	@echo "make test       lint, types and the quick tests; make test-slow runs the long ones"
 
