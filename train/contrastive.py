@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -99,12 +100,12 @@ class ContrastiveObjective:
         """Compute the loss of the global batch and add this rank's share of its gradient."""
         rows, views = prepared.texts.shape
         cached = 0 < self.recipe.chunk < sum(len(item.places) for item in prepared.slices)
-        chunks = [part for item in prepared.slices for part in _split(item, self.recipe.chunk)]
+        chunks = self._chunks(model, prepared.slices)
         with torch.set_grad_enabled(not cached), autocast(self.recipe, self.ranks):
             own = self._embed(model, enumerate(chunks), step, (rows, views)).reshape(rows, views, -1)
         everyone = self.ranks.gather(own.detach(), self.sizes).requires_grad_()
-        texts = self.ranks.gather(prepared.texts, self.sizes)
-        labels = self.ranks.gather(prepared.labels, self.sizes)
+        numbers = self.ranks.gather(torch.cat([prepared.texts, prepared.labels], dim=1), self.sizes)
+        texts, labels = numbers.split([views, numbers.shape[1] - views], dim=1)
         batch = Gathered(
             step, texts, labels, slice(0), everyone, None, model.apply_head, self.recipe.temperature,
             self.recipe.mask_equal_texts,
@@ -124,10 +125,10 @@ class ContrastiveObjective:
 
         def encode(encoder: nn.Module) -> Tensor:
             """Embeddings of the global batch's anchors by another encoder, shape (B, d)."""
-            anchors = [_anchors(chunk, views) for chunk in chunks]
-            there = [(number, chunk) for number, chunk in enumerate(anchors) if len(chunk.places)]
+            anchors = [[_anchors(item, views) for item in chunk] for chunk in chunks]
+            there = [[item for item in chunk if len(item.places)] for chunk in anchors]
             with autocast(self.recipe, self.ranks):
-                found = self._embed(model, there, step, (rows, 1), encoder)
+                found = self._embed(model, enumerate(there), step, (rows, 1), encoder)
             return self.ranks.gather(found, self.sizes)
 
         with torch.no_grad():
@@ -142,7 +143,7 @@ class ContrastiveObjective:
     def _embed(
         self,
         model: Model,
-        chunks: Iterable[tuple[int, Slice]],
+        chunks: Iterable[tuple[int, list[Slice]]],
         step: int,
         shape: tuple[int, int],
         encoder: nn.Module | None = None,
@@ -151,18 +152,27 @@ class ContrastiveObjective:
         found, where = [], []
         places = shape[0] * shape[1]
         for number, chunk in chunks:
+            if not chunk:
+                continue
             torch.manual_seed(draw_key(self.recipe.seed, "dropout", step, self.ranks.rank, number))
             with contextlib.ExitStack() as stack:
-                for addition in model.additions.values() if encoder is None else ():
-                    rows, views = chunk.places // shape[1] + self.rows.start, chunk.places % shape[1]
+                hooked = model.additions.values() if encoder is None and not model.packs else ()
+                for addition, item in itertools.product(hooked, chunk):
+                    rows, views = item.places // shape[1] + self.rows.start, item.places % shape[1]
                     assert isinstance(addition, Addition)
-                    stack.enter_context(addition.encoding(model, chunk, rows, views, step))
-                found.append(model.embed(chunk, encoder))
-            where.append(chunk.places)
+                    stack.enter_context(addition.encoding(model, item, rows, views, step))
+                found += model.embed(chunk, encoder)
+            where += [item.places for item in chunk]
         if not found:
             return torch.zeros(places, model.dimension, device=self.ranks.device, dtype=model.dtype)
         embeddings = torch.cat(found)
         return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, torch.cat(where), embeddings)
+
+    def _chunks(self, model: Model, slices: list[Slice]) -> list[list[Slice]]:
+        """What is encoded at a time: all, or one slice where the model knows no better, or `chunk` texts."""
+        if not self.recipe.chunk and model.packs:
+            return [slices]
+        return [[part] for item in slices for part in _split(item, self.recipe.chunk)]
 
     def loss(self, model: Model, batch: Gathered) -> tuple[Tensor, dict[str, float], Gathered]:
         """Loss of the global batch, its parts by name, and the batch with what the head made of it."""

@@ -15,6 +15,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+TABLE_ROWS = 4096  # a matrix so tall is taken for word embeddings
+
 
 @dataclass(frozen=True)
 class Ranks:
@@ -73,7 +75,8 @@ class Ranks:
     def sum_gradients(self, own: Iterable[nn.Parameter], shared: Iterable[nn.Parameter] = ()) -> None:
         """One all-reduce: gradients of `own` parameters are summed, of `shared` ones averaged.
 
-        `shared` are the heads', which every rank has computed in full.
+        `shared` are the heads', which every rank has computed in full. Of a table, such as the word
+        embeddings, only the rows travel that are not zero on every rank: most are.
         """
         if self.ranks == 1:
             return
@@ -85,20 +88,36 @@ class Ranks:
         for parameter in shared:
             assert parameter.grad is not None
             parameter.grad /= self.ranks
-        flat = torch.cat(
-            [parameter.grad.reshape(-1) for parameter in parameters if parameter.grad is not None]
-        )
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        rows = [self._touched(gradient) if _is_table(gradient) else None for gradient in gradients]
+        sent = [
+            gradient if chosen is None else gradient.index_select(0, chosen)
+            for gradient, chosen in zip(gradients, rows, strict=True)
+        ]
+        flat = torch.cat([part.reshape(-1) for part in sent])
         dist.all_reduce(flat)
-        start = 0
-        for parameter in parameters:
-            assert parameter.grad is not None
-            parameter.grad.copy_(flat[start : start + parameter.numel()].view_as(parameter))
-            start += parameter.numel()
+        summed = flat.split([part.numel() for part in sent])
+        for parameter, gradient, chosen, part in zip(parameters, gradients, rows, summed, strict=True):
+            if chosen is None:
+                parameter.grad = part.view_as(parameter)
+            else:
+                gradient.index_copy_(0, chosen, part.view(len(chosen), -1))
+
+    def _touched(self, gradient: Tensor) -> Tensor:
+        """Which rows of a gradient are not all zero on some rank."""
+        touched = (gradient != 0).any(dim=1).to(torch.uint8)
+        dist.all_reduce(touched, op=dist.ReduceOp.MAX)
+        return touched.nonzero().squeeze(1)
 
     def barrier(self) -> None:
         """Wait for everyone."""
         if self.ranks > 1:
             dist.barrier()
+
+
+def _is_table(gradient: Tensor) -> bool:
+    """Whether it pays to look for rows without a gradient."""
+    return gradient.dim() == 2 and len(gradient) >= TABLE_ROWS
 
 
 def join() -> Ranks:

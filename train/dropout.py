@@ -8,21 +8,38 @@ from torch import Tensor, nn
 _LEVELS = 2**16
 
 
-class BitDropout(nn.Dropout):
-    """`torch.nn.Dropout` with the rate rounded to a multiple of 1/65,536; four numbers share a 64-bit draw.
+def keep_mask(like: Tensor, p: float) -> Tensor | None:
+    """What dropout multiplies a tensor with: 0 with probability p, else 1 / (1 − p).
 
-    Draws come from torch's default generator, so they follow `torch.manual_seed`.
+    The rate is rounded to a multiple of 1/65,536; four numbers share a 64-bit draw of torch's default
+    generator.
+
+    Parameters
+    ----------
+    like
+        Gives shape and number format.
+    p
+        From 0 to 1; None is returned where nothing would be dropped.
     """
+    dropped = round(p * _LEVELS)
+    if not dropped:
+        return None
+    if dropped == _LEVELS:
+        return torch.zeros_like(like)
+    draws = torch.empty(-(-like.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+    bits = draws.view(torch.int16)[: like.numel()].view(like.shape)
+    # Written as numbers at once: a comparison's own result would have to be converted, at twice the cost.
+    keep = torch.ge(bits, dropped - _LEVELS // 2, out=torch.empty(like.shape, dtype=like.dtype))
+    return keep.mul_(_LEVELS / (_LEVELS - dropped))
+
+
+class BitDropout(nn.Dropout):
+    """`torch.nn.Dropout` with the draws of `keep_mask`."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Zero each number with probability p and scale the others by 1 / (1 − p), in training only."""
-        dropped = round(self.p * _LEVELS)
-        if not self.training or not dropped or dropped == _LEVELS:
-            return super().forward(input)
-        draws = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
-        bits = draws.view(torch.int16)[: input.numel()].view(input.shape)
-        keep = (bits >= dropped - _LEVELS // 2).to(input.dtype)
-        return input * keep.mul_(_LEVELS / (_LEVELS - dropped))
+        keep = keep_mask(input, self.p) if self.training else None
+        return input if keep is None else input * keep
 
 
 def use_bit_dropout(model: nn.Module) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shutil
+import sys
 
 import torch
+
+from augment_cli.errors import MissingError
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
@@ -47,6 +51,22 @@ def has_fast_bf16() -> bool:
         return False
     checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
+
+
+def check_compiler() -> None:
+    """See that there is what `torch.compile` compiles with.
+
+    Raises
+    ------
+    MissingError
+        If there is no C++ compiler; torch itself says so only at the first step, in many lines.
+    """
+    name = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
+    if shutil.which(name) is None:
+        raise MissingError(
+            f"compile = true needs a C++ compiler, and there is no {name}; install it (apt-get install "
+            "g++), name another in the variable CXX, or leave compile = false"
+        )
 
 
 def attention_for(device: torch.device) -> str:

@@ -68,9 +68,10 @@ def masked_loss(
     count = ranks.sum(torch.tensor(float(own), device=ranks.device)).clamp(min=1)
     with autocast(recipe, ranks):
         losses = []
-        for number, item in enumerate(prepared):
+        for number, group in enumerate([prepared] if model.packs else [[item] for item in prepared]):
             torch.manual_seed(draw_key(recipe.seed, "mlm", step, ranks.rank, number))
-            losses.append(model.masked_head(model.hidden_states(item.inputs), item))
+            states = model.hidden_states([item.inputs for item in group])
+            losses += [model.masked_head(*each) for each in zip(states, group, strict=True)]
         total = torch.stack(losses).sum() / count
     return total, {"mlm_loss": float(ranks.sum(total.detach().clone()))}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from torch import Tensor, nn
 from augment_cli.errors import UsageError
 from eval.encoder import Encoder, load_encoder, longest_input
 from eval.pooling import canonical, needs_all_layers, pool
-from train.additions import make_additions, make_views
+from train.additions import Addition, make_additions, make_views
+from train.bert import encode, is_known
 from train.dropout import use_bit_dropout
 from train.heads import make_head
 from train.machine import attention_for
@@ -52,25 +54,41 @@ class Model(nn.Module):
             self.masked_head = MaskedHead(config.hidden_size, config.vocab_size, words)
         self.additions = make_additions(recipe, self)
 
-    def hidden_states(self, item: Slice) -> Tensor:
-        """Last layer's token vectors of a slice, shape (n, length, d)."""
-        return self.encoder(input_ids=item.ids, attention_mask=item.mask).last_hidden_state
+    @property
+    def packs(self) -> bool:
+        """Whether slices are encoded together, by `train.bert`."""
+        hooked = any(type(addition).encoding is not Addition.encoding for addition in self.additions.values())
+        return is_known(self.encoder) and not hooked and not self.recipe.compile
 
-    def embed(self, item: Slice, encoder: nn.Module | None = None) -> Tensor:
-        """Sentence embeddings of a slice before the head, shape (n, d), at least fp32.
+    def hidden_states(self, items: Sequence[Slice]) -> list[Tensor]:
+        """Last layer's token vectors of each slice, shape (n, length, d)."""
+        return [layers[-1] for layers in self._layers(items, self.encoder)]
+
+    def embed(self, items: Sequence[Slice], encoder: nn.Module | None = None) -> list[Tensor]:
+        """Sentence embeddings of each slice before the head, shape (n, d), at least fp32.
 
         Parameters
         ----------
         encoder
             One of the same kind to use in place of the model's own, such as its running mean.
         """
+        found = self._layers(items, encoder or self.encoder)
+        wide = [[_widen(layer) for layer in layers] for layers in found]
+        return [
+            pool(layers if needs_all_layers(self.pooling) else layers[-1], item.mask, self.pooling)
+            for layers, item in zip(wide, items, strict=True)
+        ]
+
+    def _layers(self, items: Sequence[Slice], encoder: nn.Module) -> list[list[Tensor]]:
+        """Hidden states of each slice: the last at least, and all where the pooling needs them."""
         every = needs_all_layers(self.pooling)
-        output = (encoder or self.encoder)(
-            input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every
-        )
-        layers = output.hidden_states if every else output.last_hidden_state
-        wide = [_widen(layer) for layer in layers] if every else _widen(layers)
-        return pool(wide, item.mask, self.pooling)
+        if self.packs:
+            return [layers if every else layers[-1:] for layers in encode(encoder, items)]
+        outputs = [
+            encoder(input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every)
+            for item in items
+        ]
+        return [list(found.hidden_states) if every else [found.last_hidden_state] for found in outputs]
 
     def apply_head(self, embeddings: Tensor) -> Tensor:
         """Map embeddings (n, d) to the space of the loss, (n, h)."""

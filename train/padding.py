@@ -40,7 +40,7 @@ def with_special(ids: np.ndarray, before: list[int], after: list[int], max_lengt
 
 
 def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int) -> list[Slice]:
-    """Sort by length, cut into `slices` nearly equal groups, pad each to its own longest.
+    """Sort by length, cut into `slices` groups where it saves most, pad each to its own longest.
 
     Which sequences share a slice changes nothing but the padding: every embedding goes back to its place
     in the batch before they meet in the loss.
@@ -48,7 +48,7 @@ def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int)
     lengths = np.array([len(sequence) for sequence in sequences])
     order = np.argsort(-lengths, kind="stable")
     result = []
-    for places in np.array_split(order, max(1, min(slices, len(order)))):
+    for places in np.split(order, _cuts(lengths[order], slices)):
         width = int(lengths[places].max())
         ids = np.full((len(places), width), pad, dtype=np.int64)
         for row, place in enumerate(places):
@@ -62,3 +62,20 @@ def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int)
             )
         )
     return result
+
+
+def _cuts(lengths: np.ndarray, slices: int) -> np.ndarray:
+    """Where to cut falling lengths into at most `slices` groups, so that padding them costs least."""
+    width, counts = np.unique(-lengths, return_counts=True)
+    before = np.concatenate([[0], counts.cumsum()])  # texts longer than the k-th width
+    sizes = before - before[:-1, None]  # of a group of the widths from i up to j, shape (k, k + 1)
+    cost = np.where(sizes > 0, sizes * -width[:, None], np.inf)
+    best, last = cost[0], []  # cost of the widths before j in the groups so far, and where the last begins
+    for _ in range(min(slices, len(width)) - 1):
+        total = best[:-1, None] + cost
+        last.append(total.argmin(axis=0))
+        best = total.min(axis=0)
+    cuts = [len(width)]
+    for begins in reversed(last):
+        cuts.append(int(begins[cuts[-1]]))
+    return before[cuts[:0:-1]]

@@ -1,4 +1,4 @@
-"""The optimiser, and its learning rate as a pure function of the step."""
+"""The optimiser, its learning rate as a pure function of the step, and the limit on the gradient."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def rate_at(step: int, steps: int, recipe: Recipe) -> float:
     if recipe.schedule == "warmup-stable-decay":
         return rate * min(1.0, (steps - step) / max(1, recipe.decay_steps))
     return rate
+
+
+def clip(model: Model, largest: float) -> float:
+    """Scale the gradients to a norm of at most `largest` (0: any); returns the norm before.
+
+    Gradients below the limit are left alone, not multiplied by one.
+    """
+    parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
+    total = torch.nn.utils.get_total_norm([parameter.grad for parameter in parameters])  # type: ignore[misc]
+    norm = float(total)
+    if largest and norm > largest:
+        torch.nn.utils.clip_grads_with_norm_(parameters, largest, total)
+    return norm
