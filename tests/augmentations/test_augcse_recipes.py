@@ -44,7 +44,6 @@ def test_what_stands_in_for_what_can_be_changed() -> None:
 @pytest.mark.slow
 def test_a_set_is_made_from_one_parse(tmp_path: Path) -> None:
     """The shipped pipeline parses once, and every member of the set finds its parse."""
-    pytest.importorskip("spacy")
     lines = ["The dogs do not chase the cat in Paris.", "However, an old red mill burned in 1901."] * 3
     (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", "utf-8")
     with Pipeline(tmp_path / "store", Engine(1)) as pipeline:
