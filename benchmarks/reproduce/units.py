@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from augment_cli.files import sha256_of_json
 from augment_cli.models.digest import model_digest
 from benchmarks.reproduce.grid import Grid, Profile, Row
 from benchmarks.reproduce.results import TRAINING
-from eval.encoder import find_folder
+from eval.encoder import load_encoder
 from train.additions import make_views
 from train.masked_objective import CORPUS
 from train.recipe import Recipe, load_recipe
@@ -120,4 +121,5 @@ def encoder_digest(profile: Profile) -> str:
     MissingError
         If it is not on this machine.
     """
-    return model_digest(find_folder(profile.encoder)[0])
+    folder = Path(profile.encoder)
+    return model_digest(folder) if folder.is_dir() else str(load_encoder(profile.encoder).digest)
