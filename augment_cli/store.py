@@ -32,12 +32,10 @@ from augment_cli.manifest import Part, Plan, Stage, dump_manifest, is_stage_name
 from augment_cli.parquet import describe, iterate_row_groups, read_parquet, write_parquet
 from augment_cli.schema import SCHEMA_VERSION, metadata_of, with_metadata
 from augment_cli.settings import Settings, differences
+from augment_cli.verification import refuse_links, verify_part
 
 if TYPE_CHECKING:
     import polars
-
-# Parts whose digest this process has compared, by path, size, time and inode: each is hashed once.
-_VERIFIED: set[tuple[object, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -171,30 +169,9 @@ class Store:
                 f"{self.path}: part {index} of stage {stage!r} is not finished; run the stage again to resume"
             )
         path = self.part_path(stage, index)
-        self._refuse_links(path)
-        mend = "delete it and run the command that made the stage again to make it anew"
-        try:
-            status = path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            raise BadInputError(
-                f"{path}: the file is missing; run the command that made the stage again to make it anew"
-            ) from None
-        key = (path, status.st_ino, status.st_size, status.st_mtime_ns, part.sha256)
-        if key not in _VERIFIED:
-            if status.st_size != part.bytes or not path.is_file() or sha256_of_file(path) != part.sha256:
-                raise BadInputError(
-                    f"{path}: its bytes differ from what was committed (size or sha256), so it is damaged, "
-                    f"or from another run; {mend}"
-                )
-            _VERIFIED.add(key)
+        refuse_links(path, self.path)
+        verify_part(path, part)
         return path
-
-    def _refuse_links(self, path: Path) -> None:
-        for place in (path, *path.parents):
-            if place == self.path:
-                return
-            if place.is_symlink():
-                raise BadInputError(f"{place}: is a symbolic link, which a store has none of; remove it")
 
     # --- reading
 
@@ -249,7 +226,7 @@ class Store:
         With `shared`, several processes that make different parts of one stage may write together
         (`--parts`), each excluding writers of the other kind; their commits take turns.
         """
-        self._refuse_links(self.work)
+        refuse_links(self.work, self.path)
         with hold_lock(self.work / "lock", shared):
             self._is_shared = shared
             if not shared:
@@ -311,7 +288,7 @@ class Store:
         for other in self._stages:
             if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
                 raise UsageError(f"{name!r} lies inside stage {other!r} or around it; choose another")
-        self._refuse_links(self.path / name)
+        refuse_links(self.path / name, self.path)
 
     def write_part(
         self,
@@ -349,7 +326,7 @@ class Store:
         with self._turn(record):
             record = self._stages[pending.stage]
             target = self.part_path(pending.stage, pending.index)
-            self._refuse_links(target)
+            refuse_links(target, self.path)
             if not (self.path / "manifest.json").exists():
                 self._write_manifest()  # a folder with a part in it must be known as a store
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -389,7 +366,7 @@ class Store:
                 "or use another --store"
             )
         for one in names & self._stages.keys():
-            self._refuse_links(self.path / one)
+            refuse_links(self.path / one, self.path)
             del self._stages[one]
         if "corpus" in names:
             self._plan = []
