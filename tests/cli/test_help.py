@@ -13,6 +13,9 @@ import pytest
 
 import augment_cli
 from augment_cli import augmentations
+from augment_cli.engine import Engine
+from augment_cli.pipeline import SAMPLE, Pipeline
+from augment_cli.runs import make_run
 
 COMMANDS = (
     "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
@@ -58,7 +61,7 @@ def examples_of(help_text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(sample_folder, tmp_path_factory):
+def folder(tmp_path_factory):
     """What the examples speak of: a corpus of one's own, jsonl files, and a store."""
     folder = tmp_path_factory.mktemp("examples")
     lines = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(40)]
@@ -70,7 +73,14 @@ def folder(sample_folder, tmp_path_factory):
     (folder / "glove.6B.50d.txt").write_text(vectors)
     (folder / "vectors.txt").write_text("river\nheron\n")
     np.save(folder / "vectors.npy", np.eye(2))
-    shutil.copytree(sample_folder / "store", folder / "store")
+    # A tenth of the sample: the examples are to work, not to work long.
+    few = folder / "few.txt"
+    few.write_text("".join(SAMPLE.read_text("utf-8").splitlines(keepends=True)[:140]), "utf-8")
+    with Pipeline(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([few])
+        pipeline.fit()
+        pipeline.augment(make_run("una", beta=0.5, radius=5))
+    few.unlink()
     return folder
 
 
