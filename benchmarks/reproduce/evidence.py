@@ -92,6 +92,7 @@ def document(
             encoder=profile.encoder,
             settings=" ".join(profile.set),
             precision=profile.score_precision,
+            stages="".join(f" Stage {name}: `{command}`." for name, command in profile.stages.items()),
         ),
         *_state(entries),
         *_methods(rows, scores, seedless),

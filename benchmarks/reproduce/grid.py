@@ -41,6 +41,8 @@ class Profile:
         Rough length of one training, until one has been measured.
     set
         Settings of all rows.
+    stages
+        Commands of stages that are made otherwise than in other profiles, such as for fewer rows.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Profile:
     score_precision: str
     seconds: float
     set: tuple[str, ...] = ()
+    stages: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

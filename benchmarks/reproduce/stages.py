@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -64,7 +65,8 @@ class Stages:
                 part for pattern in self.profile.corpus for part in ("--corpus", str(self.data / pattern))
             ]
             return ["ingest", *files, *limit, "--store", str(self.folder)]
-        words = list(self.grid.stages.get(name, (name,)))
+        own = self.profile.stages.get(name)
+        words = shlex.split(own) if own else list(self.grid.stages.get(name, (name,)))
         named = ["--name", name] if words[0] != name else []
         return [*words, *named, "--store", str(self.folder), "--jobs", str(self.jobs)]
 

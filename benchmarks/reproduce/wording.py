@@ -8,7 +8,7 @@ Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and 
 what is missing with `make reproduce-plan{wanted} DATA=folder`.
 
 Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows:
-`{settings}`.
+`{settings}`.{stages}
 
 Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, mean ±
 sample standard deviation over the seeds. Δ is the difference to the row's own baseline, seed by seed.
