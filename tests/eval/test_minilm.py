@@ -3,8 +3,9 @@
 import pytest
 import torch
 
+from augment_cli.neural.loading import MINILM_PACKAGE
 from eval import runner
-from eval.encoder import MINILM_PACKAGE, load_encoder
+from eval.encoder import load_encoder
 from eval.sts import stsb
 from eval.tasks import choose_tasks, load_registry
 

@@ -44,20 +44,30 @@ def generate(network, batch, settings, **options):
     return [row[1 : row.index(ends, 1)] if ends in row[1:] else row[1:] for row in rows.tolist()]
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "t5", "bart", "marian"])
+# Pegasus, BART and Marian are one architecture with other details: every setting is tried on the first.
+@pytest.mark.parametrize(
+    ("kind", "tried"),
+    [
+        ("pegasus", SETTINGS),
+        ("t5", SETTINGS),
+        ("bart", [SETTINGS[0], SETTINGS[5]]),
+        ("marian", [SETTINGS[2], SETTINGS[5]]),
+    ],
+    ids=["pegasus", "t5", "bart", "marian"],
+)
 @pytest.mark.filterwarnings("ignore:.*sacremoses")
-def test_the_same_outputs_as_transformers(loaded, kind):
+def test_the_same_outputs_as_transformers(loaded, kind, tried):
     network, batch = loaded(kind)
-    expected = [generate(network, batch, settings) for settings in SETTINGS]
+    expected = [generate(network, batch, settings) for settings in tried]
     # The outputs differ among sentences and settings, else this would say little.
     assert len({tuple(row) for rows in expected for row in rows}) > 20
     unshared = sharing_beam_search(False)
-    for settings, rows in zip(SETTINGS, expected, strict=True):
+    for settings, rows in zip(tried, expected, strict=True):
         assert generate(network, batch, settings, custom_generate=unshared) == rows, settings
     assert share_beams(network)
     assert network.config._attn_implementation == NAME
     shared = sharing_beam_search(True)
-    for settings, rows in zip(SETTINGS, expected, strict=True):
+    for settings, rows in zip(tried, expected, strict=True):
         assert generate(network, batch, settings, custom_generate=shared) == rows, settings
 
 
