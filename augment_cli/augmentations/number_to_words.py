@@ -32,6 +32,7 @@ from augment_cli.augmentations.base import (
 from augment_cli.augmentations.phrases import character_after, character_before, is_any, next_words
 from augment_cli.numbers import in_words, ordinal
 from augment_cli.resources.tags import TAGS
+from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.surface import ALPHANUMERIC, character_classes
 from augment_cli.words import Words
@@ -82,7 +83,9 @@ def _plural_nouns() -> frozenset[str]:
     wordnet = load_wordnet()
     bits = wordnet.form_bits
     is_plural = (bits & TAGS["NNS"] > 0) & (bits & TAGS["NN"] == 0)
-    return frozenset([*wordnet.forms.filter(pa.array(is_plural)).to_pylist(), "people", *_UNITS])
+    plurals = wordnet.forms.filter(pa.array(is_plural)).to_pylist()
+    # `his` is a plural of `hi`, and no word for things.
+    return frozenset([*plurals, "people", *_UNITS]) - set(word_list("function_words"))
 
 
 def number_places(words: Words) -> np.ndarray:
