@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from data.recipes.paraphraser import parses, wordnet
-from data.recipes.paraphraser.clauses import inflect
 from data.recipes.paraphraser.sentence import Sentence
+from data.recipes.paraphraser.voice import inflect
 from data.recipes.paraphraser.wordnet import WordNet
 
 SENTENCES = 30_000
