@@ -189,6 +189,7 @@ def run_recipe(
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.engine import Engine
+    from augment_cli.errors import MissingError
     from augment_cli.ingest import IngestOptions
     from augment_cli.pipeline import Pipeline
     from augment_cli.plan import plan_run
@@ -207,9 +208,19 @@ def run_recipe(
         is_sure = any("parses" in run.needs for run in first)
         if first and (pipeline is not None or (is_sure and len({run.needs for run in first}) > 1)):
             stages.parse(pipeline)
-        folders = []
+        folders, missing = [], []
         for item in runs:
-            folders += stages.augment(item.run, item.stage, item.draws)
+            try:
+                folders += stages.augment(item.run, item.stage, item.draws)
+            except MissingError as error:  # a model that is not here; the others need not wait for it
+                if "model" not in item.run.needs:
+                    raise
+                missing.append(f"{item.stage}: {error}")
         views.show_run(stages.store, stages.results, as_json)
         if not as_json:
             views.show_hints(stages.store, folders)
+        if missing:
+            advice = (
+                "in a recipe, --set STAGE.model=FOLDER names a model, --set STAGE.allow_download=true gets it"
+            )
+            raise MissingError("\n".join([*missing, f"All other stages are there; {advice}"]))

@@ -1,5 +1,8 @@
 """AugCSE's sets with their members that run a model: by small models, all from one parse."""
 
+import subprocess
+import sys
+
 import pytest
 from tiny_models import SENTENCES
 
@@ -46,3 +49,16 @@ def test_running_a_set_again_makes_nothing(model, store_path):
             for run in runs:
                 pipeline.augment(run.run, run.stage)
             assert any(result.was_made for result in pipeline.results) == (attempt == 0)
+
+
+def test_a_model_that_is_not_here_keeps_none_of_the_others(store_path, tmp_path):
+    """The command makes what it can, then says what is missing and how a recipe gets it."""
+    (tmp_path / "mine.toml").write_text(
+        '[[run]]\naugmentation = "paraphrase"\nmodel = "/nowhere/model"\n[[run]]\naugmentation = "crop"\n'
+    )
+    options = ["--store", str(store_path), "--jobs", "1"]
+    line = [sys.executable, "-m", "augment_cli", "run", "mine.toml", *options]
+    result = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 6
+    assert "/nowhere/model" in result.stderr and "--set STAGE.model=FOLDER" in " ".join(result.stderr.split())
+    assert Store.open(store_path).has("crop")
