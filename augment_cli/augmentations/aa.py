@@ -6,16 +6,13 @@ wrong; the paper's Algorithm 2 and the authors' later code are modes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
-import pyarrow as pa
 
 from augment_cli.augmentations import auxiliary_english as english
 from augment_cli.augmentations import rules_chinese as chinese
+from augment_cli.augmentations.auxiliary_english import Answer
 from augment_cli.augmentations.base import (
-    NO_FINITE_VERB,
-    NO_TOKEN,
     Augmentation,
     Batch,
     Outcome,
@@ -24,10 +21,9 @@ from augment_cli.augmentations.base import (
     check_parameters,
     parameter,
 )
-from augment_cli.draws import uniform
-from augment_cli.edit_list import EditList
+from augment_cli.augmentations.rules_by_language import COLUMNS, Rules, outcome_of_rules
 from augment_cli.errors import UsageError
-from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.syntax.clauses import Language
 
 
 @dataclass(frozen=True)
@@ -43,43 +39,6 @@ class AffirmativeAuxiliaryParameters:
     auxiliaries: str = parameter("", "auxiliaries to draw from, separated by commas; a list for each mode")
 
 
-class AffirmativeAuxiliary:
-    """AA with its parameters: a pure function of the batch."""
-
-    def __init__(self, parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> None:
-        check_parameters(parameters)
-        names = tuple(item.strip().lower() for item in parameters.auxiliaries.split(",") if item.strip())
-        if parameters.auxiliaries and not names:
-            raise UsageError(
-                f"--auxiliaries {parameters.auxiliaries!r} names none; leave it out for the list"
-            )
-        self._names = names
-        self._english = _ENGLISH[parameters.mode]
-        self._key = resources.key("aa")
-
-    def __call__(self, batch: Batch) -> Outcome:
-        if batch.parses is None:
-            raise ValueError("affirmative auxiliaries need the parses of their batch")
-        count = len(batch)
-        rules, reasons = np.full(count, None, object), np.full(count, NO_TOKEN, object)
-        edits = EditList()
-        if not len(batch.parses.starts):
-            return Outcome(edits.edits(), reasons, {"rule": pa.nulls(count, pa.string())})
-        view = ClauseView.of(batch.parses)
-        has_root = view.roots >= 0
-        reasons[(np.diff(batch.parses.offsets) > 0) & ~has_root] = NO_FINITE_VERB
-
-        def draw(counter: int) -> np.ndarray:
-            return uniform(self._key, batch.row_ids, np.full(count, counter))
-
-        for language, insert in ((Language.ENGLISH, self._english), (Language.CHINESE, chinese.auxiliary)):
-            rows = np.flatnonzero(has_root & (view.languages == language))
-            if len(rows):
-                answer = insert(view, rows, draw, self._names, edits)
-                rules[rows], reasons[rows] = answer.rules[rows], answer.reasons[rows]
-        return Outcome(edits.edits(), reasons, {"rule": pa.array(rules, pa.string())})
-
-
 _ENGLISH = {
     "recommended": english.recommended,
     "literal": english.literal,
@@ -89,7 +48,24 @@ _ENGLISH = {
 
 
 def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> Prepared:
-    return AffirmativeAuxiliary(parameters, resources)
+    check_parameters(parameters)
+    names = tuple(item.strip().lower() for item in parameters.auxiliaries.split(",") if item.strip())
+    if parameters.auxiliaries and not names:
+        raise UsageError(f"--auxiliaries {parameters.auxiliaries!r} names none; leave it out for the list")
+    key = resources.key("aa")
+
+    def with_names(rules: Callable[..., Answer]) -> Rules:
+        return lambda view, rows, draw, edits: rules(view, rows, draw, names, edits)
+
+    rules = {
+        Language.ENGLISH: with_names(_ENGLISH[parameters.mode]),
+        Language.CHINESE: with_names(chinese.auxiliary),
+    }
+
+    def run(batch: Batch) -> Outcome:
+        return outcome_of_rules(batch, key, rules)
+
+    return run
 
 
 AA = Augmentation(
@@ -100,7 +76,7 @@ AA = Augmentation(
     needs=frozenset({"parses"}),
     parameters=AffirmativeAuxiliaryParameters,
     prepare=_prepare,
-    columns=(pa.field("rule", pa.string()),),
+    columns=COLUMNS,
     libraries=("lemminflect",),
     examples=(
         "augment-cli aa",

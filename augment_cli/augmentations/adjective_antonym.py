@@ -11,7 +11,6 @@ survive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -24,6 +23,7 @@ from augment_cli.augmentations.base import (
     NO_ELIGIBLE_TOKEN,
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -49,11 +49,6 @@ _MEASURES = words(
 )
 
 
-@dataclass(frozen=True)
-class AdjectiveAntonymParameters:
-    """There is nothing to choose."""
-
-
 @lru_cache(maxsize=1)
 def _opposites() -> dict[str, dict[str, str]]:
     """For JJ, JJR and JJS: form of an adjective to that of its antonym."""
@@ -70,7 +65,7 @@ def _opposites() -> dict[str, dict[str, str]]:
     return tables
 
 
-def _prepare(parameters: AdjectiveAntonymParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
 
     def run(batch: Batch) -> Outcome:
@@ -155,7 +150,7 @@ ADJECTIVE_ANTONYM = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
     needs=frozenset({"parses"}),
-    parameters=AdjectiveAntonymParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=lexical.resolve,
     examples=("augment-cli adjective-antonym",),

@@ -98,6 +98,11 @@ def parameter(
 PARTS_OF_SPEECH = ("auto", "parse", "words")
 
 
+@dataclass(frozen=True)
+class NoParameters:
+    """There is nothing to choose."""
+
+
 def check_parameters(parameters: Any) -> None:
     """Raise `UsageError` for a value outside its range or choices, naming the option."""
     for item in dataclasses.fields(parameters):

@@ -12,7 +12,6 @@ original re-joins every sentence so that each differs from its source; each sent
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -32,12 +32,7 @@ from augment_cli.draws import uniform
 from augment_cli.words import Words
 
 
-@dataclass(frozen=True)
-class CityParameters:
-    """There is nothing to choose."""
-
-
-def _prepare(parameters: CityParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     key = resources.key("city-name")
     table = cities()
@@ -48,15 +43,13 @@ def _prepare(parameters: CityParameters, resources: Resources) -> Prepared:
         matches = find_places(words, table)
         draws = uniform(key, batch.row_ids[words.rows[matches.first]], matches.phrases)
         strings = names.take(pa.array((draws * len(names)).astype(np.int64)))
-        eligible = np.zeros(len(words), bool)
-        eligible[matches.first] = True
         edits = word_edits.replace_spans(words, matches.first, matches.last, strings)
-        return Outcome(edits, word_edits.reasons_for(words, eligible))
+        return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
     return run
 
 
-def _resolve(parameters: CityParameters, resources: Resources) -> dict[str, Any]:
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
     return dataclasses.asdict(parameters) | {
         name: place_digest(name) for name in ("cities", "small_cities", "countries")
     }
@@ -68,7 +61,7 @@ CITY_NAME = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
     needs=frozenset(),
-    parameters=CityParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=_resolve,
     examples=("augment-cli city-name", "augment-cli city-name --draws 3"),

@@ -13,7 +13,6 @@ and each sentence draws for itself.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -39,11 +39,6 @@ from augment_cli.words import Words
 _NOUN_PERSON = 18  # lexnames(5WN)
 # At a sentence's beginning these are as often somebody's name.
 _SURNAMES = pa.array(["black", "white", "green", "brown", "gray", "grey"])
-
-
-@dataclass(frozen=True)
-class ColourParameters:
-    """There is nothing to choose."""
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +78,7 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     return found, colours[found]
 
 
-def _prepare(parameters: ColourParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     key = resources.key("colour")
     count = len(word_list("colours"))
@@ -96,16 +91,14 @@ def _prepare(parameters: ColourParameters, resources: Resources) -> Prepared:
         drawn = (draws * (count - 1)).astype(np.int64)
         drawn += drawn >= colours
         strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
-        eligible = np.zeros(len(words), bool)
-        eligible[index] = True
         return Outcome(
-            word_edits.replace_words(words, index, strings), word_edits.reasons_for(words, eligible)
+            word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index)
         )
 
     return run
 
 
-def _resolve(parameters: ColourParameters, resources: Resources) -> dict[str, Any]:
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
     return dataclasses.asdict(parameters) | {
         "wordnet": wordnet_digest(),
         **{name: word_list_digest(name) for name in ("colours", "colour_terms")},
@@ -118,7 +111,7 @@ COLOUR = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     needs=frozenset(),
-    parameters=ColourParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=_resolve,
     examples=("augment-cli colour", "augment-cli colour --draws 3"),

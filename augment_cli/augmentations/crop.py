@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
@@ -24,7 +23,7 @@ from augment_cli.augmentations.base import (
     check_parameters,
     parameter,
 )
-from augment_cli.augmentations.word_deletion import deletion_outcome
+from augment_cli.augmentations.word_deletion import COLUMNS, deletion_outcome
 from augment_cli.draws import uniform
 from augment_cli.words import Words
 
@@ -71,10 +70,7 @@ CROP = Augmentation(
     needs=frozenset(),
     parameters=CropParameters,
     prepare=_prepare,
-    columns=(
-        pa.field("deleted", pa.int32(), nullable=False),
-        pa.field("words", pa.int32(), nullable=False),
-    ),
+    columns=COLUMNS,
     examples=("augment-cli crop --rate 0.2", "augment-cli crop --rate 0.1 --part gap --name gap"),
     meaning="possibly altered",
 )

@@ -13,7 +13,6 @@ clause, and what only opens a clause (`that said`) is put in nowhere else; ambig
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +23,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -58,11 +58,6 @@ _BEFORE_EXCEPT = pa.array(
     ["all", "nothing", "anything", "everything", "none", "no", "anyone", "everyone", "last"]
 )
 _NEGATIONS = pa.array(["not", "never", "no", "nothing", "cannot", "don't", "didn't", "isn't", "wasn't"])
-
-
-@dataclass(frozen=True)
-class MarkerParameters:
-    """There is nothing to choose."""
 
 
 @lru_cache(maxsize=1)
@@ -105,7 +100,7 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
     return kept, (comma | ends).astype(np.int64) + in_front
 
 
-def _prepare(parameters: MarkerParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     table, rows, fits = _markers()
     texts = [row[0] for row in rows]
@@ -131,14 +126,12 @@ def _prepare(parameters: MarkerParameters, resources: Resources) -> Prepared:
         edits = word_edits.edits_of(
             words, at[kept], words.starts[matches.first], words.ends[matches.last], strings
         )
-        eligible = np.zeros(len(words), bool)
-        eligible[matches.first] = True
-        return Outcome(edits, word_edits.reasons_for(words, eligible))
+        return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
     return run
 
 
-def _resolve(parameters: MarkerParameters, resources: Resources) -> dict[str, Any]:
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
     return dataclasses.asdict(parameters) | {LIST: word_list_digest(LIST)}
 
 
@@ -148,7 +141,7 @@ DISCOURSE_MARKER = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     needs=frozenset(),
-    parameters=MarkerParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=_resolve,
     examples=("augment-cli discourse-marker", "augment-cli discourse-marker --draws 3"),

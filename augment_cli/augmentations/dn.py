@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-
 from augment_cli.augmentations import negation_english as english
 from augment_cli.augmentations import rules_chinese as chinese
 from augment_cli.augmentations.base import (
-    NO_FINITE_VERB,
-    NO_TOKEN,
     Augmentation,
     Batch,
     Outcome,
@@ -24,9 +19,8 @@ from augment_cli.augmentations.base import (
     check_parameters,
     parameter,
 )
-from augment_cli.draws import uniform
-from augment_cli.edit_list import EditList
-from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.augmentations.rules_by_language import COLUMNS, outcome_of_rules
+from augment_cli.syntax.clauses import Language
 
 
 @dataclass(frozen=True)
@@ -40,39 +34,18 @@ class DoubleNegationParameters:
     )
 
 
-class DoubleNegation:
-    """DN with its parameters: a pure function of the batch."""
-
-    def __init__(self, parameters: DoubleNegationParameters, resources: Resources) -> None:
-        check_parameters(parameters)
-        self._english = {"recommended": english.recommended, "v3": english.released}[parameters.mode]
-        self._key = resources.key("dn")
-
-    def __call__(self, batch: Batch) -> Outcome:
-        if batch.parses is None:
-            raise ValueError("double negation needs the parses of its batch")
-        count = len(batch)
-        rules, reasons = np.full(count, None, object), np.full(count, NO_TOKEN, object)
-        edits = EditList()
-        if not len(batch.parses.starts):
-            return Outcome(edits.edits(), reasons, {"rule": pa.nulls(count, pa.string())})
-        view = ClauseView.of(batch.parses)
-        has_root = view.roots >= 0
-        reasons[(np.diff(batch.parses.offsets) > 0) & ~has_root] = NO_FINITE_VERB
-
-        def draw(counter: int) -> np.ndarray:
-            return uniform(self._key, batch.row_ids, np.full(count, counter))
-
-        for language, negate in ((Language.ENGLISH, self._english), (Language.CHINESE, chinese.negation)):
-            rows = np.flatnonzero(has_root & (view.languages == language))
-            if len(rows):
-                answer = negate(view, rows, draw, edits)
-                rules[rows], reasons[rows] = answer.rules[rows], answer.reasons[rows]
-        return Outcome(edits.edits(), reasons, {"rule": pa.array(rules, pa.string())})
-
-
 def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
-    return DoubleNegation(parameters, resources)
+    check_parameters(parameters)
+    key = resources.key("dn")
+    rules = {
+        Language.ENGLISH: {"recommended": english.recommended, "v3": english.released}[parameters.mode],
+        Language.CHINESE: chinese.negation,
+    }
+
+    def run(batch: Batch) -> Outcome:
+        return outcome_of_rules(batch, key, rules)
+
+    return run
 
 
 DN = Augmentation(
@@ -83,7 +56,7 @@ DN = Augmentation(
     needs=frozenset({"parses"}),
     parameters=DoubleNegationParameters,
     prepare=_prepare,
-    columns=(pa.field("rule", pa.string()),),
+    columns=COLUMNS,
     libraries=("lemminflect",),
     examples=("augment-cli dn", "augment-cli dn --mode v3 --name dn-v3"),
     is_random=False,

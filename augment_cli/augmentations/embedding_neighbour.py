@@ -123,10 +123,7 @@ EMBEDDING_NEIGHBOUR = Augmentation(
     needs=frozenset(),
     parameters=EmbeddingParameters,
     prepare=_prepare,
-    columns=(
-        pa.field("replaced", pa.int32(), nullable=False),
-        pa.field("words", pa.int32(), nullable=False),
-    ),
+    columns=word_edits.count_fields("replaced", "words"),
     resolve=_resolve,
     examples=(
         "augment-cli embedding-neighbour --vectors glove.6B.50d.txt",

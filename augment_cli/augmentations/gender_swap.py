@@ -12,7 +12,6 @@ accordingly `her` or `hers`; titles of persons named (`King John`) and names ins
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +22,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -47,11 +47,6 @@ _BEHIND_POSSESSIVE = pa.array(
 
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
 _KIN = pa.array(["mother", "father", "daughter", "son", "sister", "brother"])
-
-
-@dataclass(frozen=True)
-class GenderSwapParameters:
-    """There is nothing to choose."""
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +133,7 @@ def _swapped_names(
     return np.concatenate(found), pa.concat_arrays(strings)
 
 
-def _prepare(parameters: GenderSwapParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     key = resources.key("gender-swap")
 
@@ -147,15 +142,13 @@ def _prepare(parameters: GenderSwapParameters, resources: Resources) -> Prepared
         index, strings = swapped(words, batch.row_ids, key)
         order = np.argsort(index, kind="stable")
         index, strings = index[order], strings.take(pa.array(order))
-        eligible = np.zeros(len(words), bool)
-        eligible[index] = True
         edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
-        return Outcome(edits, word_edits.reasons_for(words, eligible))
+        return Outcome(edits, word_edits.reasons_without(words, index))
 
     return run
 
 
-def _resolve(parameters: GenderSwapParameters, resources: Resources) -> dict[str, Any]:
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
     return dataclasses.asdict(parameters) | {name: word_list_digest(name) for name in _LISTS}
 
 
@@ -165,7 +158,7 @@ GENDER_SWAP = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     needs=frozenset(),
-    parameters=GenderSwapParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=_resolve,
     examples=("augment-cli gender-swap", "augment-cli gender-swap --draws 3"),

@@ -12,7 +12,6 @@ follows; spacing survives; each sentence draws for itself.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +22,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -39,12 +39,6 @@ from augment_cli.augmentations.places import (
 from augment_cli.draws import uniform
 from augment_cli.surface import UPPER, character_classes
 from augment_cli.words import Words
-
-
-@dataclass(frozen=True)
-class GeographicParameters:
-    """There is nothing to choose."""
-
 
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
 
@@ -105,7 +99,7 @@ def _facts() -> list[list[str]]:
     return facts + [_city_facts(row) for row in place_table("cities").to_pylist()]
 
 
-def _prepare(parameters: GeographicParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     place_key, fact_key = resources.key("geographic-name/place"), resources.key("geographic-name/fact")
     table, facts = countries_and_cities(), _facts()
@@ -131,10 +125,8 @@ def _prepare(parameters: GeographicParameters, resources: Resources) -> Prepared
             fact = facts[number][int(draw * len(facts[number]))]
             texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
         at = words.ends[matches.last]
-        eligible = np.zeros(len(words), bool)
-        eligible[matches.first] = True
         edits = word_edits.edits_of(words, rows, at, at, pa.array(texts, pa.string()))
-        return Outcome(edits, word_edits.reasons_for(words, eligible))
+        return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
     return run
 
@@ -147,7 +139,7 @@ def _capital_behind(words: Words, index: np.ndarray) -> np.ndarray:
     return inside & (first & UPPER > 0)
 
 
-def _resolve(parameters: GeographicParameters, resources: Resources) -> dict[str, Any]:
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
     return dataclasses.asdict(parameters) | {name: place_digest(name) for name in ("cities", "countries")}
 
 
@@ -157,7 +149,7 @@ GEOGRAPHIC_NAME = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
     needs=frozenset(),
-    parameters=GeographicParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=_resolve,
     examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),

@@ -13,7 +13,6 @@ auxiliary and negation stand together.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from augment_cli.augmentations import lexical, word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -48,11 +48,6 @@ _POLAR = frozenset(
     {"any", "anyone", "anything", "anybody", "anywhere", "anymore", "ever", "either", "yet", "nor", "until"}
 )
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
-
-
-@dataclass(frozen=True)
-class NegationRemovalParameters:
-    """There is nothing to choose."""
 
 
 @lru_cache(maxsize=1)
@@ -98,7 +93,7 @@ def _reaches_polar(words: Words, index: int) -> bool:
     return False
 
 
-def _prepare(parameters: NegationRemovalParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     table, left = _phrases()
 
@@ -129,7 +124,7 @@ def _prepare(parameters: NegationRemovalParameters, resources: Resources) -> Pre
     return run
 
 
-def _resolve(parameters: NegationRemovalParameters, resources: Resources) -> dict[str, Any]:
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
     return dataclasses.asdict(parameters) | {"wordnet": lexical.wordnet_digest()}
 
 
@@ -139,7 +134,7 @@ NEGATION_REMOVAL = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     needs=frozenset(),
-    parameters=NegationRemovalParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     resolve=_resolve,
     examples=("augment-cli negation-removal",),

@@ -13,7 +13,6 @@ ordinal, and so are both of two (`17–20 August`); case and spacing survive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -24,6 +23,7 @@ from augment_cli.augmentations import word_edits
 from augment_cli.augmentations.base import (
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -70,11 +70,6 @@ _MONTHS = pa.array(
         *("october", "november", "december"),
     ]
 )
-
-
-@dataclass(frozen=True)
-class NumberParameters:
-    """There is nothing to choose."""
 
 
 @lru_cache(maxsize=1)
@@ -124,7 +119,7 @@ def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
     return (words.among(_BEFORE_YEAR)[before] | possessive) & words.follows_space[index]
 
 
-def _prepare(parameters: NumberParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     plurals = _plural_nouns()
 
@@ -152,9 +147,7 @@ def _prepare(parameters: NumberParameters, resources: Resources) -> Prepared:
         first, final = np.array(found, np.int64), np.array(last, np.int64)
         strings = _capital_at_beginning(words, first, pa.array(texts, pa.string()))
         edits = word_edits.replace_spans(words, first, final, strings)
-        eligible = np.zeros(len(words), bool)
-        eligible[first] = True
-        return Outcome(edits, word_edits.reasons_for(words, eligible))
+        return Outcome(edits, word_edits.reasons_without(words, first))
 
     return run
 
@@ -174,7 +167,7 @@ NUMBER_TO_WORDS = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     needs=frozenset(),
-    parameters=NumberParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli number-to-words",),
     is_random=False,

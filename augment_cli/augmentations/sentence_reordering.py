@@ -11,7 +11,6 @@ between the sentences survives.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from augment_cli.augmentations.base import (
     ONE_SENTENCE,
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -43,12 +43,7 @@ _ABBREVIATIONS = words(
 )
 
 
-@dataclass(frozen=True)
-class ReorderingParameters:
-    """There is nothing to choose."""
-
-
-def _prepare(parameters: ReorderingParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
     key = resources.key("sentence-reordering")
 
@@ -134,7 +129,7 @@ SENTENCE_REORDERING = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (SentenceReordering)",
     needs=frozenset({"parses"}),
-    parameters=ReorderingParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli sentence-reordering",),
     meaning="possibly altered",

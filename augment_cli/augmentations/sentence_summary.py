@@ -11,8 +11,6 @@ verb has nothing else; a sentence without a subject and a verb is left alone ins
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from augment_cli.augmentations.base import (
@@ -23,6 +21,7 @@ from augment_cli.augmentations.base import (
     SAME_TEXT,
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -52,12 +51,7 @@ _PARTITIVES = words(
 _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
 
-@dataclass(frozen=True)
-class SummaryParameters:
-    """There is nothing to choose."""
-
-
-def _prepare(parameters: SummaryParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
 
     def run(batch: Batch) -> Outcome:
@@ -231,7 +225,7 @@ SUMMARY = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),
-    parameters=SummaryParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli summary",),
     is_random=False,

@@ -113,6 +113,13 @@ def reasons_for(words: Words, eligible: np.ndarray) -> np.ndarray:
     return reasons
 
 
+def reasons_without(words: Words, index: np.ndarray) -> np.ndarray:
+    """As `reasons_for`, where the words of `index` (m,) are the eligible ones."""
+    eligible = np.zeros(len(words), bool)
+    eligible[index] = True
+    return reasons_for(words, eligible)
+
+
 def count_fields(*names: str) -> tuple[pa.Field, ...]:
     """Columns of numbers a row, for an augmentation's card."""
     return tuple(pa.field(name, pa.int32(), nullable=False) for name in names)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations import word_edits
@@ -81,10 +80,7 @@ WORD_REPETITION = Augmentation(
     needs=frozenset(),
     parameters=RepetitionParameters,
     prepare=_prepare,
-    columns=(
-        pa.field("repeated", pa.int32(), nullable=False),
-        pa.field("words", pa.int32(), nullable=False),
-    ),
+    columns=word_edits.count_fields("repeated", "words"),
     examples=("augment-cli word-repetition", "augment-cli word-repetition --rate 0.3 --draws 3"),
     meaning="kept",
 )

@@ -12,8 +12,6 @@ of names survive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from augment_cli.augmentations.base import (
@@ -24,6 +22,7 @@ from augment_cli.augmentations.base import (
     RULE_DOES_NOT_APPLY,
     Augmentation,
     Batch,
+    NoParameters,
     Outcome,
     Prepared,
     Resources,
@@ -43,12 +42,7 @@ from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role
 
 
-@dataclass(frozen=True)
-class YodaParameters:
-    """There is nothing to choose."""
-
-
-def _prepare(parameters: YodaParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     check_parameters(parameters)
 
     def run(batch: Batch) -> Outcome:
@@ -147,7 +141,7 @@ YODA = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),
-    parameters=YodaParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli yoda",),
     is_random=False,
