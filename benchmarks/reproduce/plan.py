@@ -98,7 +98,7 @@ def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], 
 
 
 def phases(entries: Sequence[Entry]) -> list[tuple[Unit, tuple[str, ...]]]:
-    """What is to be run, in order: the rows, then the evaluations of some rows alone, then the sweeps."""
+    """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have."""
     rows: list[tuple[Unit, tuple[str, ...]]] = []
     more: list[tuple[Unit, tuple[str, ...]]] = []
     sweeps: list[tuple[Unit, tuple[str, ...]]] = []
@@ -109,7 +109,7 @@ def phases(entries: Sequence[Entry]) -> list[tuple[Unit, tuple[str, ...]]]:
             (sweeps if entry.unit.row.sweep else rows).append((entry.unit, common))
         if others:
             more.append((entry.unit, others))
-    return [*rows, *more, *sweeps]
+    return [*rows, *sweeps, *more]
 
 
 def show(entries: Sequence[Entry], jobs: int = 1) -> str:
