@@ -60,10 +60,13 @@ def scores_of(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> Scores:
 def _measures(entry: Entry) -> dict[str, float]:
     measures: dict[str, float] = {}
     for name, result in entry.found.items():
-        values = {key: v for key, v in result.scores.items() if isinstance(v, float) and v == v}
+        values = {key: v for key, v in result.scores.items() if isinstance(v, (int, float)) and v == v}
         if name == TRAINING:
             if "seconds_per_1000_rows" in values:
                 measures["seconds"] = values["seconds_per_1000_rows"]
+            rows = values.get("steps", 0) * entry.unit.recipe.batch if entry.unit.recipe else 0
+            if rows and "cpu_seconds" in values:
+                measures["cpu"] = 1000 * values["cpu_seconds"] / rows
             continue
         values.pop("seconds", None)
         measures |= {key: 100 * value for key, value in values.items()}
@@ -116,10 +119,11 @@ def _state(entries: Sequence[Entry]) -> list[str]:
             todo = "" if TRAINING in entry.missing else f" ({', '.join(entry.missing)})"
             text = f"{entry.state}: {entry.reason}" if entry.reason else f"seed {entry.unit.seed}{todo}"
             missing.setdefault(entry.unit.row.title, []).append(text)
-    if missing:
-        lines += ["Not done:", ""]
-        lines += [f"- {title}: {', '.join(dict.fromkeys(texts))}" for title, texts in missing.items()]
-        lines.append("")
+    alike: dict[str, list[str]] = {}
+    for title, texts in missing.items():
+        alike.setdefault(", ".join(dict.fromkeys(texts)), []).append(title)
+    if alike:
+        lines += ["Not done:", "", *(f"- {text}: {'; '.join(titles)}" for text, titles in alike.items()), ""]
     return lines
 
 
@@ -143,6 +147,7 @@ def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> l
             *(_cell(scores, row.name, measure) for measure in ("dev", "stsb", "average")),
             _signed(change.mean, change.sd) if change else "", claimed,
             _cell(scores, row.name, "seconds", deviation=False),
+            _cell(scores, row.name, "cpu", deviation=False),
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
         if row.note:
