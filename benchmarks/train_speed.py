@@ -70,7 +70,14 @@ def ours(encoder: str, store: Path, out: Path, precision: str, ranks: int) -> tu
     )
     command = [sys.executable, *launcher, "-m", "train", "simcse", "--store", store, "--encoder", encoder]
     command += ["--out", out]
-    changes = [f"steps={STEPS}", f"log_every={WARM}", f"max_length={LENGTH}", f"batch={BATCH}", "dropout=0.1"]
+    changes = [
+        f"steps={STEPS}",
+        f"log_every={WARM}",
+        f"max_length={LENGTH}",
+        f"batch={BATCH}",
+        "dropout=0.1",
+        "slices=1",
+    ]
     for change in (*changes, "evaluate_every=0", f"precision={precision}"):
         command += ["--set", change]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
