@@ -43,6 +43,8 @@ _OF_VERBS = words(
     "dobj obj iobj dative attr acomp oprd prt compound:prt nsubj nsubj:pass nsubj:outer nsubjpass expl agent "
     "obl:agent csubj csubjpass csubj:pass ccomp xcomp fixed"
 )
+# Adjectives that say nothing without their infinitive: "was able".
+_INCOMPLETE = words("able unable likely unlikely willing unwilling eager ready bound due reluctant")
 _IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
 _PARTITIVES = words(
     "one some many most all none part number majority half few several both each any lot rest total kind "
@@ -104,6 +106,7 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     of_noun |= deps.among({"npadvmod", "obl:unmarked"}) & parses.pos.among({"ADJ"})[parents]
     of_noun |= deps.among({"advmod"}) & parses.tags.among({"RBR", "RBS"})  # the most famous
     of_noun |= deps.among({"nmod", "prep"}) & partitive[parents] & (np.arange(len(parents)) > parents)
+    of_noun |= _completes(view)
     adverb = deps.among({"advmod"}) & parses.tags.among({"WRB", "WP"})
     keeps = np.where(verbal[parents], of_verb | adverb, of_noun | of_preposition)
     keeps &= ~spans.is_mark
@@ -119,6 +122,14 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     of_kept = kept[following] & (view.rows[following] == view.rows) & ~verbal[following]
     kept |= deps.among({"det", "poss", "nmod:poss"}) & parses.tags.among({"DT", "PRP$"}) & of_kept
     return _with_marks(view, spans, _with_joined(view, spans, kept))
+
+
+def _completes(view: ClauseView) -> np.ndarray:
+    """bool (N,): infinitives and clauses without which an adjective such as `able` says nothing."""
+    parses, parents = view.parses, view.parents
+    labels = parses.deps.among({"xcomp", "ccomp"})
+    behind = np.arange(len(parents)) > parents
+    return labels & behind & parses.lower.among(_INCOMPLETE)[parents]
 
 
 def _first_oblique(view: ClauseView, arguments: Arguments) -> np.ndarray:
@@ -221,7 +232,7 @@ def _delete(
 
 SUMMARY = Augmentation(
     name="summary",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),

@@ -54,6 +54,27 @@ def test_yoda_order_keeps_every_word_and_adds_commas() -> None:
         assert added[","] <= 2
 
 
+ABLE = """
+The DT det 2 det 2
+children NNS nsubj 3 nsubj 4
+were VBD ROOT 0 cop 4
+able JJ acomp 3 root 0
+today NN npadvmod 3 obl:tmod 4
+to TO aux 7 mark 7
+cross VB xcomp 4 xcomp 4
+the DT det 9 det 9
+river NN dobj 7 obj 7
+. . punct 3 punct 4
+"""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_summary_keeps_what_an_adjective_cannot_do_without(scheme: str) -> None:
+    text = "The children were able today to cross the river."
+    (row,) = augmented("summary", [text], [row_of(text, ABLE, scheme)])
+    assert row["text"] == "The children were able to cross the river."
+
+
 def test_a_summary_is_part_of_its_sentence() -> None:
     pairs = made_up("summary")
     assert len(pairs) > 100
