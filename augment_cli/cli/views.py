@@ -182,7 +182,7 @@ def marked(original: str, edits: Sequence[dict[str, Any]]) -> tuple[Text, Text]:
 
 
 def show_hints(store: Store, folders: Sequence[str]) -> None:
-    """Three changed rows of the first stages, and what to type next."""
+    """Two changed rows of the first stages, and what to type next."""
     out = console()
     option = "" if store.path == Path("store") else f" --store {store.path}"
     # Where the environment is not activated, commands are shown so that they work as they stand.
@@ -191,10 +191,10 @@ def show_hints(store: Store, folders: Sequence[str]) -> None:
         binaries = Path(sys.executable).parent
         program, python = str(binaries / program), str(binaries / python)
     read = f"import polars; print(polars.read_parquet('{store.path}/{folders[0]}/*.parquet'))"
-    for folder in folders[:4]:
+    for folder in folders[:5]:
         rows = [row for row in report.sample_rows(store, folder, 100) if row["text"] is not None]
         out.print(f"From {folder}:" if rows else f"{folder}: hardly a row changed", style="bold")
-        show_rows(rows[:3], as_json=False)
+        show_rows(rows[:2], as_json=False)
     out.print("\nNext:", style="bold")
     for command in (
         f"{program} inspect {folders[0]} -n 20{option}",
