@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     add("--profile", default="cpu", help="a profile of the grid (default cpu)")
     add("--rows", default="", help="rows or sweeps, comma-separated (default: all)")
     add("--seeds", default="", help="instead of the profile's, comma-separated")
+    add("--evaluations", default="", help="do these of the grid alone, comma-separated (default: all)")
     add("--data", type=Path, default=Path(os.environ.get("DATA", "../shared/data")), help="the data folder")
     add("--jobs", type=int, default=1, help="trainings at a time (default 1)")
     add("--grid", type=Path, default=HERE / "grid.toml", help="the grid (default: the one beside this file)")
@@ -77,6 +78,9 @@ def _run(args: argparse.Namespace) -> None:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
     names = [name for name in args.rows.split(",") if name]
+    if unknown := set(args.evaluations.split(",")) - set(grid.evaluations) - {""}:
+        known = ", ".join(grid.evaluations)
+        raise UsageError(f"no evaluation is called {', '.join(sorted(unknown))}; there are: {known}")
     try:
         seeds = [int(seed) for seed in args.seeds.split(",") if seed]
     except ValueError:
@@ -100,8 +104,10 @@ def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder:
     """Run what is missing, stages just before the first training that needs them."""
     from benchmarks.reproduce import work
     from benchmarks.reproduce.plan import phases
+    from benchmarks.reproduce.results import TRAINING
 
-    todo = phases(entries)
+    chosen = {TRAINING, *args.evaluations.split(",")} if args.evaluations else None
+    todo = phases(entries, chosen)
     counter = f"{{}}/{len(todo)}"
     if args.jobs == 1:
         for number, job in enumerate(_jobs(todo, stages, args, folder), 1):

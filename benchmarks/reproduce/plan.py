@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -97,14 +97,23 @@ def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], 
     return estimate
 
 
-def phases(entries: Sequence[Entry]) -> list[tuple[Unit, tuple[str, ...]]]:
-    """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have."""
+def phases(
+    entries: Sequence[Entry], evaluations: Collection[str] | None = None
+) -> list[tuple[Unit, tuple[str, ...]]]:
+    """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have.
+
+    Parameters
+    ----------
+    evaluations
+        Those to be done, the training among them; None for all.
+    """
     rows: list[tuple[Unit, tuple[str, ...]]] = []
     more: list[tuple[Unit, tuple[str, ...]]] = []
     sweeps: list[tuple[Unit, tuple[str, ...]]] = []
     for entry in entries:
-        common = tuple(name for name in entry.missing if name in entry.unit.common)
-        others = tuple(name for name in entry.missing if name not in entry.unit.common)
+        wanted = [name for name in entry.missing if evaluations is None or name in evaluations]
+        common = tuple(name for name in wanted if name in entry.unit.common)
+        others = tuple(name for name in wanted if name not in entry.unit.common)
         if common:
             (sweeps if entry.unit.row.sweep else rows).append((entry.unit, common))
         if others:

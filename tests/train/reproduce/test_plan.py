@@ -134,6 +134,7 @@ def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
     assert phases(plan) == [
         (simcse, ("sts",)), (augmented, (TRAINING, "sts")), (simcse, ("clustering",)),
     ]  # fmt: skip
+    assert phases(plan, {TRAINING, "sts"}) == [(simcse, ("sts",)), (augmented, (TRAINING, "sts"))]
     assert "skipped" in show(plan)
 
     finish(results, simcse, {"corpus": "c"})
