@@ -233,6 +233,10 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
     excluded = no_negatives(rows, texts[:, 1], columns, own, recipe.mask_equal_texts)
+    if recipe.negative_scope == "own":
+        for column in range(1, texts.shape[1] - 1):
+            others = excluded[:, column * len(rows) : (column + 1) * len(rows)]
+            others |= ~torch.eye(len(rows), dtype=torch.bool, device=others.device)
     bonus = None
     if recipe.hard_negative_weight and texts.shape[1] > 2:
         bonus = z.new_zeros(excluded.shape)

@@ -37,6 +37,7 @@ class Recipe:
     alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
     only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
+    negative_scope: str = "all"  # whose negative columns a row meets: all | own (AugCSE's `ranking_neg`)
     mask_equal_texts: bool = True  # an equal text elsewhere in the batch is no negative
     mlm_weight: float = 0.0  # masked language modelling as auxiliary loss
     mask_rate: float = 0.15  # BERT's
@@ -97,6 +98,7 @@ _CHOICES = {
     "loss": ("one-way", "symmetric", "nt-xent"),
     "head": ("tanh", "batch-norm", "relu", "none"),
     "negative_layout": ("pool", "columns"),
+    "negative_scope": ("all", "own"),
     "schedule": ("linear", "constant", "warmup-stable-decay"),
     "precision": ("fp32", "bf16", "float64"),
 }
@@ -211,6 +213,8 @@ def _check(recipe: Recipe, where: str) -> None:
         )
     if recipe.negatives and recipe.loss == "nt-xent" and recipe.negative_layout == "columns":
         raise UsageError(f'{where}: negative_layout "columns" needs loss "one-way" or "symmetric"')
+    if recipe.negative_scope == "own" and recipe.loss == "nt-xent":
+        raise UsageError(f'{where}: negative_scope "own" needs negative_layout "columns"')
 
 
 def _parse(text: str) -> Any:

@@ -19,6 +19,8 @@ from train.views import SELF
 
 # Settings that change no number. How often it is evaluated does: it decides which encoder is the best.
 _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")
+# Settings younger than the first results: while they have the value that changes nothing, they do not count.
+_LATER = {"negative_scope": "all"}
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,11 @@ def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *
     if recipe is None:
         settings["pooling"] = profile.pooling
     else:
-        settings["recipe"] = {key: v for key, v in recipe.as_json().items() if key not in _NAMELESS}
+        settings["recipe"] = {
+            key: value
+            for key, value in recipe.as_json().items()
+            if key not in _NAMELESS and not (key in _LATER and value == _LATER[key])
+        }
     common = [TRAINING] if recipe else []
     common += [name for name, evaluation in grid.evaluations.items() if not evaluation.rows]
     more = [name for name, evaluation in grid.evaluations.items() if main and row.name in evaluation.rows]

@@ -1,15 +1,19 @@
 """Each loss in value and gradient against a slow NumPy reference in float64."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 import torch
 
+from augment_cli.errors import UsageError
+from train.contrastive import contrast
 from train.losses.masks import NO_TEXT, no_negatives
 from train.losses.nt_xent import nt_xent
 from train.losses.one_way import one_way
 from train.losses.symmetric import symmetric
+from train.recipe import make_recipe
 
 TAU = 0.05
 
@@ -157,3 +161,23 @@ def test_equal_texts_fillers_and_missing_negatives_are_no_negatives():
     ]
     without = no_negatives(rows, partners, columns, torch.arange(4), equal=False)
     assert without.int().tolist()[0] == [0, 0, 0, 1, 0, 1, 0, 0]
+
+
+def test_negative_scope_own_meets_only_the_row_s_own_negatives():
+    z = draw(4, 4, 6)  # anchor, positive, two negatives
+    texts = torch.arange(16).view(4, 4)
+    recipe = make_recipe({"negatives": ["una", "dn"], "negative_layout": "columns", "negative_scope": "own"})
+    found = contrast(recipe, torch.from_numpy(z), texts, [])
+    losses = []
+    for i in range(4):
+        met = [z[j, 1] for j in range(4)] + [z[i, 2], z[i, 3]]
+        terms = [math.exp(cos(z[i, 0], other) / TAU) for other in met]
+        losses.append(-math.log(terms[i] / sum(terms)))
+    assert float(found) == pytest.approx(np.mean(losses), rel=1e-10)
+    everyone = dataclasses.replace(recipe, negative_scope="all")
+    assert float(contrast(everyone, torch.from_numpy(z), texts, [])) > float(found) + 1e-6
+
+
+def test_negative_scope_own_needs_columns():
+    with pytest.raises(UsageError, match="negative_scope"):
+        make_recipe({"loss": "nt-xent", "negatives": ["una"], "negative_scope": "own"})
