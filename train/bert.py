@@ -138,7 +138,7 @@ class _AddKept(torch.autograd.Function):
         return torch.addcmul(states, change.to(states.dtype), keep)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
         (keep,) = ctx.saved_tensors
         return gradient, (gradient * keep).to(ctx.low), None
 
@@ -169,6 +169,6 @@ class _Bf16Linear(torch.autograd.Function):
         return _fused_linear()(x, weight, bias, "none", [], "")
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight = ctx.saved_tensors
         return gradient @ weight, gradient.T @ x, gradient.sum(0)

@@ -57,7 +57,10 @@ class Model(nn.Module):
     @property
     def packs(self) -> bool:
         """Whether slices are encoded together, by `train.bert`."""
-        hooked = any(type(addition).encoding is not Addition.encoding for addition in self.additions.values())
+        hooked = any(
+            getattr(type(addition), "encoding", None) is not Addition.encoding
+            for addition in self.additions.values()
+        )
         return is_known(self.encoder) and not hooked and not self.recipe.compile
 
     def hidden_states(self, items: Sequence[Slice]) -> list[Tensor]:
