@@ -109,8 +109,10 @@ def document(
 
 def _state(entries: Sequence[Entry]) -> list[str]:
     planned = [entry for entry in entries if not entry.unit.row.sweep]
+    scored = sum(set(entry.unit.common) <= entry.found.keys() for entry in planned)
+    done = sum(entry.state == "done" for entry in planned)
     lines = [
-        f"{sum(e.state == 'done' for e in planned)} of {len(planned)} trainings of the rows are done.",
+        f"Of {len(planned)} trainings of the rows {scored} are done and scored on STS, {done} on all that is planned.",
         "",
     ]
     missing: dict[str, list[str]] = {}
