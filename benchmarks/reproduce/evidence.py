@@ -112,7 +112,8 @@ def _state(entries: Sequence[Entry]) -> list[str]:
     scored = sum(set(entry.unit.common) <= entry.found.keys() for entry in planned)
     done = sum(entry.state == "done" for entry in planned)
     lines = [
-        f"Of {len(planned)} trainings of the rows {scored} are done and scored on STS, {done} on all that is planned.",
+        f"Of {len(planned)} trainings of the rows {scored} are done and scored on STS, {done} on all that is "
+        "planned.",
         "",
     ]
     missing: dict[str, list[str]] = {}
