@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,19 @@ def write_atomically(path: Path, data: bytes, work: Path) -> None:
         os.fsync(file.fileno())
     temporary.replace(path)
     fsync(path.parent)
+
+
+def replace_folder(finished: Path, target: Path) -> None:
+    """Put a finished folder in another's place; what was there is deleted only after.
+
+    Both lie on one file system. Between the two renames a reader finds no folder, never half of one.
+    """
+    aside = target.with_name(f".{target.name}.replaced")
+    shutil.rmtree(aside, ignore_errors=True)  # of a process that died here
+    if target.exists():
+        target.replace(aside)
+    finished.replace(target)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.files import fsync, sha256_of_file
+from augment_cli.files import fsync, replace_folder, sha256_of_file
 
 FORMAT = 1
 _NAME = re.compile(r"step-(\d{7,})")
@@ -57,9 +57,7 @@ def save(
     for name in (*digests, "state.json"):
         fsync(work / name)
     fsync(work)
-    if target.exists():  # the same step of the same run, written before an interruption
-        shutil.rmtree(target)
-    work.replace(target)
+    replace_folder(work, target)  # there is one where an interrupted run had come to the same step
     fsync(folder)
     return target
 

@@ -15,6 +15,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from augment_cli.errors import UsageError
+
 TABLE_ROWS = 4096  # a matrix so tall is taken for word embeddings
 
 
@@ -121,12 +123,23 @@ def _is_table(gradient: Tensor) -> bool:
 
 
 def join() -> Ranks:
-    """Join torchrun's group (gloo on CPUs, nccl on GPUs), or be alone without it."""
+    """Join torchrun's group (gloo on CPUs, nccl on GPUs), or be alone without it.
+
+    Raises
+    ------
+    UsageError
+        If there are GPUs, but fewer than processes on this machine.
+    """
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     rank, local = int(os.environ.get("RANK", "0")), int(os.environ.get("LOCAL_RANK", "0"))
     here = int(os.environ.get("LOCAL_WORLD_SIZE", str(ranks)))
     device = torch.device("cuda", local) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
+        if here > (gpus := torch.cuda.device_count()):
+            raise UsageError(
+                f"{here} processes share {gpus} GPU(s) here, and each needs its own: start torchrun with "
+                f"--nproc-per-node {gpus}, or set CUDA_VISIBLE_DEVICES to nothing to train on the CPU"
+            )
         torch.cuda.set_device(device)
     if ranks > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")

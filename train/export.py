@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from augment_cli.errors import UsageError
+from augment_cli.files import replace_folder
 from eval.encoder import Encoder
 
 # Our pooling name to (the one key of new sentence-transformers releases, the flag of older ones).
@@ -69,8 +70,7 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
     encoder.tokenizer.backend_tokenizer.no_padding()
     encoder.tokenizer.save_pretrained(work)
     _write_sentence_transformers_files(encoder, work)
-    shutil.rmtree(folder, ignore_errors=True)
-    work.replace(folder)
+    replace_folder(work, folder)
 
 
 def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:

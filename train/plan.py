@@ -6,7 +6,7 @@ from augment_cli.store import Store
 from train.contrastive import ContrastiveObjective
 from train.distributed import Ranks
 from train.masked_objective import MaskedObjective
-from train.model import start
+from train.model import Model, start
 from train.order import epoch_rows, row_groups, steps_per_epoch
 from train.reader import changed_rows
 from train.run import Run
@@ -31,6 +31,8 @@ def plan(run: Run, ranks: Ranks) -> str:
     objective = (MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective)(
         recipe, encoder.tokenizer, ranks
     )
+    pooling = recipe.pooling or encoder.pooling
+    model = Model(encoder.model, pooling, recipe)
     names = objective.columns
     draws = {name: stage_draws(store, name) for name in names}
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
@@ -53,14 +55,20 @@ def plan(run: Run, ranks: Ranks) -> str:
             if len(found) > 1
         ),
         f"steps         {steps:,} of {recipe.batch} rows ({per_epoch:,} an epoch), {ranks.ranks} process(es)",
-        f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, "
-        f"pooling {recipe.pooling or encoder.pooling}",
+        f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, pooling {pooling}",
         f"texts a step  up to {texts} a process, {at_once} encoded at once, "
         f"at most {recipe.max_length} tokens each",
-        f"memory        {4 * parameters * width / 1e6:,.0f} MB weights, gradients and moments; "
+        f"memory        {_numbers(model) * width / 1e6:,.0f} MB weights, gradients and moments; "
         f"up to {activations / 1e6:,.0f} MB activations; about {window / 1e6:,.0f} MB rows; a process",
     ]
     return "\n".join(lines)
+
+
+def _numbers(model: Model) -> int:
+    """Numbers kept throughout: a trained weight with its gradient and two moments; others, such as a running
+    mean of the encoder, alone."""
+    weights = sum(4 * item.numel() if item.requires_grad else item.numel() for item in model.parameters())
+    return weights + sum(buffer.numel() for buffer in model.buffers())
 
 
 def _numbers_a_token(config: object, length: int) -> int:

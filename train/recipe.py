@@ -60,7 +60,7 @@ class Recipe:
     seed: int = 42
 
     # --- streaming
-    window: int = 16  # row groups among which rows are permuted
+    window: int = 16  # row groups among which rows are permuted, at least 16
     held_out: float = 0.0  # share of rows kept from training, for the dev score where there is no STS-B
     workers: int = 1  # threads that read windows ahead
     slices: int = 4  # a batch is sorted by length and cut so often to save padding
@@ -195,11 +195,16 @@ def checked_values(
 
 
 def _check(recipe: Recipe, where: str) -> None:
-    positive = ("batch", "max_length", "temperature", "learning_rate", "window", "slices", "alpha", "keep",
+    positive = ("batch", "max_length", "temperature", "learning_rate", "slices", "alpha", "keep",
                 "head_rate_scale")  # fmt: skip
     for key in positive:
         if getattr(recipe, key) <= 0:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
+    if recipe.window < 16:
+        raise UsageError(
+            f"{where}: window = {recipe.window} would hardly mix the corpus, whose neighbours are alike; "
+            "write 16 or more"
+        )
     for key in ("proportion", "held_out", "mask_rate"):
         if not 0 <= getattr(recipe, key) <= 1:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must lie between 0 and 1")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from augment_cli.files import replace_folder
 from augment_cli.store import Store
 from eval import whitening
 from eval.encoder import load_encoder
@@ -36,8 +37,7 @@ def store_whitened(model: Path, target: Path, store: Store, count: int, dimensio
     work = target.with_name(f".{target.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
     whitening.store(fitted, model, work)
-    shutil.rmtree(target, ignore_errors=True)
-    work.replace(target)
+    replace_folder(work, target)
 
 
 def spaced_texts(store: Store, count: int) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import mean, stdev
 
 Scores = dict[str, dict[int, dict[str, float]]]  # row, seed, measure: points (fractions × 100)
 
-# Both rows have noise of their own, and the mean of n seeds has 1/√n of it.
-_SIGMAS = 2.0
+_STANDARD_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
@@ -68,23 +68,35 @@ def difference(
     return Difference(center, deviation, len(common))
 
 
-def noise(scores: Scores, measure: str) -> float:
-    """Standard deviation between seeds of a row, pooled over the rows that have several; NaN without any."""
+def noise(
+    scores: Scores, pairs: Iterable[tuple[str, str]], measure: str, seedless: frozenset[str] = frozenset()
+) -> float:
+    """Standard deviation of a difference over the seeds, pooled over pairs of rows; NaN if none has two.
+
+    Rows of one seed see the same batches, so what a seed adds to both is no noise of their difference.
+    """
     squares, freedom = 0.0, 0
-    for row in scores:
-        values = list(values_of(scores, row, measure).values())
-        if len(values) > 1:
-            squares += (len(values) - 1) * stdev(values) ** 2
-            freedom += len(values) - 1
+    for first, second in pairs:
+        found = difference(scores, first, second, measure, seedless)
+        if found and found.seeds > 1:
+            squares += (found.seeds - 1) * found.sd**2
+            freedom += found.seeds - 1
     return math.sqrt(squares / freedom) if freedom else math.nan
 
 
-def threshold(sd: float, seeds: int) -> float:
-    """The least difference of two means that is not taken for noise, in points: 2 · sd · √(2 / seeds)."""
-    return _SIGMAS * sd * math.sqrt(2 / seeds)
+def threshold(found: Difference, sd: float) -> float:
+    """The least difference that is not taken for noise, in points: 2 · s / √seeds.
+
+    Parameters
+    ----------
+    sd
+        Pooled standard deviation (see `noise`). A difference that varies more counts with its own.
+    """
+    own = found.sd if found.seeds > 1 else sd
+    return _STANDARD_ERRORS * max(sd, own) / math.sqrt(found.seeds)
 
 
-def verdict(found: Difference | None, sd: float, published: float) -> str:
+def verdict(found: Difference | None, sd: float, published: float, *, alike: bool = False) -> str:
     """What a difference says of a published one.
 
     Parameters
@@ -92,9 +104,11 @@ def verdict(found: Difference | None, sd: float, published: float) -> str:
     found
         Measured here; None where it was not.
     sd
-        Noise of one seed, in points; NaN where unknown.
+        Pooled standard deviation of such differences, in points; NaN where unknown.
     published
         The paper's difference; only its sign matters, and 0 stands for one above 0 that has no number.
+    alike
+        Whether it is claimed instead that there is no difference.
 
     Returns
     -------
@@ -105,6 +119,8 @@ def verdict(found: Difference | None, sd: float, published: float) -> str:
         return "not measured"
     if math.isnan(sd):
         return "noise unknown"
-    if abs(found.mean) < threshold(sd, found.seeds):
-        return "within noise"
+    if abs(found.mean) < threshold(found, sd):
+        return "holds" if alike else "within noise"
+    if alike:
+        return "reversed"
     return "holds" if (found.mean > 0) == (published >= 0) else "reversed"

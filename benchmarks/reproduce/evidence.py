@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.reproduce import comparisons, curves, wording
 from benchmarks.reproduce.comparisons import Scores
-from benchmarks.reproduce.grid import Grid, Profile, Row
+from benchmarks.reproduce.grid import Claim, Grid, Profile, Row
 from benchmarks.reproduce.plan import Entry, make_plan
 from benchmarks.reproduce.results import TRAINING, Results
 from benchmarks.reproduce.units import make_units
@@ -103,6 +103,7 @@ def document(
         *_conclusions(grid, rows, scores, seedless),
         *_sweeps(grid, scores, pictures),
         *_bands(rows),
+        *_seeds(grid, profile, rows, scores),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -191,28 +192,41 @@ def _tests(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) ->
 def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[str]:
     titles = {row.name: row.title for row in rows}
     claims = [
-        (row.name, row.baseline, row.published.measure, row.published.difference)
+        Claim(row.name, row.baseline, row.published.measure, row.published.difference)
         for row in rows
         if row.published and row.baseline
     ]
-    claims += [(claim.better, claim.worse, claim.measure, claim.published) for claim in grid.claims]
-    sds = {measure: comparisons.noise(scores, measure) for measure in ("average", "dev", "transfer")}
-    known = [f"{_TITLES[measure]} {sd:.2f}" for measure, sd in sds.items() if sd == sd]
-    lines = [wording.CONCLUSIONS.format(noise=", ".join(known) or "none has yet")]
+    claims += grid.claims
+    sds = {}
+    for measure in ("average", "dev", "transfer"):
+        pairs = [(claim.better, claim.worse) for claim in claims if claim.measure == measure]
+        # Beside a row without seeds, all of the other's noise counts.
+        single = {pair for pair in pairs if seedless & set(pair)}
+        for chosen in (single, set(pairs) - single):
+            sd = comparisons.noise(scores, sorted(chosen), measure, seedless)
+            sds |= {(measure, *pair): sd for pair in chosen}
+    known = dict.fromkeys(
+        f"{_TITLES[measure]} {sd:.2f}" + (" beside a row without seeds" if seedless & set(pair) else "")
+        for (measure, *pair), sd in sorted(sds.items())
+        if sd == sd
+    )
+    lines = [wording.CONCLUSIONS.format(noise=", ".join(known) or "none has two seeds yet")]
     count = dict.fromkeys(("holds", "reversed", "within noise", "noise unknown", "not measured"), 0)
-    for better, worse, measure, published in claims:
-        found = comparisons.difference(scores, better, worse, measure, seedless)
-        said = comparisons.verdict(found, sds[measure], published)
+    for claim in claims:
+        sd = sds[claim.measure, claim.better, claim.worse]
+        found = comparisons.difference(scores, claim.better, claim.worse, claim.measure, seedless)
+        said = comparisons.verdict(found, sd, claim.published, alike=claim.alike)
         count[said] += 1
-        least = comparisons.threshold(sds[measure], found.seeds) if found else math.nan
+        least = comparisons.threshold(found, sd) if found else math.nan
+        stated = "none" if claim.alike else f"{claim.published:+.2f}" if claim.published else "above 0"
         cells = [
-            titles[better], titles[worse], _TITLES[measure], f"{published:+.2f}" if published else "above 0",
+            titles[claim.better], titles[claim.worse], _TITLES[claim.measure], stated,
             _signed(found.mean, found.sd) if found else "", str(found.seeds) if found else "",
             f"{least:.2f}" if least == least else "", said,
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     summary = ", ".join(f"{number} {said}" for said, number in count.items() if number)
-    return [*lines, "", f"Of {len(claims)} published differences: {summary}.", ""]
+    return [*lines, "", f"Of {len(claims)} conclusions: {summary}.", ""]
 
 
 def _sweeps(grid: Grid, scores: Scores, pictures: Sequence[str]) -> list[str]:
@@ -251,6 +265,17 @@ def _bands(rows: Sequence[Row]) -> list[str]:
         measure = "7 STS test sets" if item.measure == "average" else _TITLES[item.measure]
         band = f"{center - 2 * sd:.1f} to {center + 2 * sd:.1f}"
         lines.append(f"| {row.title} | {item.paper} | {measure} | {item.model} | {item.score:.2f} | {band} |")
+    return [*lines, ""]
+
+
+def _seeds(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) -> list[str]:
+    tasks = grid.tasks("sts", profile)
+    lines = ["## STS, each seed", "", f"| row | seed | {' | '.join(tasks)} | average |"]
+    lines += ["|---" * (len(tasks) + 3) + "|"]
+    for row in rows:
+        for seed, found in sorted(scores.get(row.name, {}).items()):
+            cells = [f"{found[task]:.2f}" if task in found else "" for task in (*tasks, "average")]
+            lines.append(f"| {row.title} | {seed if row.has_seed else ''} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 

@@ -160,12 +160,19 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Claim:
-    """One row should be better than another by `published` points (0: the paper gives no number)."""
+    """One row should be better than another by `published` points (0: the paper gives no number).
+
+    Attributes
+    ----------
+    alike
+        Whether the claim is that there is no difference.
+    """
 
     better: str
     worse: str
     measure: str = "average"
     published: float = 0.0
+    alike: bool = False
     note: str = ""
 
 

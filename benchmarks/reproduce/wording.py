@@ -28,8 +28,10 @@ CPU time (with the run's evaluations on STS-B dev).
 CONCLUSIONS = """\
 ## Which conclusions hold at this scale
 
-A difference counts if it is at least 2 · s · √(2 / seeds), where s is the standard deviation between the
-seeds of a row, pooled over all rows that have several ({noise}).
+A difference is taken seed by seed: rows of one seed see the same sentences in the same order, and the seed
+moves them together. It counts if it is at least 2 · s / √seeds, where s is the standard deviation of the
+difference over the seeds: its own, or that of all comparisons together where that is larger.
+Of all together: {noise}.
 
 | better | than | measure | paper | here | seeds | that counts | verdict |
 |---|---|---|---|---|---|---|---|"""

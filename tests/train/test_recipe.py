@@ -57,6 +57,7 @@ def test_changes_on_top():
         ("batch=many", "should be a int"),
         ("batch=0", "must be above 0"),
         ("proportion=1.5", "between 0 and 1"),
+        ("window=15", "write 16 or more"),
         ("loss=triplet", "one-way, symmetric, nt-xent"),
         ("negative_layout=columns", 'needs loss "one-way"'),
         ("batch", "write key=value"),

@@ -18,9 +18,11 @@ from train.evaluate import held_out_pairs, pair_retrieval
 from train.log import read_log
 from train.losses.masks import NO_TEXT
 from train.machine import has_fast_bf16
+from train.model import Model, start
 from train.order import is_held_out
+from train.plan import _numbers as plan_numbers
 from train.reader import Reader
-from train.recipe import make_recipe
+from train.recipe import load_recipe, make_recipe
 from train.run import Run, open_columns, train
 from train.watch import DivergedError, Watch
 
@@ -197,6 +199,26 @@ def test_collapse_is_a_tiny_loss_with_a_falling_score():
     with pytest.raises(DivergedError, match="collapse"):
         watch.score(0.6, 40)
     assert Watch.from_json(json.loads(json.dumps(watch.as_json()))) == watch
+
+
+def test_the_dry_runs_memory_counts_a_running_mean_and_its_queue(tiny_encoder):
+    def numbers(recipe):
+        settings = load_recipe(recipe)
+        encoder = start(str(tiny_encoder), settings, torch.device("cpu"))
+        return encoder.model, plan_numbers(Model(encoder.model, "cls", settings))
+
+    model, of_simcse = numbers("simcse")
+    running_mean = sum(item.numel() for item in (*model.parameters(), *model.buffers()))
+    assert numbers("esimcse")[1] == of_simcse + running_mean + 160 * (model.config.hidden_size + 1)
+
+
+def test_more_processes_than_gpus_is_refused(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="--nproc-per-node 1"):
+        join()
 
 
 def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reproduce import comparisons, curves
-from benchmarks.reproduce.comparisons import Difference, difference, noise, verdict
+from benchmarks.reproduce.comparisons import Difference, difference, noise, threshold, verdict
 from benchmarks.reproduce.evidence import document, scores_of
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.plan import Entry
@@ -41,15 +41,27 @@ def test_a_row_without_seeds_stands_beside_each_seed():
     assert difference(scores, "none", "a", "dev", frozenset({"none"})).mean == -3.0
 
 
-@given(st.lists(st.lists(points, min_size=1, max_size=5), min_size=1, max_size=5))
-def test_noise_is_the_pooled_deviation(rows):
-    found = noise(table(**{f"row{number}": values for number, values in enumerate(rows)}), "dev")
-    several = [np.array(values) for values in rows if len(values) > 1]
+@given(st.lists(st.lists(st.tuples(points, points), min_size=1, max_size=5), min_size=1, max_size=5))
+def test_noise_is_the_pooled_deviation_of_the_differences(rows):
+    scores, pairs, differences = {}, [], []
+    for number, values in enumerate(rows):
+        names = (f"better{number}", f"worse{number}")
+        for name, column in zip(names, zip(*values, strict=True), strict=True):
+            scores |= table(**{name: column})
+        pairs.append(names)
+        differences.append(np.array([first - second for first, second in values]))
+    found = noise(scores, pairs, "dev")
+    several = [values for values in differences if len(values) > 1]
     if not several:
         assert math.isnan(found)
         return
     residuals = np.concatenate([values - values.mean() for values in several])
     assert found == pytest.approx(math.sqrt((residuals**2).sum() / (len(residuals) - len(several))), abs=1e-6)
+
+
+def test_what_a_seed_adds_to_both_rows_is_no_noise():
+    scores = table(a=[10.0, 30.0, 50.0], b=[9.0, 29.0, 49.0])
+    assert noise(scores, [("a", "b")], "dev") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -58,8 +70,19 @@ def test_noise_is_the_pooled_deviation(rows):
      (-2.1, 1.0, "reversed"), (1.9, 1.0, "within noise"), (-1.9, 1.0, "within noise")],
 )  # fmt: skip
 def test_a_verdict_needs_two_standard_errors(mean, published, said):
-    # Noise 1 with two seeds each: the difference of two means has a standard error of 1.
-    assert verdict(Difference(mean, 0.1, 2), 1.0, published) == said
+    # Noise 2 with four seeds: the mean has a standard error of 1.
+    assert verdict(Difference(mean, 0.1, 4), 2.0, published) == said
+
+
+@pytest.mark.parametrize(("mean", "said"), [(1.9, "holds"), (-1.9, "holds"), (2.1, "reversed")])
+def test_that_there_is_no_difference_is_a_conclusion_too(mean, said):
+    assert verdict(Difference(mean, 0.1, 4), 2.0, 0.0, alike=True) == said
+
+
+def test_a_difference_that_varies_more_than_others_needs_more():
+    assert verdict(Difference(3.0, 2.0, 4), 2.0, 1.0) == "holds"
+    assert verdict(Difference(3.0, 4.0, 4), 2.0, 1.0) == "within noise"
+    assert threshold(Difference(3.0, math.nan, 1), 2.0) == 4.0
 
 
 def test_without_numbers_there_is_no_verdict():
