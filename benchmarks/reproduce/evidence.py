@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import mean
@@ -13,11 +14,16 @@ from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.grid import Claim, Grid, Profile, Row
 from benchmarks.reproduce.plan import Entry, make_plan
 from benchmarks.reproduce.results import TRAINING, Results
-from benchmarks.reproduce.units import make_units
+from benchmarks.reproduce.units import make_unit, make_units
 
 DEV = "stsb-dev"
 _NOISE_ELSEWHERE = 0.8  # points, the seed noise of BERT-base runs where a paper gives none (METHODS of UNA)
-_TITLES = {"dev": "STS-B dev", "average": "STS average", "transfer": "transfer average"}
+_TITLES = {
+    "dev": "STS-B dev",
+    "average": "STS average",
+    "transfer": "transfer average",
+    "clustering": "clustering average",
+}
 
 
 def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, docs: Path) -> Path:
@@ -99,6 +105,7 @@ def document(
         ),
         *_state(entries),
         *_methods(rows, scores, seedless),
+        *_settings(grid, profile, rows),
         *_tests(grid, profile, rows, scores),
         *_conclusions(grid, rows, scores, seedless),
         *_sweeps(grid, scores, pictures),
@@ -161,6 +168,22 @@ def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> l
     return [*lines, ""]
 
 
+def _settings(grid: Grid, profile: Profile, rows: Sequence[Row]) -> list[str]:
+    lines = ["### Settings", "", "Beside those of all rows. A stage that is not an augmentation with its defaults:", ""]
+    used = {stage for row in rows if row.recipe for stage in make_unit(grid, profile, row, 0, "").stages}
+    lines += [
+        f"- {name}: {', then '.join(f'`augment-cli {shlex.join(words)}`' for words in commands)}"
+        for name, commands in grid.stages.items()
+        if name in used
+    ]
+    lines += ["", "| row | recipe | changed |", "|---|---|---|"]
+    for row in rows:
+        if row.recipe:
+            changes = " ".join([*(row.scaled if profile.scaled else ()), *row.set])
+            lines.append(f"| {row.title} | `{row.recipe}` | {changes and f'`{changes}`'} |")
+    return [*lines, ""]
+
+
 def _tests(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) -> list[str]:
     lines = []
     for name in grid.evaluations:
@@ -198,7 +221,7 @@ def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: froz
     ]
     claims += grid.claims
     sds = {}
-    for measure in ("average", "dev", "transfer"):
+    for measure in _TITLES:
         pairs = [(claim.better, claim.worse) for claim in claims if claim.measure == measure]
         # Beside a row without seeds, all of the other's noise counts.
         single = {pair for pair in pairs if seedless & set(pair)}

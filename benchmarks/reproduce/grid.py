@@ -12,6 +12,7 @@ from typing import Any
 
 from augment_cli.errors import MissingError, UsageError
 
+Commands = tuple[tuple[str, ...], ...]  # the words of each
 GRID = Path(__file__).with_name("grid.toml")
 
 
@@ -42,7 +43,7 @@ class Profile:
     set
         Settings of all rows.
     stages
-        Commands of stages that are made otherwise than in other profiles, such as for fewer rows.
+        Command of each stage that is made otherwise than in other profiles, such as for fewer rows.
     """
 
     name: str
@@ -195,14 +196,20 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Grid:
-    """Everything `grid.toml` says; `rows` holds the sweeps' points too, behind the others."""
+    """Everything `grid.toml` says; `rows` holds the sweeps' points too, behind the others.
+
+    Attributes
+    ----------
+    stages
+        The commands, in order, of each stage that is not an augmentation with its defaults.
+    """
 
     profiles: dict[str, Profile]
     rows: tuple[Row, ...]
     sweeps: tuple[Sweep, ...]
     claims: tuple[Claim, ...]
     evaluations: dict[str, Evaluation]
-    stages: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    stages: dict[str, Commands] = field(default_factory=dict)
 
     def row(self, name: str) -> Row:
         """The row of that name."""
@@ -253,7 +260,7 @@ def load_grid(path: Path = GRID) -> Grid:
     profiles = {name: _make(Profile, {"name": name} | item, path) for name, item in table["profile"].items()}
     rows = [_row(item, path) for item in table.get("row", [])]
     sweeps = [_make(Sweep, item, path) for item in table.get("sweep", [])]
-    stages = {name: tuple(shlex.split(command)) for name, command in table.get("stages", {}).items()}
+    stages = {name: _commands(given) for name, given in table.get("stages", {}).items()}
     by_name = {row.name: row for row in rows}
     for sweep in sweeps:
         if sweep.row not in by_name:
@@ -261,7 +268,7 @@ def load_grid(path: Path = GRID) -> Grid:
         for value in sweep.values:
             rows.append(_point(sweep, value, by_name[sweep.row]))
             if sweep.stage and value != sweep.default:
-                stages[sweep.point(value)] = tuple(shlex.split(sweep.stage.format(value=value)))
+                stages[sweep.point(value)] = _commands(sweep.stage.format(value=value))
     claims = [_make(Claim, item, path) for item in table.get("claim", [])]
     named = {row.name for row in rows}
     asked = [row.baseline for row in rows] + [name for c in claims for name in (c.better, c.worse)]
@@ -271,6 +278,10 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: two rows have one name")
     evaluations = {name: _make(Evaluation, item, path) for name, item in table["evaluation"].items()}
     return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages)
+
+
+def _commands(given: str | list[str]) -> Commands:
+    return tuple(tuple(shlex.split(command)) for command in ([given] if isinstance(given, str) else given))
 
 
 def _row(item: Mapping[str, Any], path: Path) -> Row:

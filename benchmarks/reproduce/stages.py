@@ -57,18 +57,19 @@ class Stages:
         assert self._store is not None
         return "+".join(self._store.stage(draw).digest for draw in stage_draws(self._store, name))
 
-    def command(self, name: str) -> list[str]:
-        """The arguments of `augment-cli` that make a stage."""
+    def commands(self, name: str) -> list[list[str]]:
+        """The arguments of each `augment-cli` that makes a stage; the last one writes the stage itself."""
         if name == CORPUS:
             limit = ["--limit", str(self.profile.rows)] if self.profile.rows else []
             files = [
                 part for pattern in self.profile.corpus for part in ("--corpus", str(self.data / pattern))
             ]
-            return ["ingest", *files, *limit, "--store", str(self.folder)]
+            return [["ingest", *files, *limit, "--store", str(self.folder)]]
         own = self.profile.stages.get(name)
-        words = shlex.split(own) if own else list(self.grid.stages.get(name, (name,)))
-        named = ["--name", name] if words[0] != name else []
-        return [*words, *named, "--store", str(self.folder), "--jobs", str(self.jobs)]
+        listed = [shlex.split(own)] if own else [list(words) for words in self.grid.stages.get(name, ((name,),))]
+        if listed[-1][0] != name:
+            listed[-1] += ["--name", name]
+        return [[*words, "--store", str(self.folder), "--jobs", str(self.jobs)] for words in listed]
 
     def reason(self, name: str) -> str:
         """Why a stage that is not there cannot be made here; empty where it can."""
@@ -78,7 +79,7 @@ class Stages:
             files = [self.data / pattern for pattern in self.profile.corpus]
             absent = [str(path) for path in files if not list(path.parent.glob(path.name))]
             return f"{', '.join(absent)} missing" if absent else ""
-        words = self.command(name)
+        words = self.commands(name)[-1]
         if words[0] not in augmentations.names():
             return f"augment-cli has no augmentation {words[0]!r}"
         if "--model" in words:
@@ -108,11 +109,13 @@ class Stages:
         if why := self.reason(name):
             raise MissingError(f"{name}: {why}")
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        command = self.command(name)
-        print(f"augment-cli {' '.join(command)}", file=sys.stderr, flush=True)
-        done = subprocess.run(
-            [sys.executable, "-m", "augment_cli", *command], capture_output=True, text=True, check=False
-        )
+        for command in self.commands(name):
+            print(f"augment-cli {' '.join(command)}", file=sys.stderr, flush=True)
+            done = subprocess.run(
+                [sys.executable, "-m", "augment_cli", *command], capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                break
         self.open()
         if done.returncode or not self.has(name):
             said = " ".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
