@@ -4,7 +4,7 @@
 checkpoints/step-0000500/
   model.safetensors       encoder, heads
   optimizer.safetensors   moments of AdamW
-  state.json              step, settings, scores so far, SHA-256 of the two files
+  state.json              step, settings, scores so far, SHA-256 of the two files and of itself
 ```
 A folder of that name is complete: it is written beside and renamed. No random state is stored, because every
 draw is a function of (seed, step).
@@ -25,9 +25,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.files import fsync, replace_folder, sha256_of_file
+from augment_cli.files import fsync, replace_folder, sha256_of_file, sha256_of_json
 
-FORMAT = 1
+FORMAT = 2
 _NAME = re.compile(r"step-(\d{7,})")
 
 
@@ -52,8 +52,9 @@ def save(
     save_file(model_tensors(model), work / "model.safetensors")
     save_file(_optimizer_tensors(model, optimizer), work / "optimizer.safetensors")
     digests = {name: sha256_of_file(work / name) for name in ("model.safetensors", "optimizer.safetensors")}
-    content = {"format": FORMAT, "step": step, "digests": digests} | state
-    (work / "state.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    content = json.loads(json.dumps({"format": FORMAT, "step": step, "digests": digests} | state))
+    content["digest"] = sha256_of_json(content)
+    (work / "state.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for name in (*digests, "state.json"):
         fsync(work / name)
     fsync(work)
@@ -66,12 +67,13 @@ def rotate(folder: Path, keep: int) -> None:
     """Delete all but the `keep` newest checkpoints, and what killed runs left half written."""
     for path in checkpoints(folder)[:-keep]:
         shutil.rmtree(path)
-    for path in folder.glob(".writing-*"):
-        shutil.rmtree(path)
+    for pattern in (".writing-*", ".*.replaced"):
+        for path in folder.glob(pattern):
+            shutil.rmtree(path)
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """A checkpoint's `state.json`, its two files checked against their digests.
+    """A checkpoint's `state.json`, it and the two other files checked against their digests.
 
     Raises
     ------
@@ -83,10 +85,13 @@ def read_state(path: Path) -> dict[str, Any]:
         state = json.loads((path / "state.json").read_bytes())
         known = state["format"] == FORMAT and isinstance(state["step"], int)
         digests = dict(state["digests"])
+        recorded = state.pop("digest", None)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInputError(f"{path}: no readable state.json ({error!r}); {advice}") from error
     if not known:
         raise BadInputError(f"{path}: a checkpoint of another format or program; {advice}")
+    if sha256_of_json(state) != recorded:
+        raise BadInputError(f"{path}: state.json is damaged (its SHA-256 is not the recorded one); {advice}")
     for name in ("model.safetensors", "optimizer.safetensors"):
         file = path / name
         if not file.is_file():

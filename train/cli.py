@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 
 from augment_cli.errors import UsageError, UserError
+from train.environment import prepare
 
 ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
 
@@ -57,8 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its code."""
-    # Before torch is loaded: idle threads that spin take the core from whoever could use it.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    prepare()
     args = parser().parse_args(arguments)
     try:
         code = _run(args, sys.argv[1:] if arguments is None else arguments)

@@ -63,6 +63,14 @@ class Ranks:
             dist.all_reduce(value)
         return value
 
+    def same(self, number: int) -> bool:
+        """Whether all ranks have the same number."""
+        if self.ranks == 1:
+            return True
+        bounds = torch.tensor([number, -number], device=self.device)
+        dist.all_reduce(bounds, op=dist.ReduceOp.MAX)
+        return int(bounds[0]) == -int(bounds[1])
+
     def agree(self, signal: int, finished: bool) -> tuple[int, bool]:
         """What any rank was asked by a signal, and whether the first rank says the run is finished.
 

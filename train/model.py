@@ -21,6 +21,7 @@ from train.machine import attention_for
 from train.mlm import MaskedHead
 from train.padding import Slice
 from train.recipe import Recipe
+from train.tokens import tokenizer_digest
 
 
 class Model(nn.Module):
@@ -182,7 +183,11 @@ def _new(folder: Path, recipe: Recipe) -> Encoder:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw_key(recipe.seed, "new encoder"))
         model = AutoModel.from_config(config)
-    return Encoder(model, tokenizer, "mean", max_length=config.max_position_embeddings, name=folder.name)
+    # Its weights come from the seed and the settings, which every checkpoint has; the vocabulary does not.
+    return Encoder(
+        model, tokenizer, "mean", max_length=config.max_position_embeddings, name=folder.name,
+        digest=tokenizer_digest(tokenizer),
+    )  # fmt: skip
 
 
 def draw_key(*names: Any) -> int:

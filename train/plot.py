@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from augment_cli.errors import MissingError
 from train.log import read_log
 
 
 def plot(run: Path) -> Path:
-    """Draw `run.png` in a run's folder from its `log.jsonl`, and return its path."""
+    """Draw `run.png` in a run's folder from its `log.jsonl`, and return its path.
+
+    Raises
+    ------
+    MissingError
+        If there is no log.
+    """
+    if not (run / "log.jsonl").is_file():
+        raise MissingError(f"{run}: no log.jsonl; name the folder of a run, its --out")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -28,7 +37,8 @@ def plot(run: Path) -> Path:
     panels[1].plot([e["step"] for e in steps], [e["rate"] for e in steps])
     panels[1].set_ylabel("learning rate")
     for key in sorted({key for event in scores for key in event} & {"stsb_dev", "pair_retrieval"}):
-        panels[2].plot([e["step"] for e in scores], [e[key] for e in scores], marker="o", label=key)
+        known = [event for event in scores if key in event]
+        panels[2].plot([e["step"] for e in known], [e[key] for e in known], marker="o", label=key)
     panels[2].set_ylabel("dev score")
     if panels[2].lines:
         panels[2].legend()

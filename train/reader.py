@@ -128,7 +128,7 @@ class Reader:
         ):
             rows = _Rows(columns, window.order, window.row_ids)
             if self.length_homogeneous:
-                rows = self._by_length(rows, [self.seed, epoch, window.start])
+                rows = self._by_length(rows, window.start, epoch)
             rows = rows[max(0, first - window.start) :]
             while (missing := self.batch - sum(map(len, waiting))) <= len(rows):
                 yield self._batch(epoch, step, [*waiting, rows[:missing]])
@@ -137,14 +137,19 @@ class Reader:
         if waiting:
             yield self._batch(epoch, step, waiting)
 
-    def _by_length(self, rows: _Rows, key: list[int]) -> _Rows:
-        """Sort a window's rows by the first column's length, and permute the batches so made."""
+    def _by_length(self, rows: _Rows, start: int, epoch: int) -> _Rows:
+        """Sort a window's rows by the first column's length, and permute the batches so made.
+
+        The first rows are left as they are: they fill the batch that the windows before, which may not have
+        been read, left short.
+        """
+        first = min(-start % self.batch, len(rows))
         column = next(iter(rows.columns.values()))
-        order = np.argsort(np.diff(column.offsets)[rows.order], kind="stable")
-        batches = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
+        order = first + np.argsort(np.diff(column.offsets)[rows.order[first:]], kind="stable")
+        batches = [order[begin : begin + self.batch] for begin in range(0, len(order), self.batch)]
         short = [batches.pop()] if batches and len(batches[-1]) < self.batch else []
-        shuffled = [batches[index] for index in np.random.default_rng(key).permutation(len(batches))]
-        order = np.concatenate([*shuffled, *short]) if len(order) else order
+        permuted = np.random.default_rng([self.seed, epoch, start]).permutation(len(batches))
+        order = np.concatenate([np.arange(first), *(batches[index] for index in permuted), *short])
         return _Rows(rows.columns, rows.order[order], rows.row_ids[order])
 
     def _read(self, window: Window, epoch: int) -> dict[str, _Column]:
@@ -181,8 +186,11 @@ def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
     """Which rows all of the given augmentations changed, shape (corpus rows,), bool; None without any."""
     keep = None
     for stage in stages:
-        parts = [store.read_part(stage, part, ["text"])["text"] for part in range(len(store.parts))]
-        changed = np.concatenate([part.is_valid().to_numpy() for part in parts])
+        # A part's texts are dropped before the next is read.
+        parts = range(len(store.parts))
+        changed = np.concatenate(
+            [store.read_part(stage, part, ["text"])["text"].is_valid().to_numpy() for part in parts]
+        )
         keep = changed if keep is None else keep & changed
     return keep
 

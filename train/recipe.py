@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -184,6 +185,8 @@ def checked_values(
         default = getattr(defaults, key)
         if isinstance(default, tuple) and isinstance(value, (list, tuple, str)):
             value = tuple([part for part in value.split(",") if part] if isinstance(value, str) else value)
+            if default and isinstance(default[0], float):
+                value = _floats(value, key, where)
         elif isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not type(default):
@@ -194,12 +197,30 @@ def checked_values(
     return checked
 
 
+def _floats(values: tuple[Any, ...], key: str, where: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: {key} = {list(values)} should be numbers, such as [0.9, 0.98]") from None
+
+
 def _check(recipe: Recipe, where: str) -> None:
     positive = ("batch", "max_length", "temperature", "learning_rate", "slices", "alpha", "keep",
-                "head_rate_scale")  # fmt: skip
+                "head_rate_scale", "log_every", "checkpoint_every")  # fmt: skip
     for key in positive:
-        if getattr(recipe, key) <= 0:
+        if not 0 < getattr(recipe, key) < math.inf:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
+    counts = ("epochs", "steps", "warmup_steps", "decay_steps", "seed", "workers", "chunk", "threads",
+              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight")  # fmt: skip
+    for key in counts:
+        if not 0 <= getattr(recipe, key) < math.inf:
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must not be below 0")
+    if not (recipe.dropout == -1 or 0 <= recipe.dropout < 1):
+        raise UsageError(
+            f"{where}: dropout = {recipe.dropout} must lie from 0 to below 1, or be -1 for the encoder's own"
+        )
+    if len(recipe.betas) != 2 or not all(0 <= beta < 1 for beta in recipe.betas):
+        raise UsageError(f"{where}: betas = {list(recipe.betas)} must be two numbers from 0 to below 1")
     if recipe.window < 16:
         raise UsageError(
             f"{where}: window = {recipe.window} would hardly mix the corpus, whose neighbours are alike; "

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from augment_cli.errors import UsageError
+from augment_cli.errors import MixError, UsageError
 from augment_cli.store import Store
 from eval.encoder import load_encoder
 from train import checkpoint
@@ -154,6 +154,11 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         checkpoint.check_same_run(saved[-1], state["settings"], settings, free)
         checkpoint.load(saved[-1], model, optimizer)
         done, watch, scores = state["step"], Watch.from_json(state["watch"]), state["scores"]
+    if not ranks.same(done):
+        raise MixError(
+            f"{run.out}: the machines do not see the same checkpoints (this one step {done}); --out must be "
+            "a folder that all of them share"
+        )
     evaluate = dev_test(run, store) if ranks.is_first and recipe.evaluate_every else None
     ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
@@ -164,6 +169,13 @@ def train(run: Run, ranks: Ranks) -> Outcome:
         assert evaluate is not None
         with evaluating(model):
             found = evaluate(encoder)
+        main = next(iter(found))
+        firsts = [next(iter(known)) for known in scores.values()]
+        if other := next((name for name in firsts if name != main), ""):
+            raise MixError(
+                f"{run.out}: its best score so far is of {other}, now {main} decides; give the same --data "
+                "and held_out as before, or another --out"
+            )
         scores[kind] = found
         log.write("dev" if kind == "last" else kind, done, found)
         return next(iter(found.values()))

@@ -64,7 +64,7 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
     Raises
     ------
     MixError
-        If another process is writing to the store, or the text stage has changed since the ids were made.
+        If another process is writing to the store.
     """
     digest = tokenizer_digest(tokenizer)
     name = f"tokens/{digest[:12]}/{stage}"
@@ -79,6 +79,8 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
         return name
     with store.lock():
         store.reload()  # somebody may have written since it was opened
+        if store.has(name) and store.stage(name).settings["fingerprint"] != settings.fingerprint:
+            store.remove(name)  # of texts that have been made anew since
         for part in store.begin(name, settings):
             batches = _token_tables(store, stage, part, tokenizer)
             store.commit(store.write_part(name, part, SCHEMA, batches, settings))

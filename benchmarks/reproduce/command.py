@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
+from train.environment import prepare
 
 HERE = Path(__file__).parent
 
@@ -53,8 +54,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its code."""
-    # Before torch is loaded: idle threads that spin take the core from whoever could use it.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    prepare()
     try:
         _run(parser().parse_args(arguments))
     except UserError as error:

@@ -169,14 +169,15 @@ def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> l
 
 
 def _settings(grid: Grid, profile: Profile, rows: Sequence[Row]) -> list[str]:
-    lines = ["### Settings", "", "Beside those of all rows. A stage that is not an augmentation with its defaults:", ""]
+    lines = ["### Settings", "", "Stages that are no augmentation with its defaults:", ""]
     used = {stage for row in rows if row.recipe for stage in make_unit(grid, profile, row, 0, "").stages}
     lines += [
         f"- {name}: {', then '.join(f'`augment-cli {shlex.join(words)}`' for words in commands)}"
         for name, commands in grid.stages.items()
         if name in used
     ]
-    lines += ["", "| row | recipe | changed |", "|---|---|---|"]
+    lines += ["", "Recipes, and what is changed beside the settings of all rows:", ""]
+    lines += ["| row | recipe | changed |", "|---|---|---|"]
     for row in rows:
         if row.recipe:
             changes = " ".join([*(row.scaled if profile.scaled else ()), *row.set])

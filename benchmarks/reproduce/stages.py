@@ -66,7 +66,8 @@ class Stages:
             ]
             return [["ingest", *files, *limit, "--store", str(self.folder)]]
         own = self.profile.stages.get(name)
-        listed = [shlex.split(own)] if own else [list(words) for words in self.grid.stages.get(name, ((name,),))]
+        given = (shlex.split(own),) if own else self.grid.stages.get(name, ((name,),))
+        listed = [list(words) for words in given]
         if listed[-1][0] != name:
             listed[-1] += ["--name", name]
         return [[*words, "--store", str(self.folder), "--jobs", str(self.jobs)] for words in listed]

@@ -42,7 +42,9 @@ BANDS = """\
 `make reproduce PROFILE=paper DATA=folder` trains the same rows from `bert-base-uncased` on a million
 sentences with the recipes' own settings; it needs those weights on the machine and a GPU. The band is the
 published mean (over seeds where somebody gave one) ± 2 standard deviations, which are taken to be {sd}
-points where none was given. A score outside it is worth a look, one inside proves little.
+points where none was given. A score outside it is worth a look, one inside proves little. The profile trains
+BERT-base: a band of another encoder needs a profile that names that one. Some figures were measured otherwise
+than the row is (see the notes of the rows above); theirs is no band for it.
 
 | row | paper | measure | encoder | published | band |
 |---|---|---|---|---|---|"""

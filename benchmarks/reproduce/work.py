@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import platform
 import shutil
 import time
@@ -165,7 +164,6 @@ def _tables(tasks: tuple[str, ...], data: Path) -> list[Table]:
 
 def start_worker(threads: int) -> None:
     """Called first in each worker process: several share a machine's cores."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if threads:
         import torch
 

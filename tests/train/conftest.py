@@ -105,6 +105,19 @@ def build_store():
 
 
 @pytest.fixture(scope="session")
+def replace_stage():
+    """Make a stage of a store again, of other texts."""
+
+    def replace(folder, name, change):
+        store = Store.open(folder)
+        with store.lock():
+            store.remove(name)
+        add_stage(store, name, change)
+
+    return replace
+
+
+@pytest.fixture(scope="session")
 def run_train():
     """Run the command in a process of its own, or under torchrun."""
 

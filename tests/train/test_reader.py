@@ -52,6 +52,15 @@ def test_cached_once_and_again_when_the_tokenizer_changes(store_copy, tokenizer,
     assert cache_tokens(Store.open(store_copy), "corpus", other) != name
 
 
+def test_ids_of_texts_made_anew_are_made_anew(store_copy, tokenizer, replace_stage):
+    name = cache_tokens(Store.open(store_copy), "aa", tokenizer)
+    replace_stage(store_copy, "aa", lambda row, text: "other words")
+    store = Store.open(store_copy)
+    assert cache_tokens(store, "aa", tokenizer) == name
+    expected = tokenizer("other words", add_special_tokens=False)["input_ids"]
+    assert store.read(name)["ids"].to_pylist() == [expected] * store.rows
+
+
 def test_truncation_and_special_tokens_are_the_tokenizers(tokenizer):
     before, after = special_ids(tokenizer)
     text = "One two three four five six seven eight nine ten eleven twelve."
@@ -128,6 +137,23 @@ def test_batches_of_like_length_hold_the_same_rows_and_less_padding(tiny_store, 
     assert sorted(row for b in sorted_ for row in b.row_ids) == sorted(
         row for b in mixed for row in b.row_ids
     )
+
+
+def test_every_window_makes_batches_of_like_length(tiny_store, stages):
+    """Rows are left out, so that no window is a number of batches; only where two meet is one mixed."""
+    settings = {"window": 2, "batch": 8, "held_out": 0.2}
+    whole = read(tiny_store, stages, length_homogeneous=True, **settings)
+
+    def spreads(batches):
+        """Of the second window's batches: there are two windows, and held-out rows leave the first uneven."""
+        lengths = [[len(ids) for ids in b.columns["corpus"] if ids is not None] for b in batches[9:]]
+        return np.median([max(found) - min(found) for found in lengths])
+
+    assert spreads(whole) < spreads(read(tiny_store, stages, **settings)) / 2
+    for first in (3, 8, 12):
+        rest = read(tiny_store, stages, first=first, length_homogeneous=True, **settings)
+        for batch, expected in zip(rest, whole[first:], strict=True):
+            np.testing.assert_array_equal(batch.row_ids, expected.row_ids)
 
 
 def test_only_the_windows_at_hand_are_read(tiny_store, stages, monkeypatch):

@@ -58,6 +58,19 @@ def test_changes_on_top():
         ("batch=0", "must be above 0"),
         ("proportion=1.5", "between 0 and 1"),
         ("window=15", "write 16 or more"),
+        ("log_every=0", "must be above 0"),
+        ("checkpoint_every=0", "must be above 0"),
+        ("learning_rate=nan", "must be above 0"),
+        ("learning_rate=inf", "must be above 0"),
+        ("seed=-1", "must not be below 0"),
+        ("workers=-1", "must not be below 0"),
+        ("epochs=-1", "must not be below 0"),
+        ("dropout=1.5", "from 0 to below 1"),
+        ("dropout=-0.5", "from 0 to below 1"),
+        ("betas=0.9", "should be a tuple"),
+        ("betas=0.9,1.5", "two numbers"),
+        ("betas=0.9,0.9,0.9", "two numbers"),
+        ("betas=a,b", "should be numbers"),
         ("loss=triplet", "one-way, symmetric, nt-xent"),
         ("negative_layout=columns", 'needs loss "one-way"'),
         ("batch", "write key=value"),
@@ -68,6 +81,11 @@ def test_changes_on_top():
 def test_wrong_settings_are_named(change, message):
     with pytest.raises(UsageError, match=message):
         load_recipe("una", [change])
+
+
+def test_betas_may_be_written_with_a_comma():
+    assert load_recipe("una", ["betas=0.9,0.98"]).betas == (0.9, 0.98)
+    assert load_recipe("una", ["betas=[0.8, 0.9]"]).betas == (0.8, 0.9)
 
 
 def test_unknown_recipe_lists_the_known_ones():

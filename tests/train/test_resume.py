@@ -1,5 +1,6 @@
 """Exact resumption: killed anywhere, a continued run equals the undisturbed one to the bit."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from torch import nn
 
 import train.run as run_module
 from augment_cli.errors import BadInputError, MixError
+from augment_cli.files import sha256_of_json
 from augment_cli.store import Store
 from train import checkpoint
 from train.distributed import join
@@ -197,10 +199,33 @@ def test_a_damaged_checkpoint_is_refused_by_name(stopped, name, damage):
     if damage == "missing":
         (folder / name).unlink()
     else:
-        data[len(data) // 2] ^= 1 if name != "state.json" else 0x80
+        data[len(data) // 2] ^= 1
         (folder / name).write_bytes(data if damage == "flip" else data[: len(data) // 2])
     with pytest.raises(BadInputError, match="step-0000004"):
         train(run, join())
+
+
+@pytest.mark.parametrize("key", ["step", "watch", "scores", "settings"])
+def test_an_edited_state_is_refused(stopped, key):
+    run, folder = stopped
+    state = json.loads((folder / "state.json").read_text())
+    (folder / "state.json").write_text(json.dumps(state | {key: 3 if key == "step" else {"other": 1}}))
+    with pytest.raises(BadInputError, match=r"state\.json is damaged"):
+        train(run, join())
+
+
+def test_another_dev_score_does_not_continue_a_run(tiny_store, tiny_encoder, tmp_path):
+    values = {"steps": 4, "evaluate_every": 2, "held_out": 0.3}
+    run = make_run(tiny_store, tiny_encoder, tmp_path / "run", **values)
+    run = dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, schedule="warmup-stable-decay"))
+    train(run, join())
+    scores = {"best": {"stsb_dev": 0.5, "pair_retrieval": 0.5}}
+    saved = checkpoint.checkpoints(run.out / "checkpoints")[-1]
+    state = checkpoint.read_state(saved) | {"scores": scores}
+    (saved / "state.json").write_text(json.dumps(state | {"digest": sha256_of_json(state)}))
+    longer = dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, steps=8))
+    with pytest.raises(MixError, match="best score so far is of stsb_dev, now pair_retrieval decides"):
+        train(longer, join())
 
 
 def test_a_foreign_checkpoint_is_refused_by_name(stopped, tiny_store, tiny_encoder):
@@ -284,6 +309,39 @@ def test_signals(tiny_store, tiny_encoder, tmp_path, number, code):
         weights(tmp_path / "run/last/model.safetensors"), weights(tmp_path / "whole/last/model.safetensors")
     )
     assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_two_ranks_stopped_by_a_signal_continue_to_the_bit(tiny_store, tiny_encoder, tmp_path):
+    """SIGTERM to the launcher, as a cluster does it; dev scores, best encoder and patience go on too."""
+
+    def go(out):
+        changes = ["batch=16", "steps=40", "log_every=1", "checkpoint_every=10", "learning_rate=1e-3"]
+        changes += ["held_out=0.2", "evaluate_every=5", "patience=9", "momentum.queue=40"]
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+        command += ["-m", "train", "esimcse", "--store", tiny_store, "--encoder", tiny_encoder, "--out", out]
+        command += ["--data", tmp_path, *(part for change in changes for part in ("--set", change))]
+        return subprocess.Popen(
+            list(map(str, command)), cwd=REPOSITORY, env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    assert go(whole).wait(240) == 0
+    process = go(run)
+    wait_for_step(run, 13, process)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(120) != 0
+    stopped_at = read_log(run / "log.jsonl")[-1]["step"]
+    saved = checkpoint.checkpoints(run / "checkpoints")
+    assert saved[-1].name == f"step-{stopped_at:07d}"  # the grace checkpoint
+    assert stopped_at < 40
+    assert go(run).wait(240) == 0
+    for kind in ("best", "last"):
+        assert_same_bits(
+            weights(run / kind / "model.safetensors"), weights(whole / kind / "model.safetensors")
+        )
+    assert numbers(run) == numbers(whole)
 
 
 @pytest.mark.slow
