@@ -116,9 +116,12 @@ def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder:
         return
     threads = max(1, (os.cpu_count() or 1) // args.jobs)
     running: dict[Future[Any], tuple[int, str, float]] = {}
-    with ProcessPoolExecutor(
-        args.jobs, multiprocessing.get_context("spawn"), work.start_worker, (threads,)
-    ) as pool:
+    # A process each: after several trainings of unlike shapes the freed memory that is kept for reuse lies so
+    # scattered that the next one took half as long again.
+    pool = ProcessPoolExecutor(
+        args.jobs, multiprocessing.get_context("spawn"), work.start_worker, (threads,), max_tasks_per_child=1
+    )
+    with pool:
         try:
             for number, job in enumerate(_jobs(todo, stages, args, folder), 1):
                 running[pool.submit(work.do, job)] = (number, job.unit.name, time.perf_counter())

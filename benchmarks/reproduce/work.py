@@ -1,4 +1,4 @@
-"""Training one unit and scoring it, in this process: libraries, test sets and memory are loaded once."""
+"""Training one unit and scoring it, in this process."""
 
 from __future__ import annotations
 
