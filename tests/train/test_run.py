@@ -185,7 +185,9 @@ def test_nan_stops_with_an_explanation_and_keeps_the_checkpoint(tiny_store, tiny
             checkpoint_every=1,
             head="none",
         )
-    assert (tmp_path / "checkpoints").is_dir()
+    (kept,) = (tmp_path / "checkpoints").iterdir()
+    assert kept.name == "step-0000001"  # whose update is what broke the next
+    assert np.isfinite(read_log(tmp_path / "log.jsonl")[-1]["loss"])
 
 
 def test_collapse_is_a_tiny_loss_with_a_falling_score():
