@@ -183,6 +183,7 @@ def test_nan_stops_with_an_explanation_and_keeps_the_checkpoint(tiny_store, tiny
             clip=0.0,
             epochs=3,
             checkpoint_every=1,
+            log_every=1,
             head="none",
         )
     (kept,) = (tmp_path / "checkpoints").iterdir()
