@@ -19,8 +19,9 @@ METHODS = """\
 
 The STS average is over the STS test sets that the data folder has (see below). The paper's Δ is over its own
 baseline, on BERT-base and a million sentences: on the average of seven STS test sets unless marked. Seconds
-are of training on 1,000 rows: wall time (the median over the run, on a machine that other work may share) and
-CPU time (with the run's evaluations on STS-B dev).
+are of training on 1,000 rows: wall time (the median over the run) and CPU time (with the run's evaluations on
+STS-B dev). On a machine that other work shares both can be several times what they are on a quiet one, and
+change from hour to hour: only rows that were trained side by side compare.
 
 | row | baseline | seeds | STS-B dev | STS-B test | STS average | Δ average | paper's Δ | wall s | CPU s |
 |---|---|---|---|---|---|---|---|---|---|"""
