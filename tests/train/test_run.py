@@ -200,7 +200,7 @@ def test_collapse_is_a_tiny_loss_with_a_falling_score():
         watch.check(1e-5, step)
     assert not watch.score(0.68, 30)
     with pytest.raises(DivergedError, match="collapse"):
-        watch.score(0.59, 40)
+        watch.score(0.6, 40)
     assert Watch.from_json(json.loads(json.dumps(watch.as_json()))) == watch
 
 
