@@ -68,6 +68,13 @@ def difference(
     return Difference(center, deviation, len(common))
 
 
+def shared(scores: Scores, rows: Iterable[str]) -> Scores:
+    """The rows that were measured, each with the seeds that all of them have: only those compare as means."""
+    found = {row: scores[row] for row in rows if row in scores}
+    seeds = set.intersection(*(set(of_row) for of_row in found.values())) if found else set()
+    return {row: {seed: of_row[seed] for seed in sorted(seeds)} for row, of_row in found.items() if seeds}
+
+
 def noise(
     scores: Scores, pairs: Iterable[tuple[str, str]], measure: str, seedless: frozenset[str] = frozenset()
 ) -> float:

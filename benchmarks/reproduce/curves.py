@@ -34,13 +34,16 @@ def draw_sweeps(grid: Grid, scores: Scores, path: Path) -> bool:
 
 
 def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float, float]]:
-    """Number of the value, mean and standard deviation (0 with one seed), in points."""
+    """Number of the value, mean, deviation of the difference to the reference (0 with one seed); points."""
+    names = [sweep.point(value) for value in sweep.values]
+    of_shared_seeds = comparisons.shared(scores, names)
     found = []
-    for number, value in enumerate(sweep.values):
-        values = list(comparisons.values_of(scores, sweep.point(value), measure).values())
+    for number, name in enumerate(names):
+        values = list(comparisons.values_of(of_shared_seeds, name, measure).values())
         if values:
-            center, sd = comparisons.spread(values)
-            found.append((number, center, 0.0 if math.isnan(sd) else sd))
+            change = comparisons.difference(of_shared_seeds, name, sweep.point(sweep.reference), measure)
+            known = change is not None and not math.isnan(change.sd)
+            found.append((number, comparisons.spread(values)[0], change.sd if change and known else 0.0))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.reproduce import comparisons, curves, wording
 from benchmarks.reproduce.comparisons import Scores
-from benchmarks.reproduce.grid import Claim, Grid, Profile, Row
+from benchmarks.reproduce.grid import Claim, Grid, Profile, Row, Sweep
 from benchmarks.reproduce.plan import Entry, make_plan
 from benchmarks.reproduce.results import TRAINING, Results
 from benchmarks.reproduce.units import make_unit, make_units
@@ -108,7 +108,7 @@ def document(
         *_settings(grid, profile, rows),
         *_tests(grid, profile, rows, scores),
         *_conclusions(grid, rows, scores, seedless),
-        *_sweeps(grid, scores, pictures),
+        *_sweeps(grid, scores, seedless, pictures),
         *_bands(rows),
         *_seeds(grid, profile, rows, scores),
     ]
@@ -221,7 +221,7 @@ def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: froz
         if row.published and row.baseline
     ]
     claims += grid.claims
-    sds = {}
+    sds: dict[tuple[str, str, str], float] = {}
     for measure in _TITLES:
         pairs = [(claim.better, claim.worse) for claim in claims if claim.measure == measure]
         # Beside a row without seeds, all of the other's noise counts.
@@ -253,30 +253,50 @@ def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: froz
     return [*lines, "", f"Of {len(claims)} conclusions: {summary}.", ""]
 
 
-def _sweeps(grid: Grid, scores: Scores, pictures: Sequence[str]) -> list[str]:
-    lines = ["## Sweeps", ""]
+def _sweeps(grid: Grid, scores: Scores, seedless: frozenset[str], pictures: Sequence[str]) -> list[str]:
+    pairs = [(row.name, row.baseline) for row in grid.rows if row.baseline and row.baseline not in seedless]
+    pairs += [
+        (sweep.point(value), sweep.point(sweep.reference))
+        for sweep in grid.sweeps
+        for value in sweep.values
+        if value != sweep.reference
+    ]
+    sd = comparisons.noise(scores, pairs, "dev")
+    lines = [wording.SWEEPS.format(noise=f"{sd:.2f}" if sd == sd else "not known yet")]
     lines += [f"![Sweeps]({picture})" for picture in pictures] + ([""] if pictures else [])
     for sweep in grid.sweeps:
-        points = [(value, sweep.point(value)) for value in sweep.values]
-        done = [(number, value, name) for number, (value, name) in enumerate(points) if name in scores]
         note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
-        lines += [f"**{sweep.title}.**{note}", ""]
-        if not done:
-            lines += ["Not measured yet.", ""]
-            continue
-        lines += [
-            "| value | seeds | STS-B dev | STS average |"
-            + (" paper's STS-B dev |" if sweep.published else "")
-        ]
-        lines += ["|---" * (5 if sweep.published else 4) + "|"]
-        for number, value, name in done:
-            seeds = str(len(comparisons.values_of(scores, name, "dev")))
-            cells = [str(value), seeds, _cell(scores, name, "dev"), _cell(scores, name, "average")]
-            cells += [f"{sweep.published[number]:.2f}"] if sweep.published else []
-            lines.append(f"| {' | '.join(cells)} |")
-        absent = [str(value) for value, name in points if name not in scores]
-        lines += ["", *([f"Missing: {', '.join(absent)}.", ""] if absent else [])]
+        lines += [f"**{sweep.title}.**{note}", "", *_sweep(sweep, scores, sd), ""]
     return lines
+
+
+def _sweep(sweep: Sweep, scores: Scores, sd: float) -> list[str]:
+    points = comparisons.shared(scores, [sweep.point(value) for value in sweep.values])
+    if not points:
+        return ["Not measured yet."]
+    best = sweep.reference
+    lines = [
+        f"| value | seeds | STS-B dev | STS average | Δ dev to {best} |"
+        + (f" paper's STS-B dev | paper's Δ to {best} |" if sweep.published else "")
+        + " verdict |"
+    ]
+    lines += ["|---" * (8 if sweep.published else 6) + "|"]
+    for number, value in enumerate(sweep.values):
+        name = sweep.point(value)
+        if name not in points:
+            continue
+        lower = max(sweep.published) - sweep.published[number] if sweep.published else 0.0
+        found = comparisons.difference(points, sweep.point(best), name, "dev") if value != best else None
+        cells = [str(value), str(len(points[name])), *(_cell(points, name, m) for m in ("dev", "average"))]
+        cells += [_signed(-found.mean, found.sd) if found else ""]
+        if sweep.published:
+            cells += [f"{sweep.published[number]:.2f}", f"{-lower:.2f}" if found else ""]
+        said = comparisons.verdict(found, sd, lower) if found else ""
+        if not sweep.published and sweep.best is None and said in ("holds", "reversed"):
+            said = "differs"  # nobody claimed anything
+        lines.append(f"| {' | '.join([*cells, said])} |")
+    absent = [str(value) for value in sweep.values if sweep.point(value) not in points]
+    return [*lines, *(["", f"Missing: {', '.join(absent)}."] if absent else [])]
 
 
 def _bands(rows: Sequence[Row]) -> list[str]:

@@ -139,6 +139,8 @@ class Sweep:
         What the values are called on the axis; the values themselves by default.
     published
         STS-B dev of each value in the paper, × 100; empty where it has none.
+    best
+        The value the paper found best, where it gives no numbers.
     default
         The value that the row itself has, so that its point is the row and is not trained again.
     """
@@ -151,8 +153,16 @@ class Sweep:
     stage: str = ""
     labels: tuple[Any, ...] = ()
     published: tuple[float, ...] = ()
+    best: Any = None
     default: Any = None
     note: str = ""
+
+    @property
+    def reference(self) -> Any:
+        """The value the others are compared with: the paper's best, or the default if it names none."""
+        if self.published:
+            return self.values[self.published.index(max(self.published))]
+        return self.default if self.best is None else self.best
 
     def point(self, value: Any) -> str:
         """Name of a point, which is also the name of its stage."""

@@ -1,5 +1,6 @@
 """Differences, noise and verdicts, and the document that says them."""
 
+import dataclasses
 import math
 from pathlib import Path
 
@@ -9,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reproduce import comparisons, curves
-from benchmarks.reproduce.comparisons import Difference, difference, noise, threshold, verdict
-from benchmarks.reproduce.evidence import document, scores_of
+from benchmarks.reproduce.comparisons import Difference, difference, noise, shared, threshold, verdict
+from benchmarks.reproduce.evidence import _sweep, document, scores_of
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import TRAINING, Result
@@ -39,6 +40,20 @@ def test_a_row_without_seeds_stands_beside_each_seed():
     found = difference(scores, "a", "none", "dev", frozenset({"none"}))
     assert found == Difference(3.0, pytest.approx(math.sqrt(2)), 2)
     assert difference(scores, "none", "a", "dev", frozenset({"none"})).mean == -3.0
+
+
+def test_values_of_a_sweep_are_compared_over_the_seeds_they_share():
+    scores = {
+        "many": {0: {"dev": 9.0}, 1: {"dev": 8.0}, 42: {"dev": 1.0}},
+        "one": {42: {"dev": 2.0}},
+        "other": {0: {"dev": 7.0}},
+    }
+    assert shared(scores, ["many", "one", "absent"]) == {
+        "many": {42: {"dev": 1.0}},
+        "one": {42: {"dev": 2.0}},
+    }
+    assert shared(scores, ["one", "other"]) == {}
+    assert shared(scores, []) == {}
 
 
 @given(st.lists(st.lists(st.tuples(points, points), min_size=1, max_size=5), min_size=1, max_size=5))
@@ -138,6 +153,27 @@ def test_a_point_that_is_the_row_itself_has_its_scores(drawn):
     scores = drawn[-1]
     assert scores["rate-3e-05"] == scores["simcse"]
     assert comparisons.values_of(scores, "rate-3e-05", "dev") == {42: 66.0, 0: 64.0}
+
+
+def test_a_sweep_says_what_it_says_of_the_papers_best_value(small_grid):
+    sweep = load_grid(small_grid).sweeps[0]
+    assert sweep.reference == 3e-5  # 71 in the paper, 70 the other
+    scores = {
+        "rate-1e-05": {0: {"dev": 64.0}, 1: {"dev": 65.0}},
+        "rate-3e-05": {0: {"dev": 66.0}, 1: {"dev": 66.0}},
+    }
+    lines = _sweep(sweep, scores, 0.5)  # a mean difference of 1.5 varies by 0.71: 1.0 counts
+    assert lines[2:] == [
+        "| 1e-05 | 2 | 64.50 ± 0.71 |  | -1.50 ± 0.71 | 70.00 | -1.00 | holds |",
+        "| 3e-05 | 2 | 66.00 ± 0.00 |  |  | 71.00 |  |  |",
+    ]
+    assert _sweep(sweep, scores, 2.0)[2].endswith("| within noise |")
+    scores["rate-1e-05"] = {0: {"dev": 68.0}, 1: {"dev": 68.0}}
+    assert _sweep(sweep, scores, 0.5)[2].endswith("| +2.00 ± 0.00 | 70.00 | -1.00 | reversed |")
+    without = dataclasses.replace(sweep, published=())
+    assert without.reference == 3e-5  # the default
+    assert _sweep(without, scores, 0.5)[2].endswith("| +2.00 ± 0.00 | differs |")
+    assert _sweep(dataclasses.replace(without, best=3e-5), scores, 0.5)[2].endswith("| reversed |")
 
 
 def test_curves_need_two_points(drawn, tmp_path):
