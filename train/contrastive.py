@@ -12,14 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from train import losses
 from train.additions import Addition, rows_mean
 from train.additions import Batch as Gathered
 from train.distributed import Ranks
-from train.losses.masks import NO_TEXT, no_negatives
-from train.losses.nt_xent import nt_xent
-from train.losses.one_way import one_way
-from train.losses.symmetric import symmetric
 from train.masked_objective import CORPUS, NOTHING, autocast, make_masking, masked_loss
+from train.masks import NO_SENTENCE, NO_TEXT, no_negatives
 from train.mlm import MaskedSlice
 from train.model import Model, draw_key
 from train.order import rank_slice
@@ -66,7 +64,7 @@ class ContrastiveObjective:
         self.pad = tokenizer.pad_token_id
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
         self.views = ViewChooser(recipe, tokenizer, self.rows)
-        self.columns = self.views.columns
+        self.columns, self.once = self.views.columns, self.views.once
         self.masking = make_masking(recipe, tokenizer) if recipe.mlm_weight else None
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
         self.sizes = [item.stop - item.start for item in slices]
@@ -223,16 +221,19 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
     negatives
         Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; one-way layouts.
     """
-    if recipe.loss == "nt-xent":
+    loss = losses.find(recipe.loss)
+    function = getattr(loss, recipe.loss.replace("-", "_"))
+    if loss.LAYOUT == "pool":
         # (B, views, h) to pairs of views: all anchors, then all negatives of the first stage, …
         first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
         ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
         partner = torch.arange(len(ids), device=ids.device).roll(len(first))
-        excluded = no_negatives(ids, ids[partner], ids, partner, recipe.mask_equal_texts)
-        return rows_mean(nt_xent(first, second, excluded, recipe.temperature), ids != NO_TEXT)
+        excluded = no_negatives(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
+        return rows_mean(function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
-    excluded = no_negatives(rows, texts[:, 1], columns, own, recipe.mask_equal_texts)
+    beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
+    excluded = no_negatives(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
     if recipe.negative_scope == "own":
         for column in range(1, texts.shape[1] - 1):
             others = excluded[:, column * len(rows) : (column + 1) * len(rows)]
@@ -243,7 +244,6 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
         for column in range(1, texts.shape[1] - 1):
             bonus[own, own + column * len(rows)] = recipe.hard_negative_weight
     candidates = torch.cat([z[:, 1:].transpose(0, 1).flatten(0, 1), *(vectors for vectors, _ in negatives)])
-    function = symmetric if recipe.loss == "symmetric" else one_way
     return rows_mean(function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 

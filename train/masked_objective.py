@@ -41,6 +41,7 @@ class MaskedObjective:
     """Mean negative log-likelihood (nats) of the hidden tokens of the global batch."""
 
     columns = (CORPUS,)
+    once: tuple[str, ...] = ()
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks

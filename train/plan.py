@@ -34,7 +34,7 @@ def plan(run: Run, ranks: Ranks) -> str:
     pooling = recipe.pooling or encoder.pooling
     model = Model(encoder.model, pooling, recipe)
     names = objective.columns
-    draws = {name: stage_draws(store, name) for name in names}
+    draws = {name: stage_draws(store, name)[: 1 if name in objective.once else None] for name in names}
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
     width = (recipe.precision == "float64" and 8) or 4
     views = objective.views.count(0)[1] if isinstance(objective, ContrastiveObjective) else 1

@@ -13,7 +13,7 @@ from typing import Any
 from augment_cli.errors import MissingError, UsageError
 
 FOLDER = Path(__file__).parent / "recipes"
-ADDITIONS = Path(__file__).parent / "additions"
+ADDITIONS, LOSSES, HEADS = (Path(__file__).parent / name for name in ("additions", "losses", "heads"))
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,11 @@ class Recipe:
 
     # --- what is learned
     objective: str = "contrastive"  # contrastive | mlm
-    loss: str = "one-way"  # one-way | symmetric | nt-xent, see train/losses
+    loss: str = "one-way"  # one-way | symmetric | ranking-pos-neg | nt-xent: the files of train/losses
     temperature: float = 0.05
-    head: str = "tanh"  # tanh | batch-norm | relu | none, see train/heads.py; never part of what is saved
+    head: str = (
+        "tanh"  # tanh | batch-norm | relu | none: the files of train/heads; never part of what is saved
+    )
     pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else mean
     positives: tuple[str, ...] = (
         "self",
@@ -94,10 +96,15 @@ class Recipe:
         return dataclasses.asdict(self)
 
 
+def names_in(folder: Path) -> tuple[str, ...]:
+    """What the files of a folder are called in recipes."""
+    return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("[a-z]*.py")))
+
+
 _CHOICES = {
     "objective": ("contrastive", "mlm"),
-    "loss": ("one-way", "symmetric", "nt-xent"),
-    "head": ("tanh", "batch-norm", "relu", "none"),
+    "loss": names_in(LOSSES),
+    "head": names_in(HEADS),
     "negative_layout": ("pool", "columns"),
     "negative_scope": ("all", "own"),
     "schedule": ("linear", "constant", "warmup-stable-decay"),
@@ -233,14 +240,27 @@ def _check(recipe: Recipe, where: str) -> None:
         raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
-    if recipe.negatives and recipe.loss != "nt-xent" and recipe.negative_layout == "pool":
+    if recipe.negatives or recipe.hard_negative_weight or recipe.negative_scope == "own":
+        _check_negatives(recipe, where)
+
+
+def _check_negatives(recipe: Recipe, where: str) -> None:
+    from train.losses import find  # which loads torch
+
+    layout = find(recipe.loss).LAYOUT
+    if recipe.negatives and recipe.negative_layout != layout:
+        fitting = [name for name in names_in(LOSSES) if recipe.negative_layout == find(name).LAYOUT]
         raise UsageError(
-            f'{where}: negative_layout "pool" needs loss "nt-xent"; use "columns" with {recipe.loss}'
+            f'{where}: negative_layout "{recipe.negative_layout}" needs loss {_or(fitting)}; with '
+            f'"{recipe.loss}" write negative_layout = "{layout}"'
         )
-    if recipe.negatives and recipe.loss == "nt-xent" and recipe.negative_layout == "columns":
-        raise UsageError(f'{where}: negative_layout "columns" needs loss "one-way" or "symmetric"')
-    if recipe.negative_scope == "own" and recipe.loss == "nt-xent":
-        raise UsageError(f'{where}: negative_scope "own" needs negative_layout "columns"')
+    for key in ("hard_negative_weight", "negative_scope"):
+        if layout != "columns" and getattr(recipe, key) != getattr(Recipe, key):
+            raise UsageError(f'{where}: {key} = {getattr(recipe, key)!r} needs negative_layout "columns"')
+
+
+def _or(names: Sequence[str]) -> str:
+    return " or ".join(f'"{name}"' for name in names)
 
 
 def _parse(text: str) -> Any:

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     objective = (MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective)(
         recipe, starting.tokenizer, ranks
     )
-    store, stages = open_columns(run.store, objective.columns, starting.tokenizer, ranks)
+    store, stages = open_columns(run.store, objective.columns, starting.tokenizer, ranks, objective.once)
     keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
@@ -267,19 +267,25 @@ def train(run: Run, ranks: Ranks) -> Outcome:
 
 
 def open_columns(
-    path: Path, names: tuple[str, ...], tokenizer: Any, ranks: Ranks
+    path: Path, names: tuple[str, ...], tokenizer: Any, ranks: Ranks, once: Sequence[str] = ()
 ) -> tuple[Store, dict[str, list[str]]]:
-    """Open a store and the token-id stages of the named text stages, tokenising first what is not yet."""
+    """Open a store and the token-id stages of the named text stages, tokenising first what is not yet.
+
+    Parameters
+    ----------
+    once
+        Stages of which only the first draw is read.
+    """
+
+    def columns(store: Store) -> dict[str, list[str]]:
+        draws = {name: stage_draws(store, name)[: 1 if name in once else None] for name in names}
+        return {name: [cache_tokens(store, draw, tokenizer) for draw in of] for name, of in draws.items()}
+
     if ranks.is_first:
-        store = Store.open(path)
-        for name in names:
-            for draw in stage_draws(store, name):
-                cache_tokens(store, draw, tokenizer)
+        columns(Store.open(path))
     ranks.barrier()
     store = Store.open(path)
-    return store, {
-        name: [cache_tokens(store, draw, tokenizer) for draw in stage_draws(store, name)] for name in names
-    }
+    return store, columns(store)
 
 
 def dev_test(run: Run, store: Store) -> Evaluate:

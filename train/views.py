@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from train.additions import Ids, Row, make_views
-from train.losses.masks import NO_TEXT
 from train.masked_objective import CORPUS
+from train.masks import NO_TEXT
 from train.order import MASKED
 from train.padding import with_special
 from train.reader import Batch
@@ -32,6 +32,8 @@ class ViewChooser:
     ----------
     columns
         Stages to read, the corpus first.
+    once
+        Those of them of which every epoch reads the first draw.
     added
         What each addition appends, in the recipe's order.
     """
@@ -43,6 +45,8 @@ class ViewChooser:
         stages = [CORPUS, *recipe.positives, *recipe.negatives]
         stages += [stage for views in self.added for stage in views.stages]
         self.columns = tuple(dict.fromkeys(stage for stage in stages if stage != SELF))
+        fixed = {stage for views in self.added for stage in views.once}
+        self.once = tuple(sorted(fixed - {*recipe.positives, *recipe.negatives}))
 
     def uses_negatives(self, step: int) -> bool:
         """Whether this is one of the recipe's negative steps (UNA: every alpha-th, from step 0)."""

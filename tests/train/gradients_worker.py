@@ -34,28 +34,36 @@ def settings():
         yield f"{precision} symmetric", {"precision": precision, "loss": "symmetric", "hard_negative_weight":
         0.5,
                                          "negatives": ("una",), "negative_layout": "columns"}  # fmt: skip
+        yield f"{precision} ranking-pos-neg", {
+            "precision": precision, "loss": "ranking-pos-neg", "negatives": ("una", "pi"),
+            "negative_layout": "columns",
+        }  # fmt: skip
         yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
         yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
-    # Additions: what they draw and remember is that of the global batch, whoever encodes it.
+    # Additions: what they draw and remember is that of the global batch, whoever encodes it, in what pieces.
     added = {
         "batch norm and discriminator": {
             "loss": "symmetric", "head": "batch-norm",
             "discriminator": {"stages": ["una", "pi"], "weight": 0.3},
         },
+        "augmented positive and discriminator": {
+            "discriminator": {"stages": ["una", "pi"], "weight": 0.3, "positive": "augmented"},
+        },
         "neighbourhood": {
-            "loss": "nt-xent", "head": "relu", "chunk": 7,
+            "loss": "nt-xent", "head": "relu",
             "neighbourhood": {"neighbours": 13, "radius": 2.0, "gradient": "full", "steps": 2},
         },
         "queue and noise": {
             "momentum": {"rate": 0.5, "queue": 20}, "gaussian_negatives": {"count": 8}, "repetition": {},
             "soft_negative": {"stage": "pi", "weight": 0.3}, "latent_augmentation": {"kind": "linear"},
         },
-        "interpolation": {"latent_augmentation": {"strength": 0.5}},
-        "jitter": {"pca_jitter": {"layer": 1, "level": 10.0, "draws": "each"}},
+        "interpolation": {"latent_augmentation": {"strength": 0.5, "sample": 0.5}},
+        "jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0, "draws": "each"}},
     }  # fmt: skip
     for name, values in added.items():
-        for precision in ("float64", "fp32")[: 2 if "chunk" in values or "head" in values else 1]:
-            yield f"{precision} {name}", {"precision": precision} | values
+        for precision in ("float64", "fp32")[: 2 if "head" in values else 1]:
+            for chunk in (0, 7):
+                yield f"{precision} {name} chunk {chunk}", {"precision": precision, "chunk": chunk} | values
 
 
 def main():

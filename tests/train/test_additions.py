@@ -109,8 +109,24 @@ LEARNING = {
     "esimcse": {"repetition": {}, "momentum": {"queue": 40}},
     "gaussian_negatives": {"gaussian_negatives": {"count": 48}},
     "latent_augmentation": {"latent_augmentation": {"kind": "linear", "strength": 0.5}},
-    "pca_jitter": {"pca_jitter": {"layer": 1, "level": 10.0}},
+    "pca_jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0}},
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path, name):
+    tables = set(LEARNING[name]) & set(additions())
+    assert tables
+    for table in tables:
+        learned = []
+        without = {key: value for key, value in LEARNING[name].items() if key != table}
+        if table == "pca_jitter":  # a hooked encoder rounds otherwise, so: no noise, but the hook
+            without[table] = LEARNING[name][table] | {"level": 0.0}
+        for number, values in enumerate((LEARNING[name], without)):
+            out = tmp_path / f"{table}-{number}"
+            go(tiny_store, tiny_encoder, out, {"learning_rate": 1e-3, "steps": 3, "dropout": 0.0} | values)
+            learned.append(load_file(out / "best/model.safetensors"))
+        assert any(not torch.equal(learned[0][key], learned[1][key]) for key in learned[0]), table
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from train.additions.discriminator import classification_loss, scale_gradient
 from train.contrastive import ContrastiveObjective
 from train.distributed import join
 from train.heads import make_head
-from train.losses.masks import NO_TEXT
+from train.masks import NO_TEXT
+from train.model import Model
 from train.reader import Reader
 from train.recipe import load_recipe, make_recipe
 from train.run import open_columns
@@ -194,6 +195,77 @@ def test_projection_normalises_over_all_views_of_the_batch():
     torch.testing.assert_close(head(x), expected)
     assert [tuple(p.shape) for p in head.parameters()] == [(8, 4), (8,), (8,), (4, 8)]
     assert head.dimension == 4
+
+
+def normalised(x):
+    return (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5)
+
+
+@pytest.mark.parametrize("alpha", [-2.0, 0.5])
+def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, numeric_gradient, alpha):
+    """Batch norm over all views there are, symmetric contrast, λ times the term, α on its gradient alone."""
+    from eval.encoder import load_encoder
+
+    weight, rows = 0.3, 5
+    recipe = make_recipe(
+        {
+            "batch": rows, "loss": "symmetric", "head": "batch-norm", "temperature": 0.5, "pooling": "mean",
+            "discriminator": {"stages": STAGES, "weight": weight, "alpha": alpha, "dropout": 0.0},
+        }
+    )  # fmt: skip
+    encoder = load_encoder(tiny_encoder)
+    torch.manual_seed(3)
+    model = Model(encoder.model, "mean", recipe).double().train()
+    objective = ContrastiveObjective(recipe, encoder.tokenizer, join())
+    values, labels = draw(rows, 3, 32), np.array([[0, 0], [1, 0], [2, 0], [1, 0], [0, 0]])
+    texts = torch.arange(3 * rows).reshape(rows, 3)
+    texts[4] = NO_TEXT  # a filler, which no statistic may count
+    embeddings = torch.tensor(values, requires_grad=True)
+    batch = make_batch(
+        embeddings, texts=texts, labels=torch.tensor(labels), head=model.apply_head, own=slice(0)
+    )
+    total, metrics, _ = objective.loss(model, batch)
+    total.backward()
+    first, last = (model.head[place].weight.detach().numpy() for place in (0, 3))
+    layers = [parameter.detach().numpy() for parameter in model.additions["discriminator"].parameters()]
+
+    def z_of(x):
+        hidden = np.maximum(normalised(x[:4].reshape(12, 32) @ first.T), 0)
+        return normalised(hidden @ last.T).reshape(4, 3, 32)
+
+    def contrast_of(x):
+        z = z_of(x)
+        z /= np.linalg.norm(z, axis=2, keepdims=True)
+        logits = z[:, 0] @ z[:, 1].T / 0.5
+        both = [np.log(np.exp(side).sum(1)) - np.diag(side) for side in (logits, logits.T)]
+        return float(np.mean(both))
+
+    def term_of(x):
+        return float(reference_term(z_of(x), *labels[:4].T, layers, "augmentation"))
+
+    assert metrics["loss"] == pytest.approx(contrast_of(values), rel=1e-9)
+    assert metrics["discriminator_loss"] == pytest.approx(term_of(values), rel=1e-9)
+    assert total.item() == pytest.approx(contrast_of(values) + weight * term_of(values), rel=1e-9)
+    expected = numeric_gradient(contrast_of, values) + weight * alpha * numeric_gradient(term_of, values)
+    np.testing.assert_allclose(embeddings.grad, expected, atol=1e-7)
+
+
+def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_encoder):
+    """`una` has two draws in the store."""
+    from eval.encoder import load_encoder
+
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+
+    def draws(**values):
+        redraw = values.pop("redraw", False)
+        recipe = make_recipe({"discriminator": {"stages": ["una", "pi"], "redraw": redraw}} | values)
+        objective = ContrastiveObjective(recipe, tokenizer, join())
+        _, stages = open_columns(tiny_store, objective.columns, tokenizer, join(), objective.once)
+        return {name: len(found) for name, found in stages.items()}
+
+    assert draws() == {"corpus": 1, "una": 1, "pi": 1}
+    assert draws(redraw=True) == {"corpus": 1, "una": 2, "pi": 1}
+    assert draws(negatives=("una",), negative_layout="columns")["una"] == 2  # the negatives go on as ever
 
 
 def test_settings_are_checked():

@@ -114,11 +114,11 @@ def test_only_the_positive_is_changed(make_addition, make_batch):
 def reference_jitter(hidden, alpha, noise):
     """By the d × d covariance, one sentence at a time."""
     norm = np.linalg.norm(hidden)
-    X = hidden / norm
-    X = X - X.mean()
-    values, vectors = np.linalg.eigh(X.T @ X / max(1, len(X) - 1))
+    if len(hidden) == 1:  # one token varies in no direction
+        return hidden
+    values, vectors = np.linalg.eigh(np.cov(hidden / norm, rowvar=False))
     added = np.zeros(hidden.shape[1])
-    for k in range(min(len(X), hidden.shape[1])):
+    for k in range(min(hidden.shape)):
         value, vector = values[-1 - k], vectors[:, -1 - k]
         if value < 1e-14:  # a direction without variance adds nothing
             continue

@@ -16,7 +16,7 @@ from train.additions.momentum import Momentum
 from train.additions.momentum import Settings as Queue
 from train.additions.repetition import Settings, repeat
 from train.contrastive import contrast
-from train.losses.masks import NO_SENTENCE, NO_TEXT
+from train.masks import NO_SENTENCE, NO_TEXT
 from train.model import start
 from train.recipe import load_recipe, make_recipe
 

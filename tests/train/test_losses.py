@@ -8,12 +8,15 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
+from train import losses
 from train.contrastive import contrast
-from train.losses.masks import NO_TEXT, no_negatives
+from train.heads import make_head
 from train.losses.nt_xent import nt_xent
 from train.losses.one_way import one_way
+from train.losses.ranking_pos_neg import ranking_pos_neg
 from train.losses.symmetric import symmetric
-from train.recipe import make_recipe
+from train.masks import NO_TEXT, no_negatives
+from train.recipe import HEADS, LOSSES, make_recipe, names_in
 
 TAU = 0.05
 
@@ -38,6 +41,20 @@ def reference_symmetric(z, candidates, excluded, tau, bonus):
     n = len(z)
     back = reference_one_way(candidates[:n], z, excluded[:, :n].T, tau, np.zeros((n, n)))
     return (reference_one_way(z, candidates, excluded, tau, bonus) + back) / 2
+
+
+def reference_ranking_pos_neg(z, candidates, excluded, tau, bonus):
+    n = len(z)
+    back = []
+    for j in range(n):  # pair j: its positive and its negatives are every n-th candidate
+        terms = {
+            (i, c): math.exp(cos(z[i], candidates[c]) / tau + bonus[i, c])
+            for i in range(n)
+            for c in range(j, len(candidates), n)
+            if not excluded[i, c]
+        }
+        back.append(-math.log(terms[j, j] / sum(terms.values())))
+    return (reference_one_way(z, candidates, excluded, tau, bonus) + np.array(back)) / 2
 
 
 def reference_nt_xent(first, second, excluded, tau):
@@ -73,9 +90,14 @@ def some_excluded(rows, columns, own, seed=3):
 
 @pytest.mark.parametrize("negatives", [0, 1, 3])
 @pytest.mark.parametrize(
-    ("loss", "reference"), [(one_way, reference_one_way), (symmetric, reference_symmetric)]
+    ("loss", "reference"),
+    [
+        (one_way, reference_one_way),
+        (symmetric, reference_symmetric),
+        (ranking_pos_neg, reference_ranking_pos_neg),
+    ],
 )
-def test_one_way_and_symmetric(loss, reference, negatives):
+def test_losses_with_columns(loss, reference, negatives):
     rows, d = 5, 4
     z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
     excluded = some_excluded(rows, len(candidates), np.arange(rows))
@@ -113,6 +135,25 @@ def test_nt_xent():
             return float(weights @ reference_nt_xent(*pair, excluded, 0.5))
 
         np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, value), atol=2e-8)
+
+
+def test_without_hard_negatives_the_two_symmetric_losses_are_one():
+    z, candidates = torch.tensor(draw(5, 4)), torch.tensor(draw(5, 4, seed=1))
+    excluded = torch.tensor(some_excluded(5, 5, np.arange(5)))
+    both = [loss(z, candidates, excluded, TAU) for loss in (symmetric, ranking_pos_neg)]
+    torch.testing.assert_close(*both, rtol=1e-12, atol=0)
+
+
+def test_a_loss_is_found_by_its_file():
+    assert {"one-way", "symmetric", "ranking-pos-neg", "nt-xent"} <= set(names_in(LOSSES))
+    for name in names_in(LOSSES):
+        found = losses.find(name)
+        assert callable(getattr(found, name.replace("-", "_")))
+        assert found.LAYOUT in ("columns", "pool")
+        assert found.FURTHER_NEGATIVES in (True, False)
+    for name in names_in(HEADS):
+        head = make_head(name, 6)
+        assert head(torch.ones(3, 6)).shape == (3, head.dimension)
 
 
 def test_known_values():
@@ -163,6 +204,27 @@ def test_equal_texts_fillers_and_missing_negatives_are_no_negatives():
     assert without.int().tolist()[0] == [0, 0, 0, 1, 0, 1, 0, 0]
 
 
+@pytest.mark.parametrize("loss", ["one-way", "symmetric", "nt-xent"])
+def test_the_augmented_positive_of_an_equal_sentence_is_no_negative(loss):
+    """Rows 0 and 2 hold one sentence, each with a positive of its own; all that is equal drops out."""
+    z = draw(4, 2, 6)
+    texts = torch.tensor([[1, 10], [2, 20], [1, 30], [3, 40]])
+    found = float(contrast(make_recipe({"loss": loss}), torch.from_numpy(z), texts, []))
+    views = [(row, side) for row in range(4) for side in (0, 1)]
+    every = []
+    for row, side in views:
+        wrong = {"one-way": [1], "symmetric": [1 - side], "nt-xent": [0, 1]}[loss]
+        if loss == "one-way" and side:
+            continue
+        # Of the sentence's equal, 2 and 0, nothing is met but what is its own.
+        met = [(r, s) for r, s in views if s in wrong and r != row and {r, row} != {0, 2}]
+        right = math.exp(cos(z[row, side], z[row, 1 - side]) / TAU)
+        every.append(-math.log(right / (right + sum(math.exp(cos(z[row, side], z[m]) / TAU) for m in met))))
+    assert found == pytest.approx(np.mean(every), rel=1e-10)
+    everyone = make_recipe({"loss": loss, "mask_equal_texts": False})
+    assert float(contrast(everyone, torch.from_numpy(z), texts, [])) > found
+
+
 def test_negative_scope_own_meets_only_the_row_s_own_negatives():
     z = draw(4, 4, 6)  # anchor, positive, two negatives
     texts = torch.arange(16).view(4, 4)
@@ -178,6 +240,22 @@ def test_negative_scope_own_meets_only_the_row_s_own_negatives():
     assert float(contrast(everyone, torch.from_numpy(z), texts, [])) > float(found) + 1e-6
 
 
-def test_negative_scope_own_needs_columns():
-    with pytest.raises(UsageError, match="negative_scope"):
-        make_recipe({"loss": "nt-xent", "negatives": ["una"], "negative_scope": "own"})
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"negative_scope": "own"}, "negative_scope = 'own' needs negative_layout \"columns\""),
+        ({"hard_negative_weight": 0.5}, "hard_negative_weight = 0.5 needs"),
+        (
+            {"negative_layout": "columns"},
+            'needs loss "one-way" or "ranking-pos-neg" or "symmetric"; with "nt-xent"',
+        ),
+    ],
+)
+def test_a_pool_has_no_columns(values, message):
+    with pytest.raises(UsageError, match=message):
+        make_recipe({"loss": "nt-xent", "negatives": ["una"]} | values)
+
+
+def test_what_belongs_to_no_row_has_no_way_back():
+    with pytest.raises(UsageError, match="adds columns"):
+        make_recipe({"loss": "ranking-pos-neg", "momentum": {"queue": 8}})

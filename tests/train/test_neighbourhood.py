@@ -9,7 +9,7 @@ import torch
 from augment_cli.errors import UsageError
 from train.additions.neighbourhood import Settings, ascend, both_ways, neighbours, towards_neighbours
 from train.heads import make_head
-from train.losses.masks import NO_TEXT
+from train.masks import NO_TEXT
 from train.recipe import load_recipe, make_recipe
 
 TAU = 0.5

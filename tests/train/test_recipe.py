@@ -71,7 +71,7 @@ def test_changes_on_top():
         ("betas=0.9,1.5", "two numbers"),
         ("betas=0.9,0.9,0.9", "two numbers"),
         ("betas=a,b", "should be numbers"),
-        ("loss=triplet", "one-way, symmetric, nt-xent"),
+        ("loss=triplet", "one of nt-xent, one-way, ranking-pos-neg, symmetric"),
         ("negative_layout=columns", 'needs loss "one-way"'),
         ("batch", "write key=value"),
         ("compile=1", "should be a bool"),

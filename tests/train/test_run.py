@@ -16,8 +16,8 @@ from train.contrastive import ContrastiveObjective
 from train.distributed import join
 from train.evaluate import held_out_pairs, pair_retrieval
 from train.log import read_log
-from train.losses.masks import NO_TEXT
 from train.machine import has_fast_bf16
+from train.masks import NO_TEXT
 from train.model import Model, start
 from train.order import is_held_out
 from train.plan import _numbers as plan_numbers

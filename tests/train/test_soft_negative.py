@@ -8,7 +8,7 @@ import torch
 
 from augment_cli.errors import UsageError
 from train.additions.soft_negative import bidirectional_margin
-from train.losses.masks import NO_TEXT
+from train.masks import NO_TEXT
 from train.recipe import make_recipe
 
 

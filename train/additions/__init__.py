@@ -31,6 +31,7 @@ import torch
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
+from train import losses
 
 if TYPE_CHECKING:
     from train.model import Model
@@ -70,6 +71,8 @@ class Views:
     ----------
     stages
         Stages to read, besides the recipe's positives and negatives.
+    once
+        Those of them whose first draw is read in every epoch, though they have several.
     count
         Views appended to each row.
     labels
@@ -77,6 +80,7 @@ class Views:
     """
 
     stages: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
     count: int = 0
     labels: int = 0
 
@@ -237,7 +241,7 @@ def check_additions(recipe: Recipe, where: str) -> None:
         kind = find(name)
         if recipe.objective != "contrastive":
             raise UsageError(f'{where}: [{name}] needs objective "contrastive"')
-        if kind.negatives is not Addition.negatives and recipe.loss == "nt-xent":
+        if kind.negatives is not Addition.negatives and not losses.find(recipe.loss).FURTHER_NEGATIVES:
             raise UsageError(f'{where}: [{name}] adds columns, which needs loss "one-way" or "symmetric"')
         if wrong := kind.check(kind.settings_class(**values), recipe):
             raise UsageError(f"{where}: [{name}] {wrong}")

@@ -88,7 +88,8 @@ class Settings:
         three encodings a row (the paper's method). `augmented`: the augmented sentence is the positive, two
         encodings (its variant "positive").
     redraw
-        Draw the augmentation anew in each epoch; the paper found one draw for all epochs better.
+        Draw the augmentation anew in each epoch, and read another draw of stages that have several; the paper
+        found one draw for all epochs better.
     dropout
         In front of both layers.
     form
@@ -113,6 +114,7 @@ class _OneAugmentation(Views):
 
     def __init__(self, settings: Settings, seed: int) -> None:
         self.settings, self.seed, self.stages = settings, seed, settings.stages
+        self.once = () if settings.redraw else settings.stages
         self.count = 1 if settings.positive == "self" else 0
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
@@ -134,7 +136,8 @@ class Discriminator(Addition):
     Source: Tang et al. 2022, equation 2 and appendix. The layers are: reversal, dropout, linear (2h to 4h),
     tanh, dropout, linear (4h to K + 1), tanh. The paper's listing gives the last layer h outputs, which
     cannot be its K + 1 classes; K + 1 is what the code has. The loss is the mean over K + 1 classes (the
-    paper's K counts "no augmentation" already).
+    paper's K counts "no augmentation" already). The released loader pairs two different augmentations,
+    neither being the sentence itself, and stops at a column of another length; this is the paper's procedure.
     """
 
     settings_class = Settings

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from train.additions import Addition, Batch
-from train.losses.masks import NO_TEXT
+from train.masks import NO_TEXT
 
 if TYPE_CHECKING:
     from train.model import Model
@@ -39,7 +39,8 @@ class Momentum(Addition):
 
     In each step, after the gradients and before the optimiser: the running mean follows the encoder, encodes
     the anchors without dropout, and their vectors after the head enter the queue. The head is the one being
-    trained, not a running mean of it, as in the authors' code; the paper leaves that open. Equal texts are no
+    trained, not a running mean of it, as in the authors' code; the paper leaves that open. The queue goes on
+    from one epoch to the next, as in MoCo; the code, which trains one epoch, empties it. Equal texts are no
     negatives of each other here either.
 
     Source: Wu et al. 2022 (ESimCSE), after MoCo (He et al. 2020, equation 2).

@@ -6,6 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+LAYOUT = "pool"
+FURTHER_NEGATIVES = False
+
 
 def nt_xent(first: Tensor, second: Tensor, excluded: Tensor, temperature: float) -> Tensor:
     """Loss of each view, −log softmax of its partner among all other views of the pool.

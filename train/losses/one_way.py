@@ -6,6 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+LAYOUT = "columns"
+FURTHER_NEGATIVES = True
+
 
 def one_way(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None = None
@@ -35,8 +38,16 @@ def one_way(
     -----
     Source: Gao et al. 2021, equations 4 and 5. The positive stays in the denominator.
     """
+    logits = masked_logits(anchors, candidates, excluded, temperature, bonus)
+    labels = torch.arange(len(anchors), device=anchors.device)
+    return F.cross_entropy(logits, labels, reduction="none")
+
+
+def masked_logits(
+    anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None
+) -> Tensor:
+    """Cosines / τ with the bonus, −∞ where excluded; shape (B, C)."""
     logits = F.normalize(anchors, dim=-1) @ F.normalize(candidates, dim=-1).T / temperature
     if bonus is not None:
         logits = logits + bonus
-    labels = torch.arange(len(anchors), device=anchors.device)
-    return F.cross_entropy(logits.masked_fill(excluded, float("-inf")), labels, reduction="none")
+    return logits.masked_fill(excluded, float("-inf"))

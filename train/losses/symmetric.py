@@ -1,10 +1,13 @@
-"""Symmetric one-way InfoNCE: rows and columns of the same matrix, averaged (CLIP, AugCSE's code)."""
+"""Symmetric one-way InfoNCE: rows and columns of the same matrix, averaged (CLIP, AugCSE)."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 from train.losses.one_way import one_way
+
+LAYOUT = "columns"
+FURTHER_NEGATIVES = True
 
 
 def symmetric(
@@ -17,7 +20,8 @@ def symmetric(
 
     Notes
     -----
-    Source: Tang et al. 2022, the authors' code (`ranking_pos_neg`).
+    Source: Tang et al. 2022. Where there are hard negatives their code does otherwise, see
+    `train.losses.ranking_pos_neg`.
     """
     rows = len(anchors)
     forward = one_way(anchors, candidates, excluded, temperature, bonus)

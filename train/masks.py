@@ -9,7 +9,14 @@ NO_SENTENCE = -2  # the text id of a negative that stands for no sentence, such 
 NO_TEXT = -1  # the text id of a filler, or of a negative that its augmentation could not make
 
 
-def no_negatives(rows: Tensor, partners: Tensor, columns: Tensor, own: Tensor, equal: bool = True) -> Tensor:
+def no_negatives(
+    rows: Tensor,
+    partners: Tensor,
+    columns: Tensor,
+    own: Tensor,
+    equal: bool = True,
+    beside: Tensor | None = None,
+) -> Tensor:
     """Which columns are no negatives of which rows.
 
     Parameters
@@ -22,6 +29,9 @@ def no_negatives(rows: Tensor, partners: Tensor, columns: Tensor, own: Tensor, e
         Column of each row's positive, shape (R,); it is never excluded.
     equal
         Whether a column with the text of the row, or of its positive, is excluded.
+    beside
+        Text ids of the columns' own partners, shape (C,), `NO_SENTENCE` for a column that has none: the
+        positive of an equal sentence is no negative either, however it is augmented.
 
     Returns
     -------
@@ -30,6 +40,7 @@ def no_negatives(rows: Tensor, partners: Tensor, columns: Tensor, own: Tensor, e
     """
     excluded = (columns == NO_TEXT) | (rows == NO_TEXT)[:, None]
     if equal:
-        excluded |= (columns == rows[:, None]) | (columns == partners[:, None])
+        for texts in (columns,) if beside is None else (columns, beside):
+            excluded |= (texts == rows[:, None]) | (texts == partners[:, None])
     excluded[torch.arange(len(rows), device=rows.device), own] = False
     return excluded

@@ -1,0 +1,13 @@
+"""No head: the loss sees the embeddings."""
+
+from __future__ import annotations
+
+from torch import nn
+
+
+class NoneHead(nn.Identity):
+    """The embeddings as they are."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.dimension = dimension
