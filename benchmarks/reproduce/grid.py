@@ -159,10 +159,11 @@ class Sweep:
 
     @property
     def reference(self) -> Any:
-        """The value the others are compared with: the paper's best, or the default if it names none."""
+        """The value the others are compared with: the paper's best, else the default, else the first."""
         if self.published:
             return self.values[self.published.index(max(self.published))]
-        return self.default if self.best is None else self.best
+        known = (value for value in (self.best, self.default, self.values[0]) if value is not None)
+        return next(known)
 
     def point(self, value: Any) -> str:
         """Name of a point, which is also the name of its stage."""

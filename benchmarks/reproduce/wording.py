@@ -40,10 +40,10 @@ Of all together: {noise}.
 SWEEPS = """\
 ## Sweeps
 
-The values of a sweep are compared with the one the paper found best (with the default where it names none),
-seed by seed, over the seeds that all values measured have. A difference on STS-B dev counts as above; s over
-all pairs of row and baseline and of value and best value is {noise}. `holds`: worse than the paper's best
-value here too. Bars in the picture are standard deviations of these differences.
+The values of a sweep are compared with the one the paper found best (where it names none, with the default,
+or else the first), seed by seed, over the seeds that all values measured have. A difference on STS-B dev
+counts as above; s over all pairs of row and baseline and of value and best value is {noise}. `holds`: worse
+than the paper's best value here too. Bars in the picture are standard deviations of these differences.
 """
 
 BANDS = """\

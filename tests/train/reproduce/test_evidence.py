@@ -172,6 +172,7 @@ def test_a_sweep_says_what_it_says_of_the_papers_best_value(small_grid):
     assert _sweep(sweep, scores, 0.5)[2].endswith("| +2.00 ± 0.00 | 70.00 | -1.00 | reversed |")
     without = dataclasses.replace(sweep, published=())
     assert without.reference == 3e-5  # the default
+    assert dataclasses.replace(without, default=None).reference == 1e-5  # the first
     assert _sweep(without, scores, 0.5)[2].endswith("| +2.00 ± 0.00 | differs |")
     assert _sweep(dataclasses.replace(without, best=3e-5), scores, 0.5)[2].endswith("| reversed |")
 
