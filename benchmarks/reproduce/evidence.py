@@ -216,9 +216,15 @@ def _tests(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) ->
 def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[str]:
     titles = {row.name: row.title for row in rows}
     claims = [
-        Claim(row.name, row.baseline, row.published.measure, row.published.difference)
+        Claim(
+            row.name,
+            row.baseline,
+            item.measure,
+            item.difference,
+            note="" if item.model == "BERT-base" else item.model,
+        )
         for row in rows
-        if row.published and row.baseline
+        if (item := row.published) and row.baseline
     ]
     claims += grid.claims
     sds: dict[tuple[str, str, str], float] = {}
@@ -236,7 +242,11 @@ def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: froz
     )
     lines = [wording.CONCLUSIONS.format(noise=", ".join(known) or "none has two seeds yet")]
     count = dict.fromkeys(("holds", "reversed", "within noise", "noise unknown", "not measured"), 0)
+    notes: list[str] = []
     for claim in claims:
+        if claim.note and claim.note not in notes:
+            notes.append(claim.note)
+        mark = f" [{notes.index(claim.note) + 1}]" if claim.note else ""
         sd = sds[claim.measure, claim.better, claim.worse]
         found = comparisons.difference(scores, claim.better, claim.worse, claim.measure, seedless)
         said = comparisons.verdict(found, sd, claim.published, alike=claim.alike)
@@ -244,13 +254,18 @@ def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: froz
         least = comparisons.threshold(found, sd) if found else math.nan
         stated = "none" if claim.alike else f"{claim.published:+.2f}" if claim.published else "above 0"
         cells = [
-            titles[claim.better], titles[claim.worse], _TITLES[claim.measure], stated,
+            titles[claim.better], titles[claim.worse], _TITLES[claim.measure], stated + mark,
             _signed(found.mean, found.sd) if found else "", str(found.seeds) if found else "",
             f"{least:.2f}" if least == least else "", said,
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     summary = ", ".join(f"{number} {said}" for said, number in count.items() if number)
-    return [*lines, "", f"Of {len(claims)} conclusions: {summary}.", ""]
+    lines += [
+        "",
+        *(f"[{number}] {note}.  " for number, note in enumerate(notes, 1)),
+        *([""] if notes else []),
+    ]
+    return [*lines, f"Of {len(claims)} conclusions: {summary}.", ""]
 
 
 def _sweeps(grid: Grid, scores: Scores, seedless: frozenset[str], pictures: Sequence[str]) -> list[str]:

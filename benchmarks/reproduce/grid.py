@@ -178,6 +178,8 @@ class Claim:
     ----------
     alike
         Whether the claim is that there is no difference.
+    note
+        What to know about the paper's number.
     """
 
     better: str
