@@ -1,4 +1,4 @@
-"""The sweeps as curves: measured STS-B dev and STS average, the paper's STS-B dev beside them."""
+"""The sweeps as curves: differences to the paper's best value, measured, and in the paper beside them."""
 
 from __future__ import annotations
 
@@ -34,16 +34,14 @@ def draw_sweeps(grid: Grid, scores: Scores, path: Path) -> bool:
 
 
 def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float, float]]:
-    """Number of the value, mean, deviation of the difference to the reference (0 with one seed); points."""
+    """Number of the value, mean difference to the reference, its deviation (0 with one seed); points."""
     names = [sweep.point(value) for value in sweep.values]
     of_shared_seeds = comparisons.shared(scores, names)
     found = []
     for number, name in enumerate(names):
-        values = list(comparisons.values_of(of_shared_seeds, name, measure).values())
-        if values:
-            change = comparisons.difference(of_shared_seeds, name, sweep.point(sweep.reference), measure)
-            known = change is not None and not math.isnan(change.sd)
-            found.append((number, comparisons.spread(values)[0], change.sd if change and known else 0.0))
+        change = comparisons.difference(of_shared_seeds, name, sweep.point(sweep.reference), measure)
+        if change is not None:
+            found.append((number, change.mean, 0.0 if math.isnan(change.sd) else change.sd))
     return found
 
 
@@ -53,11 +51,15 @@ def _panel(panel: Any, sweep: Sweep, scores: Scores) -> None:
         if points:
             numbers, centers, sds = zip(*points, strict=True)
             panel.errorbar(numbers, centers, sds, marker=marker, capsize=3, label=title)
+    panel.axhline(0, color="0.7", linewidth=0.8, zorder=0)
     lines, names = panel.get_legend_handles_labels()
     if sweep.published:
         other = panel.twinx()
-        line = other.plot(range(len(sweep.values)), sweep.published, "k:", label="paper's STS-B dev (right)")
+        changes = [value - max(sweep.published) for value in sweep.published]
+        line = other.plot(range(len(changes)), changes, "k:", label="paper's STS-B dev (right)")
         lines, names = [*lines, *line], [*names, line[0].get_label()]
+    names_of_values = [str(value) for value in sweep.labels or sweep.values]
+    panel.set_ylabel(f"points above {names_of_values[sweep.values.index(sweep.reference)]}", fontsize=8)
     panel.set_title(sweep.title, fontsize=9)
-    panel.set_xticks(range(len(sweep.values)), [str(v) for v in sweep.labels or sweep.values], fontsize=8)
+    panel.set_xticks(range(len(sweep.values)), names_of_values, fontsize=8)
     panel.legend(lines, names, fontsize=7)

@@ -43,7 +43,7 @@ SWEEPS = """\
 The values of a sweep are compared with the one the paper found best (where it names none, with the default,
 or else the first), seed by seed, over the seeds that all values measured have. A difference on STS-B dev
 counts as above; s over all pairs of row and baseline and of value and best value is {noise}. `holds`: worse
-than the paper's best value here too. Bars in the picture are standard deviations of these differences.
+than the paper's best value here too. The picture shows these differences, with their deviations as bars.
 """
 
 BANDS = """\
