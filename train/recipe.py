@@ -27,9 +27,7 @@ class Recipe:
     objective: str = "contrastive"  # contrastive | mlm
     loss: str = "one-way"  # one-way | symmetric | ranking-pos-neg | nt-xent: the files of train/losses
     temperature: float = 0.05
-    head: str = (
-        "tanh"  # tanh | batch-norm | relu | none: the files of train/heads; never part of what is saved
-    )
+    head: str = "tanh"  # tanh | batch-norm | relu | none: the files of train/heads; never saved
     pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else mean
     positives: tuple[str, ...] = (
         "self",
