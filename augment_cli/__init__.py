@@ -15,7 +15,7 @@ from augment_cli.version import __version__
 
 # Loaded on first use, so that `augment-cli --help` need not wait for them.
 _LAZY = {
-    "Store": "augment_cli.store",
+    "Store": "augment_cli.store.store",
     "augment": "augment_cli.api",
     "fit": "augment_cli.api",
     "ingest_corpus": "augment_cli.api",

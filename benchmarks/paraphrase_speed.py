@@ -37,7 +37,7 @@ from augment_cli.neural.batches import plan_batches  # noqa: E402
 from augment_cli.neural.checks import one_line  # noqa: E402
 from augment_cli.neural.generation import Decoding, Seq2Seq  # noqa: E402
 from augment_cli.neural.loading import ModelFolder, find_model  # noqa: E402
-from augment_cli.pipeline import SAMPLE  # noqa: E402
+from augment_cli.session import SAMPLE  # noqa: E402
 
 BEAMS = 10
 NAIVE_BATCH = 4

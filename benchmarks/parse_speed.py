@@ -26,10 +26,10 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from augment_cli.engine import Engine
+from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
-from augment_cli.pipeline import Pipeline
+from augment_cli.session import Session
 
 
 def cpu_seconds() -> float:
@@ -54,14 +54,14 @@ def prepare(folder: Path, texts: list[str]) -> Path:
     """A store with the sentences as its corpus, in parts of half of them."""
     folder.mkdir()
     (folder / "in.txt").write_text("\n".join(texts) + "\n", "utf-8")
-    with Pipeline(folder / "store", Engine(1)) as stages:
+    with Session(folder / "store", Engine(1)) as stages:
         stages.ingest([folder / "in.txt"], IngestOptions(part_rows=-(-len(texts) // 2)), max_rejects=1)
     return folder / "store"
 
 
 def parse(store: Path, pipeline: str | None) -> None:
     """The stage, with two workers."""
-    with Pipeline(store, Engine(2)) as stages:
+    with Session(store, Engine(2)) as stages:
         stages.parse(pipeline)
 
 
@@ -96,7 +96,7 @@ def main() -> None:
                 seconds = timed(work)
                 wall[name] += seconds[0]
                 cpu[name] += seconds[1]
-            with Pipeline(store, Engine(1)) as stages:
+            with Session(store, Engine(1)) as stages:
                 parts = stages.store.stage("parses").parts.values()
                 words += sum(part.statistics["tokens"] for part in parts)
                 rows += stages.store.rows

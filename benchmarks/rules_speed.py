@@ -23,8 +23,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.runs import AugmentationRun, as_table, batches, make_run
-from augment_cli.store import Store
+from augment_cli.runs.rows import batches
+from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.store.store import Store
 
 
 def runs() -> Iterator[AugmentationRun]:

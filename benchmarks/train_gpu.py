@@ -22,10 +22,10 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from augment_cli.ingest import ingest
-from augment_cli.pipeline import SAMPLE
-from augment_cli.store import Store
-from train.distributed import join
-from train.log import read_log
+from augment_cli.session import SAMPLE
+from augment_cli.store.store import Store
+from train.machine.distributed import join
+from train.outputs.log import read_log
 from train.recipe import Recipe, make_recipe
 from train.run import Run, train
 

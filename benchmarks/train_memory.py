@@ -1,6 +1,6 @@
 """Peak memory of the reader over an epoch, for corpora of growing size: it stays what a window takes.
 
-    PYTHONPATH=. python -P benchmarks/train_memory.py --store STORE --encoder data/models/encoder
+PYTHONPATH=. python -P benchmarks/train_memory.py --store STORE --encoder data/models/encoder
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import argparse
 import resource
 from pathlib import Path
 
-from augment_cli.store import Store
-from eval.encoder import load_encoder
-from train.reader import Reader
-from train.tokens import cache_tokens
+from augment_cli.store.store import Store
+from eval.encoding.encoder import load_encoder
+from train.data.reader import Reader
+from train.data.tokens import cache_tokens
 
 
 class FirstParts(Store):

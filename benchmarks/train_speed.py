@@ -26,8 +26,8 @@ import time
 from pathlib import Path
 
 from augment_cli.ingest import ingest
-from augment_cli.store import Store
-from train.log import read_log
+from augment_cli.store.store import Store
+from train.outputs.log import read_log
 
 WARM, STEPS, BATCH, LENGTH = 15, 60, 64, 32
 ENCODER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024,
@@ -94,8 +94,8 @@ def make_encoder(folder: Path) -> Path:
     """A new BERT with the shipped encoder's vocabulary."""
     import torch
 
-    from train.export import export
-    from train.model import start
+    from train.model.model import start
+    from train.outputs.export import export
     from train.recipe import make_recipe
 
     tokenizer = folder / "tokenizer"

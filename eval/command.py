@@ -15,10 +15,10 @@ from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors import UsageError, UserError
-from eval import tables
-from eval.compare import RESAMPLES, compare
-from eval.results import ModelResults, find_results, read_results
-from eval.tasks import REGISTRY, Task, choose_tasks, load_registry
+from eval.results import tables
+from eval.results.compare import RESAMPLES, compare
+from eval.results.results import ModelResults, find_results, read_results
+from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 
 _EXAMPLES = """
 score an encoder on the STS test sets:
@@ -62,7 +62,7 @@ def _parser(name: str, summary: str) -> argparse.ArgumentParser:
 
 def _add_registry(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--registry", type=Path, default=REGISTRY, help="registry of tasks (default eval/tasks.toml)"
+        "--registry", type=Path, default=REGISTRY, help="registry of tasks (default eval/tasks/tasks.toml)"
     )
 
 
@@ -213,8 +213,8 @@ def _compare(arguments: Sequence[str]) -> None:
 
 
 def _leaks(arguments: Sequence[str]) -> None:
-    from eval.leaks import find_leaks, training_sentences
     from eval.runner import read_tables
+    from eval.tasks.leaks import find_leaks, training_sentences
 
     parser = _parser("leaks", "Which evaluation sentences occur in the training data?")
     parser.add_argument("source", type=Path, help="a store folder, or a text file with one sentence a line")

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.errors import MissingError
-from eval import clustering, geometry, intent, ordering, sts, transfer, whitening
-from eval.encoder import Encoder
-from eval.outcome import Outcome, caution, flaw, undefined
-from eval.static import StaticEncoder
-from eval.tasks import Table, Task, pairs_of, read_table, texts_of
+from eval.encoding import whitening
+from eval.encoding.encoder import Encoder
+from eval.encoding.static import StaticEncoder
+from eval.measures import geometry
+from eval.protocols import clustering, intent, ordering, sts, transfer
+from eval.results.outcome import Outcome, caution, flaw, undefined
+from eval.tasks.registry import Table, Task, pairs_of, read_table, texts_of
 
 PURITY_NEIGHBOURS = (1, 10, 100)
 GROMOV_ROWS = 1000  # the Vietoris-Rips filtration grows with the square of the rows
@@ -29,7 +31,7 @@ class Options:
     whiten
         Whiten each task's embeddings, fitted on that task's own sentences.
     classifier
-        Protocol of the transfer tasks, see `eval.transfer`.
+        Protocol of the transfer tasks, see `eval.protocols.transfer`.
     jobs
         Processes for nested cross-validation and the seeds of K-means; no score depends on it.
     gromov

@@ -11,12 +11,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eval import runner, tables
-from eval.encoder import Encoder, load_encoder, longest_input
-from eval.plots import plot_scores, plot_similarity
-from eval.results import ModelResults, read_results, write_encoder, write_file, write_result
-from eval.static import SUFFIXES, StaticEncoder, load_static
-from eval.tasks import Table, Task
+from eval import runner
+from eval.encoding.encoder import Encoder, load_encoder, longest_input
+from eval.encoding.static import SUFFIXES, StaticEncoder, load_static
+from eval.results import tables
+from eval.results.plots import plot_scores, plot_similarity
+from eval.results.results import ModelResults, read_results, write_encoder, write_file, write_result
+from eval.tasks.registry import Table, Task
 
 _BAR = (
     TextColumn("{task.description}"),

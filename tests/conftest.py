@@ -6,10 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import REPOSITORY
+
 # A shell that starts us in the background lets us ignore Ctrl-C, and so would every command we start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+# Fixtures that several folders use.
+pytest_plugins = [
+    "tests.helpers.commands",
+    "tests.helpers.fitted_stores",
+    "tests.helpers.made_stores",
+    "tests.helpers.parsing_fixtures",
+    "tests.helpers.small_models",
+]
 
 
 @pytest.fixture(scope="session")

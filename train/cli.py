@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 from augment_cli.errors import UsageError, UserError
-from train.environment import prepare
+from train.machine.environment import prepare
 
 ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
 
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     from train.recipe import load_recipe
 
     if args.recipe == "plot":
-        from train.plot import plot
+        from train.outputs.plot import plot
 
         if args.run is None:
             raise UsageError("plot which run? Write: python -m train plot FOLDER")
@@ -87,11 +87,11 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     except ValueError:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
 
-    from train.distributed import join, leave
-    from train.evaluate import has_stsb
+    from train.machine.distributed import join, leave
     from train.plan import plan
     from train.run import Run
-    from train.seeds import repeat
+    from train.watching.evaluate import has_stsb
+    from train.watching.seeds import repeat
 
     if recipe.evaluate_every and not recipe.held_out and not has_stsb(args.data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)

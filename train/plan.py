@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from augment_cli.store import Store
-from train.contrastive import ContrastiveObjective
-from train.distributed import Ranks
-from train.masked_objective import MaskedObjective
-from train.model import Model, start
-from train.order import epoch_rows, row_groups, steps_per_epoch
-from train.reader import changed_rows
+from augment_cli.store.store import Store
+from train.data.order import epoch_rows, row_groups, steps_per_epoch
+from train.data.reader import changed_rows
+from train.data.tokens import stage_draws
+from train.machine.distributed import Ranks
+from train.model.model import Model, start
+from train.objectives.contrastive import ContrastiveObjective
+from train.objectives.masked_language import MaskedObjective
 from train.run import Run
-from train.tokens import stage_draws
 
 
 def plan(run: Run, ranks: Ranks) -> str:

@@ -73,7 +73,7 @@ class Recipe:
     # --- machine
     precision: str = "fp32"  # fp32 | bf16 (autocast) | float64
     compile: bool = False
-    threads: int = 0  # torch threads of a process; 0: chosen by train.machine
+    threads: int = 0  # torch threads of a process; 0: chosen by train.machine.threads
 
     # --- watching
     evaluate_every: int = 125

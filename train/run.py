@@ -16,25 +16,25 @@ from typing import Any
 import torch
 
 from augment_cli.errors import MixError, UsageError
-from augment_cli.store import Store
-from eval.encoder import load_encoder
-from train import checkpoint
-from train.contrastive import ContrastiveObjective
-from train.distributed import Ranks
-from train.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
-from train.export import check_pooling, export, write_card
-from train.log import Log, Quiet
-from train.machine import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
-from train.masked_objective import CORPUS, MaskedObjective
-from train.model import Model, draw_key, start
-from train.order import epoch_rows, row_groups, steps_per_epoch
-from train.reader import Reader, ahead, changed_rows
+from augment_cli.store.store import Store
+from eval.encoding.encoder import load_encoder
+from train.data.order import epoch_rows, row_groups, steps_per_epoch
+from train.data.reader import Reader, ahead, changed_rows
+from train.data.tokens import cache_tokens, stage_draws
+from train.machine.distributed import Ranks
+from train.machine.signals import StopRequest
+from train.machine.threads import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
+from train.model.model import Model, draw_key, start
+from train.objectives.contrastive import ContrastiveObjective
+from train.objectives.masked_language import CORPUS, MaskedObjective
+from train.outputs import checkpoint
+from train.outputs.export import check_pooling, export, write_card
+from train.outputs.log import Log, Quiet
+from train.outputs.whiten import store_whitened
 from train.recipe import Recipe
 from train.schedule import clip, make_optimizer, rate_at
-from train.signals import StopRequest
-from train.tokens import cache_tokens, stage_draws
-from train.watch import Watch
-from train.whiten import store_whitened
+from train.watching.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
+from train.watching.watch import Watch
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
 FREE = frozenset(

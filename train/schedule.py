@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from train.model import Model
+from train.model.model import Model
 from train.recipe import Recipe
 
 

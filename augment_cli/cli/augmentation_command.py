@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from augment_cli import augmentations
-from augment_cli.augmentations.base import Augmentation
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded
-from augment_cli.engine import Engine
+from augment_cli.contract.augmentation import Augmentation
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
-from augment_cli.pipeline import Pipeline
-from augment_cli.runs import DEFAULT_SEED, AugmentationRun, make_run
-from augment_cli.schema import PART_ROWS
+from augment_cli.runs.run import DEFAULT_SEED, AugmentationRun, make_run
+from augment_cli.session import Session
+from augment_cli.store.schema import PART_ROWS
 
 
 def make_command(name: str) -> Callable[..., None]:
@@ -128,7 +128,7 @@ def run_augmentation(
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.plan import plan_run
+    from augment_cli.reports.plan import plan_run
 
     ingest_options = IngestOptions(text_column, id_column, limit, part_rows=PART_ROWS)
     if dry_run:
@@ -136,7 +136,7 @@ def run_augmentation(
         return
     chosen = None if parts is None else parse_parts(parts)
     engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Pipeline(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
+    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
         stages.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
         if pipeline is not None:
             stages.parse(pipeline, run.parses)

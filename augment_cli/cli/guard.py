@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import typer
 
 from augment_cli.errors import UserError
-from augment_cli.files import explain
+from augment_cli.store.files import explain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

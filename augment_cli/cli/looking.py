@@ -31,8 +31,8 @@ def inspect(
         augment-cli inspect rejects --json
     """
     from augment_cli.cli import views
-    from augment_cli.report import sample_rows
-    from augment_cli.store import Store
+    from augment_cli.reports.report import sample_rows
+    from augment_cli.store.store import Store
 
     views.show_rows(sample_rows(Store.open(store), stage, count, seed), as_json)
 
@@ -71,8 +71,8 @@ def stats(
     """
     from augment_cli.cli import views
     from augment_cli.errors import UsageError
-    from augment_cli.report import stats as stats_of
-    from augment_cli.store import Store
+    from augment_cli.reports.report import stats as stats_of
+    from augment_cli.store.store import Store
 
     opened = Store.open(store)
     if stage is not None:
@@ -80,7 +80,7 @@ def stats(
             raise UsageError("--encoder and --language-model belong to the table; leave the stage's name out")
         views.show_stats(stats_of(opened, stage), as_json)
         return
-    from augment_cli import comparison
+    from augment_cli.reports import comparison
 
     entries = comparison.compare(
         opened,
@@ -114,7 +114,7 @@ def status(
         augment-cli status --store my-store --json
     """
     from augment_cli.cli import views
-    from augment_cli.store import Store
+    from augment_cli.store.store import Store
 
     views.show_status(Store.open(store), corpus, as_json)
 
@@ -174,8 +174,8 @@ def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
     """
     from augment_cli.cli import views
     from augment_cli.errors import BadInputError
-    from augment_cli.soundness import verify as verify_store
-    from augment_cli.store import Store
+    from augment_cli.reports.soundness import verify as verify_store
+    from augment_cli.store.store import Store
 
     opened = Store.open(store)
     problems = verify_store(opened)

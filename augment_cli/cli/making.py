@@ -43,7 +43,7 @@ def ingest(
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.ingest import IngestOptions
-    from augment_cli.pipeline import Pipeline
+    from augment_cli.session import Session
 
     wanted = IngestOptions(
         text_column,
@@ -56,7 +56,7 @@ def ingest(
         split_sentences,
         deduplicate,
     )
-    with Pipeline(store, reporter=ConsoleReporter()) as pipeline:
+    with Session(store, reporter=ConsoleReporter()) as pipeline:
         pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
         views.show_run(pipeline.store, pipeline.results, as_json)
 
@@ -90,12 +90,12 @@ def fit(
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine import Engine
-    from augment_cli.pipeline import Pipeline
-    from augment_cli.tfidf import FitOptions
+    from augment_cli.engine.engine import Engine
+    from augment_cli.session import Session
+    from augment_cli.tfidf.fit import FitOptions
 
     wanted = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
-    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
         pipeline.ingest(corpus)
         pipeline.fit(wanted, name)
         views.show_run(pipeline.store, pipeline.results, as_json)
@@ -137,10 +137,10 @@ def parse(
     from augment_cli.cli import views
     from augment_cli.cli.augmentation_command import parse_parts
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine import Engine
+    from augment_cli.engine.engine import Engine
     from augment_cli.ingest import IngestOptions
-    from augment_cli.pipeline import Pipeline
-    from augment_cli.plan import plan_run
+    from augment_cli.reports.plan import plan_run
+    from augment_cli.session import Session
     from augment_cli.syntax.parses import stage_name
 
     wanted = IngestOptions(text_column, id_column, limit)
@@ -149,7 +149,7 @@ def parse(
         return
     chosen = None if parts is None else parse_parts(parts)
     engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Pipeline(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
+    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
         stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
         stages.parse(pipeline, name, chosen)
         views.show_run(stages.store, stages.results, as_json)
@@ -188,11 +188,11 @@ def run_recipe(
     from augment_cli import recipe as recipes
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine import Engine
+    from augment_cli.engine.engine import Engine
     from augment_cli.errors import MissingError
     from augment_cli.ingest import IngestOptions
-    from augment_cli.pipeline import Pipeline
-    from augment_cli.plan import plan_run
+    from augment_cli.reports.plan import plan_run
+    from augment_cli.session import Session
 
     runs = recipes.load(recipe, change or [])
     wanted = IngestOptions(text_column, id_column, limit)
@@ -201,7 +201,7 @@ def run_recipe(
         plan = plan_run(store, corpus, wanted, [(item.run, item.stage, item.draws) for item in runs])
         views.show_plan(plan, as_json)
         return
-    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as stages:
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as stages:
         stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
         # First of all, where one of them would read the parse if it were there, and another makes it.
         first = [item.run for item in runs if item.run.parses is None and item.run.may_read_parses]

@@ -25,7 +25,7 @@ def remove(
 
         augment-cli remove una
     """
-    from augment_cli.store import Store
+    from augment_cli.store.store import Store
 
     with Store.open(store).lock():
         Store.open(store).remove(stage)
@@ -69,16 +69,16 @@ def pack(
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine import Engine
+    from augment_cli.engine.engine import Engine
     from augment_cli.pack import choose, read_pack_recipe
-    from augment_cli.pipeline import Pipeline
-    from augment_cli.store import Store
+    from augment_cli.session import Session
+    from augment_cli.store.store import Store
 
     wanted = {"positives": positive, "negatives": negative, "unchanged": unchanged}
     if recipe is not None:
         wanted |= read_pack_recipe(recipe)
     Store.open(store)  # there must be one
-    with Pipeline(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
         pipeline.pack(choose(pipeline.store, **wanted), name)  # type: ignore[arg-type]
         views.show_run(pipeline.store, pipeline.results, as_json)
 
@@ -100,8 +100,8 @@ def card(
 
         augment-cli card --title 'River sentences' --license cc0-1.0
     """
-    from augment_cli.card import write_card
-    from augment_cli.store import Store
+    from augment_cli.reports.card import write_card
+    from augment_cli.store.store import Store
 
     opened = Store.open(store)
     with opened.lock():
@@ -122,6 +122,6 @@ def doctor(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
         augment-cli doctor --json
     """
     from augment_cli.cli import views
-    from augment_cli.doctor import examine
+    from augment_cli.reports.doctor import examine
 
     views.show_needs(examine(store), as_json)

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from augment_cli import report
-from augment_cli.pipeline import StageResult
-from augment_cli.store import Store
+from augment_cli.reports import report
+from augment_cli.session import StageResult
+from augment_cli.store.store import Store
 
 
 def console() -> Console:

@@ -12,14 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from augment_cli.errors import BadInputError
-from augment_cli.files import sha256_of_file, sha256_of_json
 from augment_cli.ingest.checks import RawBatch
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import Layout, kind_of, read_file
 from augment_cli.ingest.sentences import split_batch
 from augment_cli.ingest.writer import CorpusWriter
-from augment_cli.settings import Settings, library_versions
-from augment_cli.store import Store
+from augment_cli.store.files import sha256_of_file, sha256_of_json
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import Store
 
 __all__ = [
     "STDIN",

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.spans import offsets_from_lengths, ranges, string_buffers
+from augment_cli.text.spans import offsets_from_lengths, ranges, string_buffers
 
 MAX_CHARACTERS = 5_000
 MAX_RAW_BYTES = 64 << 10

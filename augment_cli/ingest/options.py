@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.readers import FORMATS
-from augment_cli.schema import PART_ROWS
+from augment_cli.store.schema import PART_ROWS
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawBatch
 from augment_cli.ingest.streams import read_blocks, split_lines
 from augment_cli.ingest.tables import read_table
-from augment_cli.parquet import open_parquet
+from augment_cli.store.parquet import open_parquet
 
 FORMATS = ("text", "jsonl", "csv", "tsv", "parquet")
 _ENDINGS = {

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.schema import CORPUS, CORPUS_WITH_ID, REJECTS, ROW_GROUP_ROWS
-from augment_cli.settings import Settings
-from augment_cli.store import PendingPart, Store
+from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import PendingPart, Store
 
 _REJECT_BYTES = 16 << 20
 

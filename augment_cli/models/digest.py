@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from augment_cli.errors import MissingError
-from augment_cli.files import sha256_of_file
+from augment_cli.store.files import sha256_of_file
 
 # What decides a model's output: weights, configuration, tokenizer. Cards, logs and optimizer states do not.
 _PATTERNS = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.spans import Edits
+from augment_cli.text.spans import Edits
 
 
 def smallest_change(original: str, text: str) -> tuple[int, int, str] | None:

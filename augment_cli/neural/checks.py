@@ -7,14 +7,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
-from augment_cli.augmentations.base import (
-    ABSURD_LENGTH,
-    EMPTY_OUTPUT,
-    LOOPING_OUTPUT,
-    SAME_WORDS,
-    TRUNCATED_OUTPUT,
-    WRONG_SCRIPT,
-)
+from augment_cli.contract.reasons import Reason
 
 _LONGEST_LOOP = 12  # words in the repeated piece
 _FOREIGN_SHARE = 0.2  # of the letters
@@ -38,19 +31,19 @@ def reason_against(original: str, output: str, is_complete: bool = True) -> str 
     """
     words = _words(output)
     if not words:
-        return EMPTY_OUTPUT
+        return Reason.EMPTY_OUTPUT
     before = _words(original)
     if words == before:
-        return SAME_WORDS
+        return Reason.SAME_WORDS
     # Before truncation: what loops runs into the limit, and looping says more.
     if _repeats(words) > max(1, _repeats(before)):
-        return LOOPING_OUTPUT
+        return Reason.LOOPING_OUTPUT
     if not is_complete:
-        return TRUNCATED_OUTPUT
+        return Reason.TRUNCATED_OUTPUT
     if _foreign_share(original, output) > _FOREIGN_SHARE:
-        return WRONG_SCRIPT
+        return Reason.WRONG_SCRIPT
     if len(output) > 2 * len(original) + 50 or 4 * len(output) + 10 < len(original):
-        return ABSURD_LENGTH
+        return Reason.ABSURD_LENGTH
     return None
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.files import fsync, naming
 from augment_cli.neural.loading import load_weights, read_config
+from augment_cli.store.files import fsync, naming
 
 TARGET = "model.safetensors"
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.base import BEYOND_LIMIT, NO_TOKEN, Batch, Outcome
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
 from augment_cli.neural.batches import plan_batches
 from augment_cli.neural.changes import edits_of
 from augment_cli.neural.runtime import MemoryGuard
@@ -72,7 +73,7 @@ class Rewriter:
         items = [(int(batch.row_ids[number]), texts[number]) for number in todo]
         done = dict(zip(todo, self._guard.run(self._rewrite, items) if items else [], strict=True))
         results = [
-            done.get(number) or Rewritten(None, BEYOND_LIMIT if beyond[number] else NO_TOKEN)
+            done.get(number) or Rewritten(None, Reason.BEYOND_LIMIT if beyond[number] else Reason.NO_TOKEN)
             for number in range(len(texts))
         ]
         columns = {

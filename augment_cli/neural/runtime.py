@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from augment_cli.augmentations.base import parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.errors import MissingError, UsageError
 
 Item = TypeVar("Item")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models import shipped_pipeline
 from augment_cli.models.digest import model_digest
-from augment_cli.settings import library_versions
+from augment_cli.store.settings import library_versions
 
 if TYPE_CHECKING:
     from spacy.language import Language

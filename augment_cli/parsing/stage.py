@@ -18,14 +18,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.engine import Engine
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError
-from augment_cli.parquet import describe, read_parquet, write_parquet
 from augment_cli.parsing.pipelines import PipelineSource, find_again, find_pipeline, load_pipeline
 from augment_cli.parsing.tables import parse_texts
-from augment_cli.schema import PARSES, ROW_GROUP_ROWS, metadata_of, with_metadata
-from augment_cli.settings import Settings
-from augment_cli.store import PendingPart, Store
+from augment_cli.store.parquet import describe, read_parquet, write_parquet
+from augment_cli.store.schema import PARSES, ROW_GROUP_ROWS, metadata_of, with_metadata
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import PendingPart, Store
 from augment_cli.syntax.parses import PARSES_STAGE
 
 VERSION = 1

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.errors import UsageError
-from augment_cli.schema import PARSES
-from augment_cli.spans import offsets_from_lengths
+from augment_cli.store.schema import PARSES
+from augment_cli.text.spans import offsets_from_lengths
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from augment_cli.files import sha256_of_file
 from augment_cli.resources import shipped
+from augment_cli.store.files import sha256_of_file
 
 
 @lru_cache(maxsize=32)

@@ -1,6 +1,6 @@
 """WordNet 3.0 as arrays, read once per process from the tables that ship with the package.
 
-The tables are made by `data/recipes/wordnet/build.py`; Princeton's licence stands beside them. Three
+The tables are made by `data/builds/wordnet/build.py`; Princeton's licence stands beside them. Three
 kinds of numbers: an *entry* is a lemma with a part of speech, a *sense* ties an entry to a synset (an
 entry's senses stand together, the most frequent first), a *form* is an inflected word of an entry with
 the tags it can have.
@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.files import sha256_of_json
-from augment_cli.parquet import read_parquet
 from augment_cli.resources import shipped
-from augment_cli.spans import offsets_from_lengths, ranges
+from augment_cli.store.files import sha256_of_json
+from augment_cli.store.parquet import read_parquet
+from augment_cli.text.spans import offsets_from_lengths, ranges
 
 NOUN, VERB, ADJECTIVE, ADVERB = range(4)
 PART_LETTERS = "nvar"  # as WordNet abbreviates them
@@ -212,6 +212,6 @@ def load_wordnet() -> WordNet:
 @lru_cache(maxsize=1)
 def wordnet_digest() -> str:
     """SHA-256 of the tables' contents, for the fingerprint of what is made with them."""
-    from augment_cli.files import sha256_of_file
+    from augment_cli.store.files import sha256_of_file
 
     return sha256_of_json([sha256_of_file(shipped(f"wordnet/{name}.parquet")) for name in _TABLES])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.spans import CodePoints, ranges, string_array
+from augment_cli.text.spans import CodePoints, ranges, string_array
 
 PARSES_STAGE = "parses"
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
-from train.environment import prepare
+from train.machine.environment import prepare
 
 HERE = Path(__file__).parent
 
@@ -145,7 +145,7 @@ def _collect(running: dict[Any, tuple[int, str, float]], counter: str) -> None:
 def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> Iterator[Any]:
     """The jobs in order, each when its stages are there; a stage that fails takes its rows with it."""
     from benchmarks.reproduce.work import Job
-    from eval.encoder import load_encoder
+    from eval.encoding.encoder import load_encoder
 
     profile = stages.profile
     tokenizer = load_encoder(profile.encoder).tokenizer if todo else None

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.doctor import examine
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.store import Store
+from augment_cli.reports.doctor import examine
+from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Grid, Profile
-from train.masked_objective import CORPUS
-from train.tokens import cache_tokens, stage_draws
+from train.data.tokens import cache_tokens, stage_draws
+from train.objectives.masked_language import CORPUS
 
 _LAST_LINES = 5  # of a command that failed, for the message
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from augment_cli.files import sha256_of_json
 from augment_cli.models.digest import model_digest
+from augment_cli.store.files import sha256_of_json
 from benchmarks.reproduce.grid import Grid, Profile, Row
 from benchmarks.reproduce.results import TRAINING
-from eval.encoder import load_encoder
+from eval.encoding.encoder import load_encoder
 from train.additions import make_views
-from train.masked_objective import CORPUS
+from train.objectives.masked_language import CORPUS
+from train.objectives.views import SELF
 from train.recipe import Recipe, load_recipe
-from train.views import SELF
 
 # Settings that change no number. How often it is evaluated does: it decides which encoder is the best.
 _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")

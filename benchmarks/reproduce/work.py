@@ -17,14 +17,14 @@ from augment_cli.errors import UserError
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import Unit
-from eval.encoder import load_encoder
-from eval.results import library_versions
+from eval.encoding.encoder import load_encoder
+from eval.results.results import library_versions
 from eval.runner import Options, Progress, Vectors, read_tables, timed
-from eval.tasks import Table, choose_tasks, load_registry
-from train.distributed import join
-from train.log import read_log
+from eval.tasks.registry import Table, choose_tasks, load_registry
+from train.machine.distributed import join
+from train.outputs.log import read_log
 from train.run import Run, train
-from train.watch import DivergedError
+from train.watching.watch import DivergedError
 
 
 class StoppedError(UserError):

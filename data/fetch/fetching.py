@@ -18,7 +18,7 @@ from pathlib import Path
 
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, UsageError
 from data.fetch.readers import READERS, Row, decode, one_line
-from eval.tasks import Task, load_registry, read_table
+from eval.tasks.registry import Task, load_registry, read_table
 
 SOURCES = Path(__file__).with_name("sources.toml")
 HOST = "https://raw.githubusercontent.com"
@@ -190,7 +190,9 @@ def _named(target: str, names: Sequence[str]) -> bool:
 def _fetch_one(data: Path, source: Source, tasks: dict[str, Task], host: str, wait: float) -> str:
     members = [task for task in tasks.values() if task.file == source.target]
     if not members:
-        raise BadInputError(f"no task of the registry reads {source.target}; add one to eval/tasks.toml")
+        raise BadInputError(
+            f"no task of the registry reads {source.target}; add one to eval/tasks/tasks.toml"
+        )
     urls = [[f"{host}/{file}" for file in part.files] for part in source.parts]
     contents = [[download(url, wait=wait) for url in part] for part in urls]
     content = convert(source, contents, members[0].columns)

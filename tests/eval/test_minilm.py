@@ -5,9 +5,9 @@ import torch
 
 from augment_cli.neural.loading import MINILM_PACKAGE
 from eval import runner
-from eval.encoder import load_encoder
-from eval.sts import stsb
-from eval.tasks import choose_tasks, load_registry
+from eval.encoding.encoder import load_encoder
+from eval.protocols.sts import stsb
+from eval.tasks.registry import choose_tasks, load_registry
 
 PUBLISHED = {"sts12": "72.37", "sts13": "80.60", "sts14": "75.59", "sts15": "85.39", "stsb": "82.03"}
 

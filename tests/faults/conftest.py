@@ -1,17 +1,13 @@
 """The corpus of these tests, and the bytes that an undisturbed run of all writers leaves."""
 
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # the tests share the modules beside them
-
-from undisturbed import LINES, contents, run_all
-
-from augment_cli.soundness import verify
-from augment_cli.store import Store
+from augment_cli.reports.soundness import verify
+from augment_cli.store.store import Store
+from tests.helpers.undisturbed import LINES, contents, run_all
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ import time
 
 import psutil
 import pytest
-from undisturbed import digests_of_parts
 
-from augment_cli.soundness import verify
-from augment_cli.store import Store
+from augment_cli.reports.soundness import verify
+from augment_cli.store.store import Store
+from tests.helpers.undisturbed import digests_of_parts
 
 pytestmark = pytest.mark.slow
 PARTS = 1 + 10 + 1 + 10 + 2 * 10

@@ -4,8 +4,9 @@ import itertools
 import shutil
 
 import pytest
-from file_faults import ERRORS, Crash, Faults, injected
-from undisturbed import check_after_failure, contents, run_all
+
+from tests.helpers.file_faults import ERRORS, Crash, Faults, injected
+from tests.helpers.undisturbed import check_after_failure, contents, run_all
 
 
 def test_the_operations_of_a_whole_run_are_counted(corpus_file, tmp_path, expected):

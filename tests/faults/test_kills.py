@@ -13,10 +13,10 @@ import time
 
 import psutil
 import pytest
-from undisturbed import digests_of_parts
 
-from augment_cli.soundness import verify
-from augment_cli.store import Store
+from augment_cli.reports.soundness import verify
+from augment_cli.store.store import Store
+from tests.helpers.undisturbed import digests_of_parts
 
 LINES = 1_600
 COMMAND = ["una", "--radius", "5", "--draws", "2", "--store", "store"]

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from undisturbed import check_after_failure, contents, run_all
 
-from augment_cli.files import explain
-from augment_cli.store import Store
+from augment_cli.store.files import explain
+from augment_cli.store.store import Store
+from tests.helpers.undisturbed import check_after_failure, contents, run_all
 
 
 def command(*arguments, cwd, before=None):

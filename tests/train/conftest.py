@@ -14,15 +14,15 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from augment_cli.ingest import IngestOptions, ingest
-from augment_cli.schema import AUGMENTATION
-from augment_cli.settings import Settings
-from augment_cli.store import Store
-from eval.encoder import Encoder
+from augment_cli.store.schema import AUGMENTATION
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
+from eval.encoding.encoder import Encoder
+from tests.helpers.places import REPOSITORY
 from train.additions import Batch, Row, find
-from train.export import export
+from train.outputs.export import export
 from train.recipe import make_recipe
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SENTENCES = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding="utf-8").splitlines()
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,15 +16,15 @@ from torch import nn
 
 import train.run as run_module
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.files import sha256_of_json
-from augment_cli.store import Store
-from train import checkpoint
-from train.distributed import join
-from train.log import read_log
+from augment_cli.store.files import sha256_of_json
+from augment_cli.store.store import Store
+from tests.helpers.places import REPOSITORY
+from train.machine.distributed import join
+from train.outputs import checkpoint
+from train.outputs.log import read_log
 from train.recipe import make_recipe
 from train.run import Run, train
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 RECIPES = {
     "una": {"loss": "nt-xent", "negatives": ("una",), "alpha": 2, "precision": "bf16"},
     "mlm": {"objective": "mlm", "schedule": "warmup-stable-decay", "decay_steps": 3},

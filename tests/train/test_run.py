@@ -9,22 +9,22 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
-from augment_cli.store import Store
-from eval.encoder import load_encoder
+from augment_cli.store.store import Store
+from eval.encoding.encoder import load_encoder
 from train.cli import main
-from train.contrastive import ContrastiveObjective
-from train.distributed import join
-from train.evaluate import held_out_pairs, pair_retrieval
-from train.log import read_log
-from train.machine import has_fast_bf16
-from train.masks import NO_TEXT
-from train.model import Model, start
-from train.order import is_held_out
+from train.data.order import is_held_out
+from train.data.reader import Reader
+from train.machine.distributed import join
+from train.machine.threads import has_fast_bf16
+from train.model.model import Model, start
+from train.objectives.contrastive import ContrastiveObjective
+from train.objectives.masks import NO_TEXT
+from train.outputs.log import read_log
 from train.plan import _numbers as plan_numbers
-from train.reader import Reader
 from train.recipe import load_recipe, make_recipe
 from train.run import Run, open_columns, train
-from train.watch import DivergedError, Watch
+from train.watching.evaluate import held_out_pairs, pair_retrieval
+from train.watching.watch import DivergedError, Watch
 
 QUICK = {"batch": 16, "max_length": 16, "learning_rate": 1e-3, "evaluate_every": 0}
 

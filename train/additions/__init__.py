@@ -34,8 +34,8 @@ from augment_cli.errors import UsageError
 from train import losses
 
 if TYPE_CHECKING:
-    from train.model import Model
-    from train.padding import Slice
+    from train.data.padding import Slice
+    from train.model.model import Model
     from train.recipe import Recipe
 
 Ids = np.ndarray | None  # token ids of one text; None where there is no such text

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from train.additions import Addition, Batch, Ids, Row, Views, row_generator, rows_mean
 
 if TYPE_CHECKING:
-    from train.model import Model
+    from train.model.model import Model
     from train.recipe import Recipe
 
 _KEY = 0x617567  # keeps these draws apart from others of the same row

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from train.additions import Addition, Batch
-from train.masks import NO_SENTENCE
+from train.objectives.masks import NO_SENTENCE
 
 if TYPE_CHECKING:
     from train.recipe import Recipe

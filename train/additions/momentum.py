@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from train.additions import Addition, Batch
-from train.masks import NO_TEXT
+from train.objectives.masks import NO_TEXT
 
 if TYPE_CHECKING:
-    from train.model import Model
+    from train.model.model import Model
     from train.recipe import Recipe
 
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from train.additions import Addition, Batch, rows_mean
-from train.masks import NO_TEXT
+from train.objectives.masks import NO_TEXT
 
 if TYPE_CHECKING:
     from train.recipe import Recipe

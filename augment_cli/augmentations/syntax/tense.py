@@ -1,0 +1,323 @@
+"""Put a sentence in another tense: `The river flows` to `The river flowed` or `The river will flow`.
+
+AugCSE's TenseTransformation: past, present or future is drawn, and every verb takes that tense.
+
+Differences from the original: the tense that the main verb has already is not drawn; verbs are found with
+their auxiliaries by the parse and inflected by LemmInflect's dictionary, in agreement with their subjects
+(`was` or `were`, `go` or `goes`); `did not go` becomes `will not go`, `can` `could` or `will be able to`; in
+the future, adverbial and complement clauses stand in the present and relative clauses stay; direct speech
+inside the sentence stays; a sentence whose main verb has no such form is left alone, instead of changing
+some of its verbs; spacing and case survive. Dates and adverbs (`yesterday`) stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.syntax.shared.clause_rules import (
+    FINITE,
+    Arguments,
+    follows_adverb,
+    outcome_of,
+    put,
+    refuse,
+)
+from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.augmentations.syntax.shared.verb_tense import (
+    FIRST,
+    FUTURE,
+    OTHER,
+    PAST,
+    PRESENT,
+    TENSES,
+    THIRD,
+    WILL,
+    finite,
+    in_tense,
+)
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+from augment_cli.text.edit_list import AS_IT_IS, EditList, case_of, in_case
+
+# used to, ought to: no other tense that would mean the same.
+_NO_OTHER_TENSE = words("used ought let would should 'd ’d")
+_STAYS, _MAIN, _SUBORDINATE = range(3)
+_NEGATIONS = words("not n't n’t")
+
+
+@dataclass(frozen=True)
+class TenseParameters:
+    """Parameters of the tense transformation."""
+
+    target: str = parameter(
+        "any",
+        "the tense to put sentences in; any: one of the two that the main verb has not, drawn",
+        choices=("any", *TENSES),
+    )
+
+
+def _prepare(parameters: TenseParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    key = resources.key("tense")
+
+    def run(batch: Batch) -> Outcome:
+        draws = uniform(key, batch.row_ids, np.zeros(len(batch), np.int64))
+        targets = np.full(len(batch), -1)
+
+        def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+            wanted = TENSES.index(parameters.target) if parameters.target != "any" else -1
+            targets[:] = _transform(view, rows, reasons, edits, draws, wanted)
+
+        outcome = outcome_of(batch, rule)
+        names = pa.array([*TENSES, None], pa.string()).take(pa.array(targets % (len(TENSES) + 1)))
+        return Outcome(outcome.edits, outcome.reasons, {"target": names})
+
+    return run
+
+
+def _transform(
+    view: ClauseView,
+    rows: np.ndarray,
+    reasons: np.ndarray,
+    edits: EditList,
+    draws: np.ndarray,
+    wanted: int,
+) -> np.ndarray:
+    """Add the edits; int64 (n,), the tense that each row was put in, or −1."""
+    count, parses = len(view.parses), view.parses
+    arguments = Arguments(view)
+    verbs, heads = _finite_verbs(view)
+    main = np.full(count, -1)  # the finite verb of each row's main clause
+    of_main = heads == view.roots[view.rows[verbs]]
+    main[view.rows[verbs[of_main]]] = verbs[of_main]
+
+    mains = main[rows]
+    subjects = arguments.subjects[np.maximum(view.roots[rows], 0)]
+    modal = view.verb_forms[mains] == VerbForm.MODAL
+    good = refuse(
+        reasons,
+        rows,
+        (mains < 0, Reason.NO_FINITE_VERB),
+        (parses.lower_at(mains).among(_NO_OTHER_TENSE), Reason.OTHER_AUXILIARY),
+        (subjects < 0, Reason.NO_SUBJECT),
+        (view.is_doubtful[mains] & ~modal, Reason.DOUBTFUL_PARSE),
+    )
+    rows, mains, modal = rows[good], mains[good], modal[good]
+    will = parses.lower_at(mains).among(WILL) & modal
+    current = np.where(view.is_past[mains], PAST, np.where(will, FUTURE, PRESENT))
+    drawn = (current + 1 + (draws[rows] * 2).astype(np.int64)) % 3
+    target = drawn if wanted < 0 else np.full(len(rows), wanted)
+    good = refuse(reasons, rows, (target == current, Reason.SAME_TEXT))
+    targets = np.full(count, -1)
+    targets[rows[good]] = target[good]
+
+    chosen = targets[view.rows[verbs]] >= 0
+    verbs, heads = verbs[chosen], heads[chosen]
+    made = _Verbs(view, arguments, main).edits(verbs, heads, targets)
+    done = {row for row, verb, *_ in made if verb == main[row]}
+    failed = np.array([row for row in rows[good].tolist() if row not in done], np.int64)
+    reasons[failed] = np.where(
+        _inverted(view, arguments, main[failed]), Reason.INVERTED, Reason.OTHER_AUXILIARY
+    )
+    targets[failed] = -1
+    kept = [item for item in made if item[0] in done]
+    places = np.array([(row, start, end) for row, _, start, end, _ in kept], np.int64).reshape(-1, 3)
+    put(edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in kept])
+    return targets
+
+
+def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
+    """Finite verbs that carry the tense of their clauses, and the heads of these clauses; int64 (m,) each."""
+    parses = view.parses
+    verbs = np.flatnonzero(np.isin(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"}))
+    # "The pain caused by …": a participle that a tagger took for the past.
+    following = np.minimum(verbs + 1, len(view.roles) - 1)
+    participle = (view.verb_forms[verbs] == VerbForm.PAST) & parses.lower_at(following).among({"by"})
+    verbs = verbs[~participle]
+    heads = np.where(view.roles[verbs] == Role.AUXILIARY, view.parents[verbs], verbs)
+    order = np.lexsort((verbs, heads))
+    first = np.append(True, np.diff(heads[order]) > 0)[: len(order)]
+    chosen = np.sort(order[first])
+    verbs, heads = verbs[chosen], heads[chosen]
+    # "has seen and heard": a verb that shares another's auxiliary has no tense of its own.
+    sharing = (view.roles[verbs] == Role.CONJUNCT) & ~np.isin(view.verb_forms[view.parents[verbs]], FINITE)
+    own = np.zeros(len(view.roles), bool)
+    own[view.parents[view.roles == Role.SUBJECT]] = True
+    keep = ~sharing | own[verbs]
+    return verbs[keep], heads[keep]
+
+
+def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.ndarray:
+    """bool (m,): verbs in front of their subjects, those behind "there" left out."""
+    heads = np.where(view.roles[verbs] == Role.AUXILIARY, view.parents[verbs], verbs)
+    subjects = arguments.subjects[heads]
+    expletive = np.zeros(len(view.roles), bool)
+    expletive[view.parents[view.roles == Role.EXPLETIVE]] = True
+    return (subjects > verbs) & ~expletive[heads]
+
+
+Made = tuple[int, int, int, int, str]  # row, verb, start, end, text
+
+
+@dataclass(frozen=True)
+class _Verbs:
+    """Puts verbs of a batch in another tense."""
+
+    view: ClauseView
+    arguments: Arguments
+    main: np.ndarray
+
+    def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Made]:
+        """The edits of verbs (m,) in the clauses of heads (m,); targets (n,) are the rows' tenses."""
+        view, parses = self.view, self.view.parses
+        rows = view.rows[verbs]
+        spans = Constituents(view)
+        kinds = self._kinds(heads)
+        target = targets[rows]
+        inverted = _inverted(view, self.arguments, verbs)
+        keep = (self.arguments.subjects[heads] >= 0) & ~view.is_doubtful[verbs]
+        keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
+        keep |= view.verb_forms[verbs] == VerbForm.MODAL
+        keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
+        cases = parses.forms_at(verbs).map(case_of, np.int64)
+        keep &= (cases == AS_IT_IS) | spans.opens(verbs) | (verbs == self.main[rows])
+        target = np.where((target == FUTURE) & (kinds == _SUBORDINATE), PRESENT, target)
+        # "says that he will go", "said that he would go": here "will" has a past.
+        reported = (target == PAST) & (kinds == _SUBORDINATE)
+        chosen = np.flatnonzero(keep)
+        return self._edits(*(array[chosen] for array in (verbs, heads, target, inverted, reported)))
+
+    def _kinds(self, heads: np.ndarray) -> np.ndarray:
+        """_MAIN, _SUBORDINATE, or _STAYS for relative clauses and what is no clause; int64 (m,)."""
+        view = self.view
+        kinds = np.full(len(view.roles), _STAYS)
+        kinds[view.roles == Role.ROOT] = _MAIN
+        kinds[view.parses.deps.among({"parataxis"})] = _MAIN
+        clauses = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT)) & ~self.arguments.is_adnominal
+        kinds[clauses] = _SUBORDINATE
+        conjuncts = np.flatnonzero(view.roles == Role.CONJUNCT)
+        for _ in range(3):
+            kinds[conjuncts] = kinds[view.parents[conjuncts]]
+        return kinds[heads]
+
+    def _persons(self, verbs: np.ndarray, heads: np.ndarray) -> np.ndarray:
+        """OTHER, THIRD or FIRST: by the verb's own ending where it has one, else by its subject."""
+        view, parses = self.view, self.view.parses
+        subjects = self.arguments.subjects[heads]
+        persons = np.where(self.arguments.is_plural(subjects), OTHER, THIRD)
+        persons[(persons == THIRD) & parses.lower_at(subjects).among({"i"})] = FIRST
+        forms, words = view.verb_forms[verbs], parses.lower_at(verbs)
+        persons[forms == VerbForm.PRESENT_THIRD] = THIRD
+        persons[(forms == VerbForm.PRESENT) & ~words.among({"am", "'m", "’m"})] = OTHER
+        persons[words.among({"were"})] = OTHER
+        persons[words.among({"was"}) & (persons == OTHER)] = THIRD
+        return persons
+
+    def _edits(
+        self,
+        verbs: np.ndarray,
+        heads: np.ndarray,
+        target: np.ndarray,
+        inverted: np.ndarray,
+        reported: np.ndarray,
+    ) -> list[Made]:
+        view, parses = self.view, self.view.parses
+        forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
+        following = np.minimum(verbs + 1, len(view.roles) - 1)
+        behind = parses.lower_at(following)
+        negated = behind.among(_NEGATIONS) & (view.rows[following] == view.rows[verbs])
+        columns = zip(
+            verbs.tolist(),
+            heads.tolist(),
+            forms.codes.tolist(),
+            lemmas.codes.tolist(),
+            view.verb_forms[verbs].tolist(),
+            view.is_be[verbs].tolist(),
+            self._persons(verbs, heads).tolist(),
+            target.tolist(),
+            inverted.tolist(),
+            reported.tolist(),
+            np.where(negated, behind.codes, -1).tolist(),
+            view.rows[verbs].tolist(),
+            strict=True,
+        )
+        made: list[Made] = []
+        adverbs = set(verbs[follows_adverb(view, verbs, self.arguments.subjects[heads])].tolist())
+        for verb, head, form, lemma, kind, is_be, person, tense, turned, said, code, row in columns:
+            word, negation = forms.values[form], behind.values[code] if code >= 0 else ""
+            if kind == VerbForm.MODAL and word.lower() in WILL and not said:
+                if tense != FUTURE:
+                    made += self._without_will(row, verb, head, tense, person, negation, turned)
+                continue
+            found = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, negation)
+            if found is None:
+                continue
+            text, tail = found
+            if text.startswith("will ") and verb in adverbs:  # "will never stop"
+                before = int(parses.starts[verb - 1])
+                made.append((row, verb, before, before, "will "))
+                text = text.removeprefix("will ")
+            made.append((row, verb, int(parses.starts[verb]), int(parses.ends[verb]), text))
+            if tail:
+                end = int(parses.ends[verb + 1])
+                made.append((row, verb, end, end, tail))
+        return made
+
+    def _without_will(
+        self, row: int, will: int, head: int, tense: int, person: int, negation: str, turned: bool
+    ) -> list[Made]:
+        """Edits that take "will" out: `will go` to `went`, `will not go` to `did not go`."""
+        view, parses = self.view, self.view.parses
+        group = [
+            token
+            for token in range(will + 1, head + 1)
+            if view.verb_forms[token] == VerbForm.BASE
+            and (token == head or (view.roles[token] == Role.AUXILIARY and view.parents[token] == head))
+        ]
+        if not group:
+            return []
+        verb = group[0]
+        words = parses.forms_at(np.array([will, verb])).codes, parses.forms_at(np.array([will, verb])).values
+        word, base = words[1][words[0][0]], words[1][words[0][1]].lower()
+        helping = base == "be" or (base == "have" and verb != head)
+        start, end = int(parses.starts[will]), int(parses.ends[will])
+        here, there = int(parses.starts[verb]), int(parses.ends[verb])
+        if negation or turned:
+            new = finite(base if helping else "do", tense, person)
+            if new is None or (turned and helping and not negation and word.lower() not in {"will"}):
+                return []
+            space = " " if word[:1] in "'’" else ""
+            made = [(row, will, start, end, space + in_case(new, case_of(word)))]
+            if helping:
+                made.append((row, will, int(parses.ends[verb - 1]), there, ""))
+            return made
+        new = finite(base, tense, person)
+        if new is None:
+            return []
+        if will > parses.offsets[row] and parses.whitespace[will - 1]:
+            start = int(parses.ends[will - 1])
+        return [(row, will, start, end, ""), (row, will, here, there, new)]
+
+
+TENSE = Augmentation(
+    name="tense",
+    version=1,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (TenseTransformation)",
+    needs=frozenset({"parses"}),
+    parameters=TenseParameters,
+    prepare=_prepare,
+    columns=(pa.field("target", pa.string()),),
+    libraries=("lemminflect",),
+    examples=("augment-cli tense", "augment-cli tense --target future"),
+    meaning="possibly altered",
+)

@@ -1,0 +1,31 @@
+"""Hard negatives: replace the terms that carry a sentence by terms of similar weight (UNA).
+
+Shu and Lampos 2024, section 2; the arithmetic is in `term_replacement`.
+"""
+
+from augment_cli.augmentations.terms.shared import term_replacement
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+
+
+def _prepare(parameters: term_replacement.TermReplacementParameters, resources: Resources) -> Prepared:
+    return term_replacement.TermReplacement("una", parameters, resources, opposite=False)
+
+
+UNA = Augmentation(
+    name="una",
+    version=1,
+    kind="negative",
+    paper="Shu and Lampos 2024, Unsupervised hard Negative Augmentation for contrastive learning",
+    needs=frozenset({"tfidf"}),
+    parameters=term_replacement.TermReplacementParameters,
+    prepare=_prepare,
+    columns=term_replacement.COLUMNS,
+    resolve=term_replacement.resolve,
+    warnings=term_replacement.warnings,
+    examples=(
+        "augment-cli una --beta 0.5 --radius 4000",
+        "augment-cli una --radius 1% --draws 3",
+        "augment-cli una --corpus sentences.txt --store my-store",
+        "augment-cli una --positions random --terms random --name una-random",
+    ),
+)

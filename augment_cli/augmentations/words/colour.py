@@ -1,0 +1,113 @@
+"""Replace colour words by other colours, each drawn evenly.
+
+AugCSE's ColorTransformation, with this project's list of words that are seldom anything but a colour
+(`resources/words/colours.txt`) instead of the 147 names of CSS, of which many are fruits, metals and places.
+
+Differences from the original: whole words instead of substrings (`red` in `hundred`), every occurrence
+instead of the first, the same colour for the same word within a sentence, capitalised words inside a
+sentence (`Red Sea`), surnames that begin one, and colours before words for people, before names and in terms
+(`black market`, `yellow fever`; `resources/words/colour_terms.txt`) are left alone; case and spacing survive,
+and each sentence draws for itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.words.shared import word_edits
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import NoParameters, check_parameters
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.resources.word_lists import word_list, word_list_digest, word_set
+from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
+from augment_cli.text.surface import UPPER, character_classes
+
+_NOUN_PERSON = 18  # lexnames(5WN)
+# At a sentence's beginning these are as often somebody's name.
+_SURNAMES = pa.array(["black", "white", "green", "brown", "gray", "grey"])
+
+
+@lru_cache(maxsize=1)
+def _people() -> frozenset[str]:
+    """Words that mostly mean a person: forms of nouns whose usual sense WordNet files under noun.person."""
+    wordnet = load_wordnet()
+    first = wordnet.sense_synsets[wordnet.entry_senses[:-1][wordnet.form_entries]]
+    is_person = (wordnet.synset_files[first] == _NOUN_PERSON) & (wordnet.synset_parts[first] == NOUN)
+    return frozenset(wordnet.forms.filter(pa.array(is_person)).to_pylist())
+
+
+def _is_person(words: Words) -> np.ndarray:
+    """bool (N,): words for people."""
+    codes, distinct = words.lower
+    people = _people()
+    known = np.array([word in people for word in distinct.to_pylist()], bool)
+    return known[codes] if len(known) else np.zeros(0, bool)
+
+
+def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
+    """Indices (m,) of the words that are colours, and which colour each is."""
+    colours = words.index_in(word_set("colours"))
+    found = np.flatnonzero(colours >= 0)
+    capital = character_classes()[words.texts.values[words.starts]] & UPPER > 0
+    is_name = words.among(_SURNAMES)[found]
+    keep = ~capital[found] | ((words.positions[found] == 0) & ~is_name)
+    following = np.minimum(found + 1, len(words) - 1)
+    behind = words.among(word_set("colour_terms")) | capital | _is_person(words)
+    # `black and white artists`: two colours of the same people.
+    joined = words.among(pa.array(["and", "or"]))[following] & words.follows_space[following]
+    second = np.minimum(found + 2, len(words) - 1)
+    third = np.minimum(found + 3, len(words) - 1)
+    shared = joined & (colours[second] >= 0) & words.follows_space[second] & words.follows_space[third]
+    keep &= ~((found + 1 < len(words)) & words.follows_space[following] & behind[following])
+    keep &= ~(shared & behind[third])
+    found = found[keep]
+    return found, colours[found]
+
+
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    key = resources.key("colour")
+    count = len(word_list("colours"))
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        index, colours = colour_words(words)
+        # The colour itself is the counter, so that equal words stay equal.
+        draws = uniform(key, batch.row_ids[words.rows[index]], colours)
+        drawn = (draws * (count - 1)).astype(np.int64)
+        drawn += drawn >= colours
+        strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
+        return Outcome(
+            word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index)
+        )
+
+    return run
+
+
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
+    return dataclasses.asdict(parameters) | {
+        "wordnet": wordnet_digest(),
+        **{name: word_list_digest(name) for name in ("colours", "colour_terms")},
+    }
+
+
+COLOUR = Augmentation(
+    name="colour",
+    version=2,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (ColorTransformation)",
+    needs=frozenset(),
+    parameters=NoParameters,
+    prepare=_prepare,
+    resolve=_resolve,
+    examples=("augment-cli colour", "augment-cli colour --draws 3"),
+    meaning="possibly altered",
+)

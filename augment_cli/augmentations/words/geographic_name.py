@@ -1,0 +1,151 @@
+"""Insert a fact behind the name of a country or large city: `Peru, whose capital is Lima, …`.
+
+AugCSE's GeoNamesTransformation: one place of each sentence, drawn, and one of the facts that GeoNames has of
+it, drawn: continent, capital, area, population, currency, neighbours of a country; country and population
+of a city. The wording is this project's.
+
+Differences from the original: a capital letter is not enough, since a name inside a longer one stays as it
+is, and so does a city whose country stands behind it; the comma behind the fact goes where another mark
+follows; spacing survives; each sentence draws for itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.words.shared import word_edits
+from augment_cli.augmentations.words.shared.phrases import character_after, is_any
+from augment_cli.augmentations.words.shared.places import (
+    countries_and_cities,
+    find_places,
+    place_digest,
+    place_names,
+    place_table,
+)
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import NoParameters, check_parameters
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.text.surface import UPPER, character_classes
+
+_WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
+
+
+_DETERMINERS = pa.array(["the", "a", "an", "this", "that", "its", "his", "her", "their", "our"])
+
+
+def _people(population: int) -> str:
+    if population >= 1_000_000_000:
+        return f"{population / 1e9:.1f} billion"
+    if population >= 1_000_000:
+        return f"{population / 1e6:.1f}".removesuffix(".0") + " million"
+    return f"{round(population, -3):,}" if population >= 10_000 else f"{population:,}"
+
+
+def _country_facts(row: dict[str, Any]) -> list[str]:
+    area = f"{round(row['area'], -3 if row['area'] >= 10_000 else 0):,} square kilometres"
+    facts = [f"a country in {row['continent']}"]
+    if row["area"] > 0:
+        facts += [f"a country of {area}", f"which covers {area}"]
+    if row["population"] > 0:
+        people = _people(row["population"])
+        facts += [
+            f"a country with about {people} people",
+            f"home to about {people} people",
+            f"a country in {row['continent']} with about {people} people",
+        ]
+    if row["capital"]:
+        facts += [f"whose capital is {row['capital']}"]
+    if row["currency"]:
+        facts += [f"where the currency is the {row['currency'].lower()}"]
+    # GeoNames counts a naval base as a border between these two.
+    if row["neighbours"] and row["name"] not in {"United States", "Cuba"}:
+        number = row["neighbours"]
+        facts += [f"which borders {number} other {'country' if number == 1 else 'countries'}"]
+    return facts
+
+
+def _city_facts(row: dict[str, Any]) -> list[str]:
+    country = f"the {row['country']}" if row["country"].startswith(_WITH_ARTICLE) else row["country"]
+    people = _people(row["population"])
+    facts = [
+        f"a city in {country}",
+        f"a city of about {people} people",
+        f"home to about {people} people",
+        f"a city in {country} with about {people} people",
+        f"one of the larger cities of {country}",
+    ]
+    if row["is_capital"]:
+        facts.append(f"the capital of {country}")
+    return facts
+
+
+@lru_cache(maxsize=1)
+def _facts() -> list[list[str]]:
+    """Facts of each phrase of `countries_and_cities`."""
+    facts = [_country_facts(row) for row in place_table("countries").to_pylist()]
+    return facts + [_city_facts(row) for row in place_table("cities").to_pylist()]
+
+
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    place_key, fact_key = resources.key("geographic-name/place"), resources.key("geographic-name/fact")
+    table, facts = countries_and_cities(), _facts()
+    takes_article = np.array([name.startswith(_WITH_ARTICLE) for name in place_names()], bool)
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        matches = find_places(words, table)
+        after = character_after(words, matches.last)
+        fits = is_any(after, " ,.;:!?)") | (after == 0)
+        fits &= ~(is_any(after, ",") & _capital_behind(words, matches.last))
+        # `the Peru team`: no fact belongs between; `the United States` keeps its article.
+        determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
+        fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
+        matches, after = matches.where(fits), after[fits]
+        rows = words.rows[matches.first]
+        draws = uniform(place_key, batch.row_ids[rows], words.positions[matches.first])
+        chosen = word_edits.ranks_within(rows, draws) == 0
+        matches, after, rows = matches.where(chosen), after[chosen], rows[chosen]
+        draws = uniform(fact_key, batch.row_ids[rows], np.zeros(len(rows), np.int64))
+        texts = []
+        for number, draw, mark in zip(matches.phrases.tolist(), draws.tolist(), after.tolist(), strict=True):
+            fact = facts[number][int(draw * len(facts[number]))]
+            texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
+        at = words.ends[matches.last]
+        edits = word_edits.edits_of(words, rows, at, at, pa.array(texts, pa.string()))
+        return Outcome(edits, word_edits.reasons_without(words, matches.first))
+
+    return run
+
+
+def _capital_behind(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): whether the next word of the text has a capital (`Paris, Texas`)."""
+    following = np.minimum(index + 1, len(words) - 1)
+    inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
+    first = character_classes()[words.texts.values[words.starts[following]]]
+    return inside & (first & UPPER > 0)
+
+
+def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
+    return dataclasses.asdict(parameters) | {name: place_digest(name) for name in ("cities", "countries")}
+
+
+GEOGRAPHIC_NAME = Augmentation(
+    name="geographic-name",
+    version=2,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
+    needs=frozenset(),
+    parameters=NoParameters,
+    prepare=_prepare,
+    resolve=_resolve,
+    examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),
+    meaning="kept",
+)

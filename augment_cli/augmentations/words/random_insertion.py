@@ -1,0 +1,106 @@
+"""Insert synonyms of the sentence's own words at random places: EDA's random insertion.
+
+⌊rate·words⌋ times, at least once: a random word that has a synonym, and the synonym put at a random place
+behind another word or itself.
+
+Differences from the original: the synonym is drawn instead of taken from the front of an unordered list,
+and inflected as its word is; no word lends a second synonym before each that can has lent one; nothing is
+lower-cased or stripped of punctuation; function words and names lend no synonyms, and nothing is inserted
+before the first word, whose capital would have to move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.words.shared import lexical, word_edits
+from augment_cli.augmentations.words.shared.readings import reading_of_each_word
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.augmentations.words.synonym import synonyms
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.resources.wordnet import load_wordnet
+
+
+@dataclass(frozen=True)
+class InsertionParameters:
+    """Parameters of random insertion; the defaults are EDA's."""
+
+    rate: float = word_edits.rate_parameter(0.1, "insertions as a share of the words")
+    maximum: int = word_edits.maximum_parameter(0)
+    senses: str = parameter(
+        "frequent",
+        "frequent: synonyms in the senses both words mostly have; any: all senses alike, as in EDA",
+        choices=("frequent", "any"),
+    )
+    parts_of_speech: str = lexical.parts_of_speech_parameter()
+
+
+def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    relation = synonyms(parameters.senses)
+    replacer = lexical.Replacer(relation, resources.key("random-insertion/replacement"))
+    word_key, place_key = resources.key("random-insertion/word"), resources.key("random-insertion/place")
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        found = reading_of_each_word(words, parses=batch.parses)
+        eligible = replacer.eligible(found)
+        lenders = np.flatnonzero(eligible)
+        counts = np.bincount(words.rows[lenders], minlength=len(batch))
+        first = np.cumsum(counts) - counts
+        times = word_edits.counts_of(words.counts, parameters.rate, "floor", parameters.maximum)
+        times[counts == 0] = 0
+        rows = np.repeat(np.arange(len(batch)), times)
+        step = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
+        row_ids = batch.row_ids[rows]
+        # In a random order, so that no word lends twice before each has lent once.
+        draws = uniform(word_key, batch.row_ids[words.rows[lenders]], words.positions[lenders])
+        lenders = lenders[np.lexsort((draws, words.rows[lenders]))]
+        lender = lenders[first[rows] + step % np.maximum(counts[rows], 1)]
+        draws = uniform(replacer.key, row_ids, step)
+        strings = load_wordnet().forms.take(pa.array(relation.draw(found[lender], draws)))
+        place = words.offsets[rows] + (uniform(place_key, row_ids, step) * words.counts[rows]).astype(
+            np.int64
+        )
+        return Outcome(
+            _insertions(words, place, strings),
+            word_edits.reasons_for(words, eligible),
+            word_edits.count_columns(inserted=times, words=words.counts),
+        )
+
+    return run
+
+
+def _insertions(words: Words, place: np.ndarray, strings: pa.Array) -> word_edits.Edits:
+    """Insert strings (m,) behind words (m,), those behind the same word in one edit."""
+    order = np.argsort(place, kind="stable")
+    place, strings = place[order], strings.take(pa.array(order))
+    starts = np.flatnonzero(np.append(True, np.diff(place) > 0)[: len(place)])
+    offsets = pa.array(np.append(starts, len(place)), pa.int32())
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, strings), " ")
+    spaced = pc.binary_join_element_wise("", joined, " ")
+    behind = place[starts]
+    at = words.ends[behind]
+    return word_edits.edits_of(words, words.rows[behind], at, at, spaced)
+
+
+RANDOM_INSERTION = Augmentation(
+    name="random-insertion",
+    version=2,
+    kind="positive",
+    paper="Wei and Zou 2019, EDA; WordNet 3.0",
+    needs=frozenset(),
+    parameters=InsertionParameters,
+    prepare=_prepare,
+    columns=word_edits.count_fields("inserted", "words"),
+    resolve=lexical.resolve,
+    examples=("augment-cli random-insertion", "augment-cli random-insertion --senses any --rate 0.1"),
+    meaning="possibly altered",
+)

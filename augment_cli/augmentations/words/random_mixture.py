@@ -1,0 +1,76 @@
+"""Swap neighbours, delete words or cut a stretch out: one of the three for each sentence, drawn uniformly.
+
+AugCSE's RandomWordAugmentation; 10 % of the words as in its figure 6 (its code says 15 %). Swap, deletion
+and crop are those of `random-swap --distance neighbour`, `word-deletion` and `crop --part gap`.
+
+Differences from the original: those of the three; and the choice is the sentence's own instead of one
+that a re-seeded generator repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.words.crop import crops
+from augment_cli.augmentations.words.random_swap import SwapParameters, permutations, swap_edits
+from augment_cli.augmentations.words.shared import word_edits
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.augmentations.words.word_deletion import DeletionParameters, deletion_outcome, deletions
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+
+CHOICES = ("swap", "deletion", "crop")
+
+
+@dataclass(frozen=True)
+class MixtureParameters:
+    """Parameters of the mixture."""
+
+    rate: float = word_edits.rate_parameter(0.1, "share of the words that are moved or go")
+    maximum: int = word_edits.maximum_parameter(30)
+
+
+def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    keys = {choice: resources.key(f"random-mixture/{choice}") for choice in ("choice", *CHOICES)}
+    swap = SwapParameters(parameters.rate, "neighbour", parameters.maximum)
+    deletion = DeletionParameters(parameters.rate, "ceil", parameters.maximum)
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        drawn = uniform(keys["choice"], batch.row_ids, np.zeros(len(batch), np.int64))
+        choice = (drawn * len(CHOICES)).astype(np.int64)
+        of_word = choice[words.rows]
+        removed = np.where(
+            of_word == 1,
+            deletions(words, batch.row_ids, keys["deletion"], deletion),
+            (of_word == 2) & crops(words, batch.row_ids, keys["crop"], parameters.rate, "gap"),
+        )
+        source = permutations(words, batch.row_ids, keys["swap"], swap)
+        source = np.where(of_word == 0, source, np.arange(len(words)))
+        outcome = deletion_outcome(words, removed)
+        edits = word_edits.merged(outcome.edits, swap_edits(words, source))
+        outcome.reasons[(choice == 0) & (words.counts > 1)] = Reason.SAME_TEXT  # swapped back
+        return Outcome(edits, outcome.reasons, {"choice": pa.array(CHOICES).take(pa.array(choice))})
+
+    return run
+
+
+RANDOM_MIXTURE = Augmentation(
+    name="random-mixture",
+    version=2,
+    kind="positive",
+    paper="Tang et al. 2022, AugCSE (RandomWordAugmentation)",
+    needs=frozenset(),
+    parameters=MixtureParameters,
+    prepare=_prepare,
+    columns=(pa.field("choice", pa.string(), nullable=False),),
+    examples=("augment-cli random-mixture", "augment-cli random-mixture --rate 0.15"),
+    meaning="possibly altered",
+)

@@ -1,0 +1,78 @@
+"""Positives: put one random English punctuation mark into a random gap (baseline of punctuation insertion).
+
+Mao et al. 2023 (SDA), Table 7. The paper names the pool, all English punctuation, and neither number nor
+places: one mark for each sentence, as PI makes one insertion, at a gap drawn uniformly.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+
+import numpy as np
+
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.text.edit_list import EditList
+
+_SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
+
+
+@dataclass(frozen=True)
+class RandomPunctuationParameters:
+    """It has none."""
+
+
+class RandomPunctuation:
+    """The baseline: a pure function of the batch."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._mark_key = resources.key("random-punctuation/mark")
+        self._gap_key = resources.key("random-punctuation/gap")
+
+    def __call__(self, batch: Batch) -> Outcome:
+        rows, places = _gaps(batch)
+        count = len(batch)
+        gaps = np.bincount(rows, minlength=count)
+        first = np.cumsum(gaps) - gaps
+        chosen = np.flatnonzero(gaps)
+        zeros = np.zeros(len(chosen), np.int64)
+        row_ids = batch.row_ids[chosen]
+        which = (uniform(self._gap_key, row_ids, zeros) * gaps[chosen]).astype(np.int64)
+        at = places[first[chosen] + np.minimum(which, gaps[chosen] - 1)]
+        marks = list(string.punctuation)
+        drawn = (uniform(self._mark_key, row_ids, zeros) * len(marks)).astype(np.int64)
+        edits = EditList()
+        edits.replace(chosen, at, at, marks, np.minimum(drawn, len(marks) - 1))
+        return Outcome(edits.edits(), np.full(count, Reason.NO_TOKEN, object))
+
+
+def _gaps(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """Row and place (code point in its text) behind every word: where white space or the end follows."""
+    texts = batch.code_points
+    lengths = np.diff(texts.offsets)
+    owner = np.repeat(np.arange(len(batch)), lengths)
+    is_word = ~np.isin(texts.values, _SPACES)
+    ends = np.append(~is_word[1:], True)[: len(is_word)]
+    ends[(texts.offsets[1:] - 1)[lengths > 0]] = True
+    positions = np.flatnonzero(is_word & ends)
+    rows = owner[positions]
+    return rows, positions + 1 - texts.offsets[:-1][rows]
+
+
+def _prepare(parameters: RandomPunctuationParameters, resources: Resources) -> Prepared:
+    return RandomPunctuation(resources)
+
+
+RANDOM_PUNCTUATION = Augmentation(
+    name="random-punctuation",
+    version=1,
+    kind="positive",
+    paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
+    needs=frozenset(),
+    parameters=RandomPunctuationParameters,
+    prepare=_prepare,
+    examples=("augment-cli random-punctuation", "augment-cli random-punctuation --draws 3"),
+)

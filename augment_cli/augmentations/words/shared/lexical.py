@@ -1,0 +1,203 @@
+"""Replacing words by others from WordNet: relations between readings and forms, draws, edits.
+
+Everything is prepared once as tables over WordNet's inflected forms: which forms may take the place of a
+reading (`readings.py`) in the same inflection. A batch is then some lookups and one draw for each word.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.words.shared import word_edits
+from augment_cli.augmentations.words.shared.readings import readings
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.parameters import PARTS_OF_SPEECH, parameter
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.draws import uniform
+from augment_cli.resources.tags import TAGS
+from augment_cli.resources.word_lists import word_list_digest, word_set, word_table
+from augment_cli.resources.wordnet import PART_LETTERS, Groups, WordNet, load_wordnet, wordnet_digest
+from augment_cli.text.spans import offsets_from_lengths
+
+
+@dataclass(frozen=True)
+class Relation:
+    """For each reading the forms that may replace it, with weights.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (R+1,)
+    targets : ndarray of int32
+        Forms; those of reading r are targets[offsets[r]:offsets[r+1]].
+    weights : ndarray of float64
+        In proportion to the probability of each among those of its reading.
+    """
+
+    offsets: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+
+    @cached_property
+    def _sums(self) -> np.ndarray:
+        return np.append(0.0, np.cumsum(self.weights))
+
+    def draw(self, owners: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """One target for each reading (m,), each with at least one; int32 (m,)."""
+        low, high = self.offsets[owners], self.offsets[owners + 1]
+        aim = self._sums[low] + uniforms * (self._sums[high] - self._sums[low])
+        place = np.clip(np.searchsorted(self._sums, aim, "right") - 1, low, high - 1)
+        return self.targets[place]
+
+
+@lru_cache(maxsize=1)
+def _is_usable(wordnet: WordNet) -> np.ndarray:
+    """bool (F,): forms that may stand for another word: three letters or more, no function word."""
+    forms = wordnet.forms
+    usable = pc.match_substring_regex(forms, r"^[a-z]+(-[a-z]+)*$")
+    usable = pc.and_(usable, pc.greater(pc.utf8_length(forms), 2))
+    usable = pc.and_(usable, pc.invert(pc.is_in(forms, word_set("function_words"))))
+    usable = pc.and_(usable, pc.invert(pc.is_in(forms, word_set("avoided_words"))))
+    roman = pc.match_substring_regex(forms, r"^[ivxlc]+$")
+    return pc.and_(usable, pc.invert(roman)).to_numpy(zero_copy_only=False)
+
+
+@lru_cache(maxsize=1)
+def _readings_of_entries() -> Groups:
+    """From an entry to the readings of its forms."""
+    table = readings()
+    return Groups.by_owner(
+        table.entries, np.arange(len(table.forms), dtype=np.int32), len(load_wordnet().lemmas)
+    )
+
+
+@lru_cache(maxsize=8)
+def _avoided_pairs(relation: str) -> np.ndarray:
+    """Sorted keys source·E + target of the pairs of entries that `words/avoided_pairs.txt` names."""
+    wordnet = load_wordnet()
+    names = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
+    entries = {name: number for number, name in enumerate(names)}
+    keys = []
+    for name, letter, word, *others in word_table("avoided_pairs"):
+        if name == relation:
+            part = PART_LETTERS.index(letter)
+            keys += [entries[word, part] * len(wordnet.lemmas) + entries[other, part] for other in others]
+    return np.sort(np.array(keys, np.int64))
+
+
+def inflected_relation(
+    wordnet: WordNet, name: str, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray
+) -> Relation:
+    """Carry a relation between entries over to readings and forms, so that inflection is kept.
+
+    A reading of a source goes to the usual form of the target that serves every tag of the reading:
+    `walked`, past tense or participle, to `strolled` but not to `went`; as a past tense to both.
+
+    Parameters
+    ----------
+    wordnet : WordNet
+    name : str
+        Of the relation in the list of avoided pairs.
+    sources, targets : ndarray of int, shape (m,)
+        Pairs of entries; a pair may stand there several times.
+    weights : ndarray of float64, shape (m,)
+        Above 0.
+    """
+    table = readings()
+    known = np.isin(sources.astype(np.int64) * len(wordnet.lemmas) + targets, _avoided_pairs(name))
+    sources, targets, weights = sources[~known], targets[~known], weights[~known]
+    pair, reading = _readings_of_entries().expand(sources)
+    second, other = wordnet.entry_forms.expand(targets[pair])
+    reading, weight = reading[second], weights[pair][second]
+    bits = table.bits[reading]
+    # lemminflect lists mass nouns, and many others, as their own plural: what can be singular is.
+    bits = np.where(bits & TAGS["NN"] > 0, bits & ~np.int16(TAGS["NNS"]), bits)
+    serves = (wordnet.form_first[other] & bits) == bits
+    serves &= (bits & TAGS["NNS"] == 0) | _has_plural(wordnet)[other]
+    serves &= _is_usable(wordnet)[other]
+    spelled = wordnet.forms.dictionary_encode().indices.to_numpy()
+    serves &= spelled[table.forms[reading]] != spelled[other]
+    reading, other, weight = reading[serves], other[serves], weight[serves]
+    # The same pair through several synsets counts once, with the sum of its weights.
+    key = reading.astype(np.int64) * len(wordnet.forms) + other
+    distinct, inverse = np.unique(key, return_inverse=True)
+    weight = np.bincount(inverse, weight, len(distinct))
+    reading, other = distinct // len(wordnet.forms), distinct % len(wordnet.forms)
+    counts = np.bincount(reading, minlength=len(table.forms))
+    return Relation(offsets_from_lengths(counts), other.astype(np.int32), weight)
+
+
+@lru_cache(maxsize=1)
+def _has_plural(wordnet: WordNet) -> np.ndarray:
+    """bool (F,): forms that can stand for several things: no singular, no mass noun (`informations`)."""
+    mass = pc.is_in(wordnet.lemmas, word_set("mass_nouns")).to_numpy(zero_copy_only=False)
+    return (wordnet.form_bits & TAGS["NN"] == 0) & ~mass[wordnet.form_entries]
+
+
+def draw_first(relation: Relation) -> Relation:
+    """The relation with only the heaviest target of each reading, the alphabetically first of equals."""
+    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    order = np.lexsort((relation.targets, -relation.weights, owners))
+    first = order[np.append(True, np.diff(owners) > 0)] if len(order) else order
+    counts = np.bincount(owners[first], minlength=len(relation.offsets) - 1)
+    return Relation(offsets_from_lengths(counts), relation.targets[first], relation.weights[first])
+
+
+def resources_of_words() -> dict[str, str]:
+    """Digests of the tables and lists behind a lexical replacement."""
+    lists = (
+        *("function_words", "avoided_words", "avoided_pairs", "fixed_phrases", "mass_nouns", "vague_nouns"),
+    )
+    return {"wordnet": wordnet_digest(), **{name: word_list_digest(name) for name in lists}}
+
+
+def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
+    """Parameters and the digests of the tables."""
+    return dataclasses.asdict(parameters) | resources_of_words()
+
+
+@dataclass(frozen=True)
+class Replacer:
+    """Replace chosen words through a relation; draws with a key of its own."""
+
+    relation: Relation
+    key: int
+
+    def eligible(self, found: np.ndarray) -> np.ndarray:
+        """bool (N,): words, by their readings (N,), with something to put in their place."""
+        lengths = np.diff(self.relation.offsets)
+        return (found >= 0) & (lengths[np.maximum(found, 0)] > 0)
+
+    def strings(self, batch: Batch, words: Words, found: np.ndarray, index: np.ndarray) -> pa.StringArray:
+        """Replacements of the words `index` (m,), in their case."""
+        draws = uniform(self.key, batch.row_ids[words.rows[index]], words.positions[index])
+        targets = self.relation.draw(found[index], draws)
+        plain = load_wordnet().forms.take(pa.array(targets))
+        return word_edits.in_case_of(words, index, plain)
+
+    def outcome(
+        self, batch: Batch, words: Words, found: np.ndarray, index: np.ndarray, reasons: np.ndarray
+    ) -> Outcome:
+        """Edits that replace the words `index`, with the number replaced."""
+        edits = word_edits.replace_words(words, index, self.strings(batch, words, found, index))
+        replaced = np.bincount(words.rows[index], minlength=len(batch))
+        return Outcome(edits, reasons, word_edits.count_columns(replaced=replaced, words=words.counts))
+
+
+COLUMNS = word_edits.count_fields("replaced", "words")
+
+
+def parts_of_speech_parameter() -> str:
+    """The parameter `parts_of_speech`, of which `AugmentationRun` makes the `auto` explicit."""
+    return parameter(
+        "auto",
+        "where parts of speech come from: the parse; the words alone; auto: the parse if the store has one",
+        choices=PARTS_OF_SPEECH,
+    )

@@ -1,0 +1,89 @@
+"""What replacing nouns by wider and narrower ones shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.words.shared import lexical, word_edits
+from augment_cli.augmentations.words.shared.readings import reading_of_each_word
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.resources.wordnet import NOUN, load_wordnet
+
+# A word stands for a synset only if the synset is one of its usual senses, and one met in tagged texts:
+# without the second a week becomes a shiva and a son a man-child.
+LEAST_SHARE = 0.3
+LEAST_COUNT = 3
+
+
+@dataclass(frozen=True)
+class NounParameters:
+    """Parameters that both have."""
+
+    rate: float = word_edits.rate_parameter(0.0, "share of the words to replace; 0 for one noun")
+    parts_of_speech: str = lexical.parts_of_speech_parameter()
+
+
+def first_senses() -> tuple[np.ndarray, np.ndarray]:
+    """Entries of all nouns, and the synset of the most frequent sense of each."""
+    wordnet = load_wordnet()
+    entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
+    return entries, wordnet.sense_synsets[wordnet.entry_senses[entries]]
+
+
+def plain_words_of(synsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(position in `synsets`, entry) of the lower-case single words whose usual sense each synset is."""
+    wordnet = load_wordnet()
+    place, sense = wordnet.synset_senses.expand(synsets)
+    entry = wordnet.sense_entries[sense]
+    spellings = wordnet.spellings.take(pa.array(sense))
+    lower = pc.match_substring_regex(spellings, r"^[a-z]+(-[a-z]+)*$").to_numpy(zero_copy_only=False)
+    usual = lower & (wordnet.sense_shares[sense] >= LEAST_SHARE)
+    usual &= wordnet.sense_counts[sense] >= LEAST_COUNT
+    return place[usual], entry[usual]
+
+
+def noun_augmentation(
+    name: str,
+    method: str,
+    parameters: type,
+    relation: Callable[[Any], lexical.Relation],
+    examples: tuple[str, ...],
+) -> Augmentation:
+    """The card of one that replaces ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
+
+    def prepare(parameters: Any, resources: Resources) -> Prepared:
+        check_parameters(parameters)
+        replacer = lexical.Replacer(relation(parameters), resources.key(f"{name}/replacement"))
+        key = resources.key(f"{name}/word")
+
+        def run(batch: Batch) -> Outcome:
+            words = Words.of(batch.code_points)
+            found = reading_of_each_word(words, frozenset({NOUN}), batch.parses)
+            eligible = replacer.eligible(found)
+            index = word_edits.choose(words, batch.row_ids, eligible, key, parameters.rate or 1e-6)
+            return replacer.outcome(batch, words, found, index, word_edits.reasons_for(words, eligible))
+
+        return run
+
+    return Augmentation(
+        name=name,
+        version=2,
+        kind="negative",
+        paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
+        needs=frozenset(),
+        parameters=parameters,
+        prepare=prepare,
+        columns=lexical.COLUMNS,
+        resolve=lexical.resolve,
+        examples=examples,
+        meaning="altered",
+    )

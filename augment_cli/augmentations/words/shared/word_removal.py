@@ -1,0 +1,214 @@
+"""Taking words out of a text, with their space and what they leave without a purpose."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.words.shared.articles import ARTICLES, article_changes
+from augment_cli.augmentations.words.shared.word_edits import capitalised, edits_of, nothing
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.text.spans import Edits, string_array
+from augment_cli.text.surface import LOWER, UPPER, character_classes
+
+_OPENING, _CLOSING = "([{\"“‘«'", ")]}\"”’»'"
+_BRACKETS = '()[]{}"“”«»'
+_SWALLOWED = ",;:"
+
+
+@lru_cache(maxsize=1)
+def _mark_flags() -> np.ndarray:
+    """uint8 of every code point: 1 white space, 2 a comma and its like."""
+    flags = np.zeros(0x110000, np.uint8)
+    for code in range(0x3001):
+        if chr(code).isspace():
+            flags[code] = 1
+    flags[[ord(mark) for mark in _SWALLOWED]] = 2
+    return flags
+
+
+def remove_words(words: Words, removed: np.ndarray) -> Edits:
+    """Edits that take words out, each with one of the spaces beside it.
+
+    Neighbouring removed words go in one edit, with the commas between them; brackets and quotation
+    marks stay. A comma, semicolon or colon that would then begin the text or stand beside another mark
+    goes too, and so do the apostrophe of a possessive plural (`the wolves' den`) and brackets and quotation
+    marks around nothing. The first word that is left takes over
+    a capital at the text's beginning, and `a` becomes `an` where the next word now asks for it.
+
+    Parameters
+    ----------
+    words : Words
+    removed : ndarray of bool, shape (N,)
+        At least one word of each text must stay.
+    """
+    index = np.flatnonzero(removed)
+    if not len(index):
+        return edits_of(words, index, index, index, nothing())
+    rows = words.rows
+    first, last = _runs(words, index)
+    starts, ends = _removed_spans(words, first, last)
+
+    # What the rest needs: a capital at the beginning, another article.
+    kept = np.append(np.flatnonzero(~removed), len(words))
+    following = kept[np.searchsorted(kept, last)]
+    has_next = following < words.offsets[rows[last] + 1]
+    capital_at = np.unique(_new_capitals(words, first, following, has_next))
+    inside = pc.utf8_upper(_characters(words.texts.values[words.starts[capital_at]]))
+    articles, forms = _articles_before_gaps(words, first, following, has_next & (following == last + 1))
+    # An article that now begins the text takes its capital in the same edit.
+    opening = np.isin(articles, capital_at)
+    if opening.any():
+        mask = pa.array(opening)
+        forms = pc.replace_with_mask(forms, mask, capitalised(forms.filter(mask)))
+        free = ~np.isin(capital_at, articles)
+        capital_at, inside = capital_at[free], inside.filter(pa.array(free))
+    owners = np.concatenate([rows[first], rows[capital_at], rows[articles]])
+    places = np.concatenate([starts, words.starts[capital_at], words.starts[articles]])
+    stops = np.concatenate([ends, words.starts[capital_at] + 1, words.ends[articles]])
+    texts = pa.concat_arrays([pa.array([""] * len(starts), pa.string()), inside, forms])
+    return edits_of(words, owners, places, stops, texts)
+
+
+def _runs(words: Words, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and last word of each run of neighbours in `index`, parted at brackets and quotation marks."""
+    apart = (np.diff(index) > 1) | (np.diff(words.rows[index]) > 0)
+    touching = np.flatnonzero(~apart)
+    apart[touching] = _bracket_before(words, index[touching + 1])
+    begins = np.append(True, apart)
+    return index[begins], index[np.append(begins[1:], True)]
+
+
+def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What goes with each run of words: empty pairs of marks, orphaned commas, the space on one side."""
+    rows = words.rows
+    values = words.texts.values
+    bounds = words.texts.offsets
+    low, high = bounds[rows[first]], bounds[rows[first] + 1]
+    starts, ends = words.starts[first], words.ends[last]
+
+    starts, ends = _with_empty_pairs(values, starts, ends, low, high)
+    flags = _mark_flags()
+
+    def before(places: np.ndarray) -> np.ndarray:
+        return np.where(places > low, values[np.maximum(places - 1, 0)], 0)
+
+    def after(places: np.ndarray) -> np.ndarray:
+        return _after(values, places, high)
+
+    ends = ends + _possessives(words, last, starts, ends, after(ends))
+    # A comma with nothing before it, or after another mark.
+    left = starts - (flags[before(starts)] == 1)
+    orphaned = (flags[after(ends)] == 2) & (
+        (left <= low) | (flags[before(left)] == 2) | _is_in(before(left), _OPENING)
+    )
+    ends = ends + orphaned
+    # One white-space side goes: the right one, unless a mark stands there.
+    left_space, right_space = flags[before(starts)] == 1, flags[after(ends)] == 1
+    left_open = (starts <= low) | left_space | _is_in(before(starts), _OPENING)
+    take_right = right_space & left_open
+    take_left = left_space & ~right_space
+    while take_right.any():
+        ends = ends + take_right
+        take_right = take_right & (flags[after(ends)] == 1) & (ends < high)
+    while take_left.any():
+        starts = starts - take_left
+        take_left = take_left & (flags[before(starts)] == 1) & (starts > low)
+
+    # Two edits may both have claimed the space or the mark between them.
+    shared = rows[first][1:] == rows[first][:-1]
+    starts[1:] = np.where(shared, np.maximum(starts[1:], ends[:-1]), starts[1:])
+    # A comma before the mark that ends the sentence; edits that touch leave one gap.
+    opens_gap = np.append(True, ~(shared & (starts[1:] == ends[:-1])))
+    opening = np.flatnonzero(opens_gap)
+    final = ends[np.append(opening[1:], len(ends)) - 1]
+    closes = (final >= high[opening]) | _is_in(_after(values, final, high[opening]), ".!?")
+    reach = starts[opening]
+    space = (reach > low[opening]) & (flags[values[reach - 1]] == 1)
+    comma = reach - space - 1
+    orphaned = closes & (comma >= low[opening]) & (flags[values[np.maximum(comma, 0)]] == 2)
+    free = np.append(True, comma[1:] >= ends[opening[1:] - 1]) if len(opening) else orphaned
+    starts[opening] = np.where(orphaned & free, comma, reach)
+    return starts, ends
+
+
+def _after(values: np.ndarray, places: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """uint32 (m,): the character at each place, 0 at its text's end."""
+    return np.where(places < high, values[np.minimum(places, len(values) - 1)], 0)
+
+
+def _possessives(
+    words: Words, last: np.ndarray, starts: np.ndarray, ends: np.ndarray, behind: np.ndarray
+) -> np.ndarray:
+    """bool (m,): runs whose last word is a plural with nothing but an apostrophe behind it (`males'`)."""
+    values, bounds = words.texts.values, words.texts.offsets
+    found = _is_in(behind, "'’") & _is_in(values[ends - 1], "sS")
+    for place in np.flatnonzero(found).tolist():
+        row = words.rows[last[place]]
+        before = values[bounds[row] : starts[place]].astype("<u4").tobytes().decode("utf-32-le")
+        # An opening mark before it makes the apostrophe the end of a quotation.
+        found[place] = re.search(r"(^|[\s(])['‘]", before) is None
+    return found
+
+
+def _bracket_before(words: Words, index: np.ndarray) -> np.ndarray:
+    """bool (m,): whether a bracket or double quotation mark stands between a word and the one before it."""
+    values = words.texts.values
+    found = np.zeros(len(index), bool)
+    unlike = np.flatnonzero(~words.follows_space[index])
+    for place in unlike.tolist():
+        between = values[words.ends[index[place] - 1] : words.starts[index[place]]]
+        found[place] = _is_in(between, _BRACKETS).any()
+    return found
+
+
+def _is_in(characters: np.ndarray, marks: str) -> np.ndarray:
+    return np.isin(characters, [ord(mark) for mark in marks])
+
+
+def _with_empty_pairs(
+    values: np.ndarray, starts: np.ndarray, ends: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Spans that take in the brackets or quotation marks which would stand around nothing."""
+    starts, ends = starts.copy(), ends.copy()
+    inside = np.flatnonzero((starts > low) & (ends < high))
+    left, right = values[starts[inside] - 1], values[ends[inside]]
+    for opening, closing in zip(_OPENING, _CLOSING, strict=True):
+        pair = inside[(left == ord(opening)) & (right == ord(closing))]
+        starts[pair] -= 1
+        ends[pair] += 1
+    return starts, ends
+
+
+def _new_capitals(words: Words, first: np.ndarray, following: np.ndarray, has_next: np.ndarray) -> np.ndarray:
+    """Words that now begin their text, where it began with a capital and they do not."""
+    classes, values = character_classes(), words.texts.values
+    opens = (words.positions[first] == 0) & has_next
+    opens &= classes[values[words.starts[first]]] & UPPER > 0
+    candidates = following[opens]
+    return candidates[classes[values[words.starts[candidates]]] & LOWER > 0]
+
+
+def _articles_before_gaps(
+    words: Words, first: np.ndarray, following: np.ndarray, has_next: np.ndarray
+) -> tuple[np.ndarray, pa.StringArray]:
+    adjacent = (words.positions[first] > 0) & has_next
+    places = np.flatnonzero(adjacent)
+    is_article = words.among(ARTICLES)
+    places = places[is_article[first[places] - 1]]
+    # Nothing but spaces may stand on either side of the gap.
+    places = places[words.follows_space[first[places]] & words.follows_space[following[places]]]
+    if not len(places):
+        return np.zeros(0, np.int64), nothing()
+    behind = words.strings.take(pa.array(following[places]))
+    return article_changes(words, first[places] - 1, behind, np.ones(len(places), bool))
+
+
+def _characters(codes: np.ndarray) -> pa.StringArray:
+    """One string for each code point (m,)."""
+    data = np.frombuffer(codes.astype("<u4").tobytes().decode("utf-32-le").encode(), np.uint8)
+    return string_array(np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data)), data)

@@ -1,0 +1,127 @@
+"""Replace words by WordNet synonyms, inflected as they were: WNet, EDA's and AugCSE's substitution.
+
+- WNet and SDA's synonym baseline, the default: ⌈rate·words⌉ words, rate 5, 10 or 20 %, at most 10 of them.
+- EDA: ⌊0.1·words⌋ distinct words, at least one, and every occurrence of each
+  (`--amount floor --maximum 0 --senses any --occurrences all`).
+- AugCSE's SynonymSubstitution: each word on its own with probability one half
+  (`--rate 0.5 --amount coin --maximum 0`).
+
+`--senses frequent` draws a synonym with probability ∝ Σ P(sense | word)·P(sense | synonym), from WordNet's
+sense counts, and leaves words without a likely one alone; `--senses any` draws evenly from all senses, as EDA
+does.
+
+Differences from the originals: inflection and case are kept (`walked`, `strolled`), `a` and `an` follow,
+phrases and names are not put in, nothing is lower-cased or re-tokenised, function words and words with a
+capital inside the sentence are never replaced, and each sentence draws for itself. The part of speech and
+the inflection come from the cached parse where the store has one (`--parts-of-speech`), else from WordNet's
+counts and the word on the left; with a parse, parts of compounds (`source code`) and verbs with a particle
+are left alone. Pairs that read badly wherever they were met are on a list (`words/avoided_pairs.txt`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from augment_cli.augmentations.words.shared import lexical, word_edits
+from augment_cli.augmentations.words.shared.readings import reading_of_each_word
+from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.resources.wordnet import load_wordnet
+
+# A synonym is likely where both words mean the synset in at least this share, multiplied, and where the
+# tagged texts have both in this sense: without the second, `families` become `menages`.
+LEAST_WEIGHT = 0.2
+LEAST_COUNT = 3
+
+
+@dataclass(frozen=True)
+class SynonymParameters:
+    """Parameters of synonym replacement; the defaults are WNet's at 10 %."""
+
+    rate: float = word_edits.rate_parameter(0.1, "share of the words to replace")
+    amount: str = word_edits.amount_parameter("ceil")
+    maximum: int = word_edits.maximum_parameter(10)
+    senses: str = parameter(
+        "frequent",
+        "frequent: synonyms in the senses both words mostly have; any: all senses alike",
+        choices=("frequent", "any"),
+    )
+    occurrences: str = parameter(
+        "one", "replace only the chosen place, or every occurrence of its word", choices=("one", "all")
+    )
+    parts_of_speech: str = lexical.parts_of_speech_parameter()
+
+
+@lru_cache(maxsize=2)
+def synonyms(senses: str) -> lexical.Relation:
+    """Readings and their synonyms: weights by sense counts (`frequent`), or all alike (`any`)."""
+    wordnet = load_wordnet()
+    everything = np.arange(len(wordnet.sense_entries))
+    sense, other = wordnet.synset_senses.expand(wordnet.sense_synsets)
+    different = wordnet.sense_entries[everything[sense]] != wordnet.sense_entries[other]
+    sense, other = sense[different], other[different]
+    if senses == "any":
+        weights = np.ones(len(sense))
+    else:
+        known = np.minimum(wordnet.sense_counts[sense], wordnet.sense_counts[other]) >= LEAST_COUNT
+        sense, other = sense[known], other[known]
+        weights = wordnet.sense_shares[sense] * wordnet.sense_shares[other]
+    pairs = wordnet.sense_entries[sense].astype(np.int64) * len(wordnet.lemmas) + wordnet.sense_entries[other]
+    distinct, inverse = np.unique(pairs, return_inverse=True)
+    summed = np.bincount(inverse, weights, len(distinct))
+    if senses == "any":
+        summed[:] = 1.0
+    likely = summed >= (LEAST_WEIGHT if senses == "frequent" else 0)
+    distinct, summed = distinct[likely], summed[likely]
+    return lexical.inflected_relation(
+        wordnet, "synonym", distinct // len(wordnet.lemmas), distinct % len(wordnet.lemmas), summed
+    )
+
+
+def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
+    check_parameters(parameters)
+    replacer = lexical.Replacer(synonyms(parameters.senses), resources.key("synonym/replacement"))
+    key = resources.key("synonym/word")
+
+    def run(batch: Batch) -> Outcome:
+        words = Words.of(batch.code_points)
+        found = reading_of_each_word(words, parses=batch.parses)
+        eligible = replacer.eligible(found)
+        index = word_edits.choose(
+            words, batch.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
+        )
+        if parameters.occurrences == "all":
+            index = _all_occurrences(words, eligible, index)
+        return replacer.outcome(batch, words, found, index, word_edits.reasons_for(words, eligible))
+
+    return run
+
+
+def _all_occurrences(words: Words, eligible: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """The chosen words and every other eligible place of the same word in the same text."""
+    codes, distinct = words.lower
+    key = words.rows * len(distinct) + codes
+    return np.flatnonzero(eligible & np.isin(key, key[index]))
+
+
+SYNONYM = Augmentation(
+    name="synonym",
+    version=2,
+    kind="positive",
+    paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
+    needs=frozenset(),
+    parameters=SynonymParameters,
+    prepare=_prepare,
+    columns=lexical.COLUMNS,
+    resolve=lexical.resolve,
+    examples=(
+        "augment-cli synonym --rate 0.2",
+        "augment-cli synonym --amount floor --maximum 0 --senses any --occurrences all --name eda-synonym",
+    ),
+    meaning="kept",
+)

@@ -1,0 +1,58 @@
+"""Parameters of an augmentation: fields of a frozen dataclass that know their help text and range."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import UsageError
+
+
+def parameter(
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """A field of a parameter class, with what the command line and the docs say of it."""
+    metadata = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices}
+    return field(default=default, metadata=metadata)
+
+
+# Values of a parameter `parts_of_speech`: an augmentation with one reads the parse where it is there.
+PARTS_OF_SPEECH = ("auto", "parse", "words")
+
+
+@dataclass(frozen=True)
+class NoParameters:
+    """There is nothing to choose."""
+
+
+def check_parameters(parameters: Any) -> None:
+    """Raise `UsageError` for a value outside its range or choices, naming the option."""
+    for item in dataclasses.fields(parameters):
+        value, option = getattr(parameters, item.name), "--" + item.name.replace("_", "-")
+        minimum, maximum = item.metadata["minimum"], item.metadata["maximum"]
+        choices = item.metadata["choices"]
+        if choices is not None and value not in choices:
+            raise UsageError(f"{option} {value}: choose one of {', '.join(choices)}")
+        if minimum is not None and not value >= minimum:
+            raise UsageError(f"{option} {value}: must be at least {minimum:g}")
+        if maximum is not None and not value <= maximum:
+            raise UsageError(f"{option} {value}: must be at most {maximum:g}")
+
+
+def read_word_list(path: str, option: str) -> tuple[str, ...]:
+    """Words of a UTF-8 file, one a line, lower-cased, sorted; blank lines and `#` comments are skipped."""
+    try:
+        lines = Path(path).expanduser().read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one term a line"
+        ) from error
+    words = {line.strip().lower() for line in lines if line.strip() and not line.startswith("#")}
+    return tuple(sorted(words))

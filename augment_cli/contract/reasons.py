@@ -1,0 +1,39 @@
+"""Why a row of an augmentation's stage is unchanged: the values of its `reason` column."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """One line a reason; an augmentation uses one of these, or adds its own here."""
+
+    # Of any augmentation:
+    NO_TOKEN = "no_token"  # nothing but white space
+    NO_ELIGIBLE_TOKEN = "no_eligible_token"  # every token is protected or not in the term table
+    NO_POSITION_DRAWN = "no_position_drawn"  # the draws chose no token
+    EMPTY_WINDOW = "empty_window"  # no other term to put in
+    SAME_TEXT = "same_text"  # the edits give the original again
+    TOO_FEW_WORDS = "too_few_words"  # one word is left alone, rather than leave none
+    # Of rules on syntax:
+    RULE_DOES_NOT_APPLY = "rule_does_not_apply"  # the drawn rule finds no place in the sentence
+    NO_RULE_APPLIES = "no_rule_applies"  # none of the rules does
+    NO_FINITE_VERB = "no_finite_verb"  # the root is no finite verb
+    NO_SUBJECT = "no_subject"  # the main verb has no subject
+    NEGATED = "negated"  # the verb is negated already
+    OTHER_AUXILIARY = "other_auxiliary"  # have, do, or the "to" of an infinitive
+    INVERTED = "inverted"  # the verb stands in front of its subject
+    NO_AUXILIARY_FITS = "no_auxiliary_fits"  # none of those to draw from has the tense
+    DOUBTFUL_PARSE = "doubtful_parse"  # the word cannot have the form that its tag says
+    ONE_NEGATION_ONLY = "one_negation_only"  # fewer than two places for a negation
+    NO_OBJECT = "no_object"  # the main verb has no object
+    ONE_SENTENCE = "one_sentence"  # nothing to put in another order
+    # What a model said was turned down.
+    EMPTY_OUTPUT = "empty_output"  # no word in it
+    SAME_WORDS = "same_words"  # the original but for case and punctuation
+    TRUNCATED_OUTPUT = "truncated_output"  # the model ran into its limit
+    LOOPING_OUTPUT = "looping_output"  # a piece repeats itself
+    WRONG_SCRIPT = "wrong_script"  # letters that the original's script does not have
+    ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
+    MEANING_LOST = "meaning_lost"  # none of the candidates means the same
+    BEYOND_LIMIT = "beyond_limit"  # the model was to be run on the first rows only

@@ -1,0 +1,134 @@
+"""Run independent tasks in workers, and hand each result to the parent as it comes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from augment_cli.engine import backends
+from augment_cli.errors import IncompleteError, UsageError
+
+BACKENDS = ("loky", "threading", "dask")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How tasks are run. Results never depend on it.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of workers; 1 runs everything in this process.
+    backend : {"loky", "threading", "dask"}
+        joblib's processes, joblib's threads, or a Dask cluster.
+    scheduler : str, optional
+        Address of the Dask scheduler, such as `tcp://head-node:8786`.
+    """
+
+    jobs: int = 1
+    backend: str = "loky"
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise UsageError(f"--backend {self.backend}: choose one of {', '.join(BACKENDS)}")
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise UsageError("--backend dask and --scheduler ADDRESS go together")
+
+    @classmethod
+    def for_this_machine(
+        cls, jobs: int | None = None, backend: str = "loky", scheduler: str | None = None
+    ) -> Engine:
+        """One worker for each core this process may use, unless told otherwise."""
+        if jobs is None:
+            jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return cls(jobs or 1, backend, scheduler)
+
+    def run(
+        self,
+        function: str,
+        tasks: Sequence[dict[str, Any]],
+        done: Callable[[Any], None],
+        on_stop: Callable[[], object] = lambda: None,
+        unit: str = "parts",
+    ) -> None:
+        """Call a function once for each task, in any order.
+
+        Parameters
+        ----------
+        function : str
+            `package.module:name`, importable in a worker.
+        tasks : sequence of dict
+            Keyword arguments of each call.
+        done : callable
+            Called in this process with each result, in the order of arrival.
+        on_stop : callable
+            Called at the first Ctrl-C, to tell running tasks that can stop half-way to do so.
+        unit : str
+            What is finished after the first Ctrl-C, for the message.
+
+        Raises
+        ------
+        IncompleteError
+            If tasks killed every worker that tried them (most often for want of memory). All others
+            have been run, and their results are kept.
+        """
+        failed: list[dict[str, Any]] = []
+        with _polite_interrupt(on_stop, unit) as asked_to_stop:
+            with contextlib.closing(self._results(function, tasks, asked_to_stop, failed.append)) as results:
+                for result in results:
+                    done(result)
+            if asked_to_stop():
+                raise KeyboardInterrupt
+        if failed:
+            names = ", ".join(f"{task.get('stage', function)} part {task.get('index')}" for task in failed)
+            raise IncompleteError(
+                f"{len(failed)} of {len(tasks)} tasks killed every worker that tried them, most often for "
+                f"want of memory ({names}); all others are done. Run the same command again to try these, "
+                "with a smaller --jobs if memory was short"
+            )
+
+    def _results(
+        self,
+        function: str,
+        tasks: Sequence[dict[str, Any]],
+        asked_to_stop: Callable[[], bool],
+        failed: Callable[[dict[str, Any]], None],
+    ) -> Generator[Any, None, None]:
+        if self.scheduler is not None and tasks:
+            return backends.run_on_dask(self.scheduler, function, tasks, asked_to_stop, failed)
+        jobs = min(self.jobs, len(tasks))
+        if jobs <= 1:
+            return backends.run_here(function, tasks, asked_to_stop)
+        if self.backend == "threading":
+            return backends.run_in_threads(jobs, function, tasks, asked_to_stop)
+        return backends.run_in_processes(jobs, function, tasks, asked_to_stop, failed)
+
+
+@contextlib.contextmanager
+def _polite_interrupt(on_stop: Callable[[], object], unit: str) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C asks to stop after the running parts (or `unit`), the second one stops now."""
+    asked = False
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: asked
+        return
+
+    def on_interrupt(signal_number: int, frame: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        on_stop()
+        print(f"\nFinishing the running {unit}; Ctrl-C again stops now.", file=sys.stderr, flush=True)
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, previous)

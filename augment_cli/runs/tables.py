@@ -1,0 +1,62 @@
+"""The table of an augmentation's stage: edits applied, and the sums that reports add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.contract.augmentation import Augmentation
+from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.store.schema import AUGMENTATION
+from augment_cli.text.spans import Edits, apply_edits
+
+
+def schema_of(augmentation: Augmentation) -> pa.Schema:
+    """Columns of an augmentation's stage."""
+    return pa.schema([*AUGMENTATION, *augmentation.columns])
+
+
+def as_table(augmentation: Augmentation, batch: Batch, outcome: Outcome) -> pa.Table:
+    """Apply an outcome's edits: one row a sentence, `text` null and a `reason` where nothing changed."""
+    count = len(batch)
+    edits = outcome.edits
+    texts = apply_edits(batch.code_points, edits)
+    differs = pc.not_equal(texts, batch.texts).to_numpy(zero_copy_only=False)
+    edited = np.bincount(edits.rows, minlength=count) > 0
+    reasons = np.where(edited, Reason.SAME_TEXT, outcome.reasons)
+    if not differs[edits.rows].all():  # edits that cancel each other out are none
+        keep = np.flatnonzero(differs[edits.rows])
+        edits = Edits(
+            edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.take(pa.array(keep))
+        )
+    unchanged = pa.array(~differs)
+    columns = {
+        "row_id": pa.array(batch.row_ids, pa.int64()),
+        "text": pc.if_else(unchanged, pa.scalar(None, pa.string()), texts),
+        "reason": pc.if_else(unchanged, pa.array(reasons, pa.string()), pa.scalar(None, pa.string())),
+        "edits": edits.as_column(count),
+    }
+    return pa.table(columns | dict(outcome.columns)).cast(schema_of(augmentation))
+
+
+def empty_statistics() -> dict[str, Any]:
+    """The sums over a part that reports add up, before its first row."""
+    return {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+
+
+def add_statistics(statistics: dict[str, Any], table: pa.Table) -> None:
+    """Count some rows of an augmentation's stage."""
+    reasons = Counter(statistics["reasons"])
+    reasons.update(pc.drop_null(table["reason"]).to_pylist())
+    statistics["reasons"] = dict(sorted(reasons.items()))
+    statistics["changed"] += table.num_rows - table["text"].null_count
+    statistics["edits"] += pc.sum(pc.list_value_length(table["edits"])).as_py() or 0
+    for field in list(table.schema)[len(AUGMENTATION) :]:
+        if pa.types.is_integer(field.type) or pa.types.is_boolean(field.type):
+            value = pc.sum(table[field.name]).as_py() or 0
+            statistics["sums"][field.name] = statistics["sums"].get(field.name, 0) + value

@@ -1,0 +1,252 @@
+"""What a command needs done: the earlier stages that are missing, then its own. Commands and API use it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import IncompleteError, MixError, UsageError
+from augment_cli.ingest import IngestOptions, IngestReport, corpus_settings, find_files, ingest
+from augment_cli.pack import PACK_STAGE, PackOptions, pack
+from augment_cli.parsing import stage as parsing
+from augment_cli.runs.run import AugmentationRun
+from augment_cli.runs.stored import augment_store
+from augment_cli.store.store import Store
+from augment_cli.syntax.parses import stage_name
+from augment_cli.tfidf import fit as tfidf
+
+SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
+
+
+class Reporter(Protocol):
+    """How progress reaches a person; the default says nothing."""
+
+    def say(self, message: str) -> None:
+        """A line worth reading."""
+
+    def warn(self, message: str) -> None:
+        """A line that should not be missed."""
+
+    def progress(
+        self, stage: str, rows: int | None
+    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+        """A progress display for one stage; the value is called with rows done since the last call."""
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def say(self, message: str) -> None:
+        """Nothing."""
+
+    def warn(self, message: str) -> None:
+        """Nothing."""
+
+    @contextlib.contextmanager
+    def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """Nothing."""
+        yield lambda done: None
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What happened to one stage in a run: how long it took, and whether anything was left to do."""
+
+    stage: str
+    seconds: float
+    was_made: bool
+
+
+class Session:
+    """A store, an engine and a reporter, with one method for each kind of stage.
+
+    Used inside `with pipeline:`, which holds the store's lock.
+
+    Parameters
+    ----------
+    store : str or Path
+        Folder of the store; made if it is not there.
+    engine : Engine, optional
+        One worker for each core by default.
+    reporter : Reporter, optional
+    shared : bool
+        Let other processes make other parts of the same stages at the same time (`--parts`).
+    """
+
+    def __init__(
+        self,
+        store: str | Path,
+        engine: Engine | None = None,
+        reporter: Reporter | None = None,
+        shared: bool = False,
+    ) -> None:
+        self.store = Store.create(store)
+        self.engine = engine or Engine.for_this_machine()
+        self.reporter: Reporter = reporter or Silent()
+        self.results: list[StageResult] = []
+        self._shared = shared
+        self._failures: list[str] = []
+        self._lock = contextlib.ExitStack()
+
+    def __enter__(self) -> Session:
+        self._lock.enter_context(self.store.lock(self._shared))
+        self.store.reload()  # another run may have written between opening and locking
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        self._lock.close()
+        if kind is None and self._failures:
+            raise IncompleteError("\n".join(self._failures))
+
+    def ingest(
+        self,
+        corpus: Sequence[str | Path] | None = None,
+        options: IngestOptions | None = None,
+        *,
+        strict: bool = False,
+        max_rejects: float = 0.01,
+    ) -> IngestReport | None:
+        """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
+        if corpus is None and "rejects" in self.store.stages():
+            if self.store.has("corpus") and self.store.has("rejects"):
+                self._refuse_other_options(options or IngestOptions())
+                self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
+                return None
+            wanted = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
+            if wanted.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
+                raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
+        if self._shared:
+            raise UsageError("--parts works on a corpus that is there; run `augment-cli ingest` first")
+        if corpus is None:
+            if not SAMPLE.exists():
+                raise UsageError(f"{SAMPLE}: the sample corpus is not there; name your own with --corpus")
+            self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
+        with self._timed("corpus", None) as progress:
+            report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
+        if report.rejected:
+            self.reporter.warn(
+                f"{report.rejected:,} of {report.read:,} lines set aside: "
+                + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
+                + "; see them with `augment-cli inspect rejects`"
+            )
+        report.check(max_rejects)
+        return report
+
+    def _refuse_other_options(self, options: IngestOptions) -> None:
+        """Options given without a corpus must be those its corpus was read with."""
+        there, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
+        for key, value in vars(options).items():
+            if value not in (getattr(default, key), there.get(key)):
+                raise MixError(
+                    f"{self.store.path / 'corpus'}: made with parameters.{key} = {there.get(key)!r}, now "
+                    f"{value!r}; use the same, or another --store"
+                )
+
+    def fit(self, options: tfidf.FitOptions | None = None, name: str | None = None) -> None:
+        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
+        matrix, table = tfidf.stage_names(name)
+        if options is None:
+            if self.store.has(matrix) and self.store.has(table):
+                return
+            options = tfidf.FitOptions()
+            if table in self.store.stages():  # begun: finish it as it was begun
+                there = self.store.stage(table).settings["parameters"]
+                options = tfidf.FitOptions(there["tokenizer"], there["min_df"], tuple(there["stages"]))
+        if self._shared:
+            raise UsageError("--parts works on a fit that is there; run `augment-cli fit` first")
+        options.check()
+        rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
+        with self._timed(matrix, rows) as progress:
+            tfidf.fit(self.store, options, name, self.engine, progress)
+
+    def parse(
+        self,
+        pipeline: str | Path | None = None,
+        name: str | None = None,
+        parts: Collection[int] | None = None,
+    ) -> None:
+        """Parse the corpus with a spaCy pipeline; parses that are there are kept unless one is named.
+
+        Parameters
+        ----------
+        pipeline : str or Path, optional
+            Installed pipeline or folder; by default that of the stage if it has been begun, else the
+            shipped English one.
+        name : str, optional
+            For parses beside the first: their stage is `parses-NAME`.
+        parts : collection of int, optional
+            Make these parts only.
+        """
+        stage = stage_name(name)
+        if pipeline is None and self.store.has(stage):
+            return
+        if self._shared and parts is None:
+            raise UsageError(
+                "--parts works on parses that are there; run `augment-cli parse` first (it takes --parts too)"
+            )
+        self._check_parts(parts)
+        source = parsing.chosen_pipeline(self.store, stage, pipeline)
+        work = parsing.begin(self.store, source, stage, parts)
+        with self._timed(stage, work.rows) as progress:
+            parsing.finish(self.store, work, self.engine, progress)
+
+    def augment(
+        self,
+        run: AugmentationRun,
+        stage: str | None = None,
+        draws: int = 1,
+        parts: Collection[int] | None = None,
+    ) -> list[str]:
+        """Make `draws` independent draws of an augmentation, and before it what it needs.
+
+        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the pipeline's end.
+        """
+        if draws < 1:
+            raise UsageError(f"--draws {draws}: must be at least 1")
+        run = run.settled(self.store, stage)
+        if "tfidf" in run.needs:
+            self.fit(name=run.fit)
+        if "parses" in run.needs:
+            self.parse(name=run.parses)
+        for warning in run.warnings(self.store):
+            self.reporter.warn(warning)
+        self._check_parts(parts)
+        folders = []
+        for draw in range(draws):
+            one = dataclasses.replace(run, draw=draw)
+            folders.append(one.folder(stage))
+            with self._timed(folders[-1], self.store.rows) as progress:
+                try:
+                    augment_store(self.store, one, stage, self.engine, progress, parts)
+                except IncompleteError as error:
+                    self._failures.append(str(error))
+        return folders
+
+    def _check_parts(self, parts: Collection[int] | None) -> None:
+        if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
+            raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
+
+    def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> None:
+        """Make the wide table that sentence-transformers trains on."""
+        with self._timed(stage, self.store.rows) as progress:
+            pack(self.store, options, stage, self.engine, progress)
+
+    @contextlib.contextmanager
+    def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        done = 0
+
+        def count(rows_done: int) -> None:
+            nonlocal done
+            done += rows_done
+            show(rows_done)
+
+        start = time.perf_counter()
+        with self.reporter.progress(stage, rows) as show:
+            yield count
+        self.results.append(StageResult(stage, time.perf_counter() - start, done > 0))

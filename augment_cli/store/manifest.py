@@ -1,0 +1,134 @@
+"""The manifest: which stages a store has, which of their parts are finished, and what they hold.
+
+It is JSON with its own SHA-256, so that an edited or damaged one is refused instead of believed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from augment_cli.store.files import sha256_of_json
+
+STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)
+RESERVED_NAMES = frozenset({"manifest.json", "readme.md"})
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+def part_name(index: int) -> str:
+    """File name of a part: `part-00000.parquet`, `part-00001.parquet`, …"""
+    return f"part-{index:05d}.parquet"
+
+
+def is_stage_name(name: str) -> bool:
+    """Whether a folder of the store may have this name; none of them leads out of the store."""
+    return STAGE_NAME.fullmatch(name) is not None and name.split("/")[0] not in RESERVED_NAMES
+
+
+@dataclass(frozen=True)
+class Part:
+    """A finished part as the manifest records it.
+
+    `statistics` holds small sums over the part (JSON values) that reports add up.
+    """
+
+    rows: int
+    bytes: int
+    sha256: str
+    statistics: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage as the manifest records it: its settings, how many parts it has, and those finished."""
+
+    name: str
+    settings: dict[str, Any]
+    expected_parts: int
+    parts: dict[int, Part]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every part is there."""
+        return len(self.parts) == self.expected_parts
+
+    @property
+    def rows(self) -> int:
+        """Rows in the finished parts."""
+        return sum(part.rows for part in self.parts.values())
+
+    @property
+    def bytes(self) -> int:
+        """Size of the finished parts on disk."""
+        return sum(part.bytes for part in self.parts.values())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the parts' digests, in order: what later stages record as their input."""
+        return sha256_of_json([self.parts[index].sha256 for index in sorted(self.parts)])
+
+
+Plan = list[tuple[int, int]]
+
+
+def dump_manifest(schema: int, plan: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:
+    """The manifest's bytes, with the digest of all the rest."""
+    value: dict[str, Any] = {
+        "schema": schema,
+        "parts": [list(pair) for pair in plan],
+        "stages": {
+            name: {
+                "settings": stage.settings,
+                "expected_parts": stage.expected_parts,
+                "parts": {str(index): vars(stage.parts[index]) for index in sorted(stage.parts)},
+            }
+            for name, stage in stages.items()
+        },
+    }
+    value |= {"sha256": sha256_of_json(value)}
+    return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def parse_manifest(value: dict[str, Any]) -> tuple[Plan, dict[str, Stage]]:
+    """The part plan and the stages of a manifest.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, AttributeError
+        If it is damaged, edited, or no manifest of ours.
+    """
+    rest = {key: item for key, item in value.items() if key != "sha256"}
+    if value.get("sha256") != sha256_of_json(rest):
+        raise ValueError("it was edited or damaged: its sha256 does not fit")
+    plan: Plan = []
+    for first, rows in value["parts"]:
+        if _count(first) != (sum(plan[-1]) if plan else 0):
+            raise ValueError("the row ranges of its parts do not follow each other")
+        plan.append((first, _count(rows)))
+    return plan, {name: _stage(name, stage) for name, stage in value["stages"].items()}
+
+
+def _stage(name: str, value: dict[str, Any]) -> Stage:
+    if not is_stage_name(name):
+        raise ValueError(f"{name!r} is no stage name")
+    settings, expected = value["settings"], _count(value["expected_parts"])
+    made_of = {key: item for key, item in settings.items() if key != "fingerprint"}
+    if settings["fingerprint"] != sha256_of_json(made_of):
+        raise ValueError(f"the settings of stage {name!r} do not fit their fingerprint")
+    parts = {}
+    for key, part in value["parts"].items():
+        index = int(key)
+        if not 0 <= index < expected or not _SHA256.fullmatch(part["sha256"]):
+            raise ValueError(f"stage {name!r} has an impossible part {key!r}")
+        rows, size = _count(part["rows"]), _count(part["bytes"])
+        parts[index] = Part(rows, size, part["sha256"], dict(part["statistics"]))
+    return Stage(name, settings, expected, parts)
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value

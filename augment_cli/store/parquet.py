@@ -1,0 +1,138 @@
+"""The one place that writes and reads Parquet: settings, page checksums, damage named as damage."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.files import naming
+from augment_cli.store.schema import ROW_GROUP_ROWS
+
+# Columns of high entropy: a dictionary only costs time there; split bytes compress better.
+_NO_DICTIONARY = {"row_id", "line", "text", "raw", "term", "id", "edits.list.element.replacement"}
+_BYTE_STREAM_SPLIT = {"weights.list.element", "idf", "max_score"}
+
+
+def leaf_paths(schema: pa.Schema) -> list[str]:
+    """The Parquet names of a schema's leaf columns, such as `edits.list.element.start`."""
+
+    def walk(prefix: str, kind: pa.DataType) -> Iterator[str]:
+        if pa.types.is_list(kind):
+            yield from walk(f"{prefix}.list.element", kind.value_type)
+        elif pa.types.is_struct(kind):
+            for field in kind:
+                yield from walk(f"{prefix}.{field.name}", field.type)
+        else:
+            yield prefix
+
+    return [path for field in schema for path in walk(field.name, field.type)]
+
+
+def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.Table | pa.RecordBatch]) -> int:
+    """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
+
+    Each batch becomes one row group (or several, if it is longer), so the caller decides how much
+    is in memory at a time.
+
+    Returns
+    -------
+    int
+        The number of rows written.
+    """
+    leaves = leaf_paths(schema)
+    dictionary = [leaf for leaf in leaves if leaf not in _NO_DICTIONARY | _BYTE_STREAM_SPLIT]
+    split: dict[str, str] = {leaf: "BYTE_STREAM_SPLIT" for leaf in leaves if leaf in _BYTE_STREAM_SPLIT}
+    rows = 0
+    # Python's file, not Arrow's: the error of a full disk keeps its number, and fsync its descriptor.
+    with naming(path), path.open("wb") as file:
+        with pq.ParquetWriter(
+            file,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            write_page_checksum=True,
+            use_dictionary=dictionary or False,
+            column_encoding=split or None,
+            store_schema=True,
+        ) as writer:
+            for batch in batches:
+                table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+                writer.write_table(table.cast(schema), row_group_size=ROW_GROUP_ROWS)
+                rows += table.num_rows
+        file.flush()
+        os.fsync(file.fileno())
+    return rows
+
+
+# No part of ours comes near these; a file that claims more is an attempt to exhaust memory.
+_MAX_ROW_GROUP_BYTES = 2 << 30
+_LIMITS = {"thrift_string_size_limit": 64 << 20, "thrift_container_size_limit": 1_000_000}
+
+
+@contextlib.contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInputError(f"{path}: the file is missing; run the stage again to make it anew") from None
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BadInputError(
+            f"{path}: cannot be read as a Parquet part, it is damaged or foreign ({reason}); "
+            "delete the file and run the same command again to make it anew"
+        ) from error
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path, coded: Collection[str] = ()) -> Iterator[pq.ParquetFile]:
+    """A Parquet file for reading, page checksums verified, sizes that no honest file has refused.
+
+    List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
+    """
+    leaves = [f"{name}.list.element" for name in coded]
+    with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=leaves, **_LIMITS) as file:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).total_byte_size
+            if size > _MAX_ROW_GROUP_BYTES:
+                raise ValueError(f"row group {group} claims {size:,} bytes")
+        yield file
+
+
+def read_parquet(
+    path: Path, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None
+) -> pa.Table:
+    """Read a part, or some of its columns and row groups, with page checksums verified.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing, damaged or no Parquet file; the message names it.
+    """
+    with _naming_damage(path), open_parquet(path) as file:
+        names = list(columns) if columns is not None else None
+        if names is not None and (unknown := set(names) - set(file.schema_arrow.names)):
+            raise BadInputError(f"{path}: has no column {sorted(unknown)}; it has {file.schema_arrow.names}")
+        if row_groups is None:
+            return file.read(columns=names, use_threads=False)
+        return file.read_row_groups(list(row_groups), columns=names, use_threads=False)
+
+
+def iterate_row_groups(path: Path, columns: Sequence[str], coded: Collection[str] = ()) -> Iterator[pa.Table]:
+    """The row groups of a part one after the other, page checksums verified; `coded` as in `open_parquet`."""
+    with _naming_damage(path), open_parquet(path, coded) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns=list(columns), use_threads=False)
+
+
+def describe(path: Path) -> tuple[int, pa.Schema]:
+    """Number of rows and Arrow schema (with our metadata) from a part's footer."""
+    with _naming_damage(path), open_parquet(path) as file:
+        return file.metadata.num_rows, file.schema_arrow

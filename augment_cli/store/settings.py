@@ -1,0 +1,97 @@
+"""What decides a stage's contents, as one JSON object, its fingerprint, and how two of them differ."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from augment_cli.errors import MissingError
+from augment_cli.store.files import canonical_json, sha256_of_json
+from augment_cli.store.schema import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything the contents of a stage depend on.
+
+    Parameters
+    ----------
+    stage : str
+        Name of what made it: `corpus`, `tfidf`, `una`, … (not the folder, which may be another).
+    version : int
+        Version of the code that made it; raised when its output changes.
+    parameters : dict
+        Resolved parameters, JSON values.
+    seed : int or None
+        Seed of the draws; None where nothing is drawn.
+    inputs : dict of str to str
+        Digest of each input: a stage of the store, or a file.
+    resources : dict of str to str
+        Digest or version of word lists, pipelines and models.
+    libraries : dict of str to str
+        Versions of the libraries whose behaviour decides the result.
+    """
+
+    stage: str
+    version: int
+    parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    inputs: dict[str, str] = field(default_factory=dict)
+    resources: dict[str, str] = field(default_factory=dict)
+    libraries: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings with the schema version and their fingerprint, as stored in each part."""
+        value = {
+            "schema": SCHEMA_VERSION,
+            "stage": self.stage,
+            "version": self.version,
+            "parameters": self.parameters,
+            "seed": self.seed,
+            "inputs": self.inputs,
+            "resources": self.resources,
+            "libraries": self.libraries,
+        }
+        return value | {"fingerprint": sha256_of_json(value)}
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over all of it; equal fingerprints mean equal contents."""
+        return self.as_json()["fingerprint"]
+
+
+def differences(there: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The keys in which two settings differ: (key, value there, value now), in a fixed order.
+
+    Parameters come first, as they are what a person changes on purpose.
+    """
+    order = ["stage", "version", "parameters", "seed", "inputs", "resources", "libraries", "schema"]
+    for key in order:
+        old, new = there.get(key), now.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            for name in sorted(old.keys() | new.keys()):
+                if old.get(name) != new.get(name):
+                    yield f"{key}.{name}", _show(old.get(name)), _show(new.get(name))
+        elif old != new:
+            yield key, _show(old), _show(new)
+
+
+def _show(value: Any) -> str:
+    text = canonical_json(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def library_versions(names: Iterable[str]) -> dict[str, str]:
+    """Installed versions by distribution name.
+
+    Raises
+    ------
+    MissingError
+        If one is not installed.
+    """
+    try:
+        return {name: importlib.metadata.version(name) for name in sorted(names)}
+    except importlib.metadata.PackageNotFoundError as error:
+        raise MissingError(f"needs the package {error.name}; pip install {error.name}") from error

@@ -1,0 +1,395 @@
+"""A store: a folder of stages, each a folder of Parquet parts, and the manifest that vouches for them.
+
+```
+store/
+  manifest.json        which stages, which parts, their digests and settings
+  corpus/part-00000.parquet …
+  una/part-00000.parquet …
+  .work/               temporary files; the lock of the running command
+```
+
+A file at a part's name is complete. The manifest entry of a part is written after the file; a part
+without an entry is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.store.files import fsync, hold_lock, sha256_of_file, write_atomically
+from augment_cli.store.manifest import (
+    Part,
+    Plan,
+    Stage,
+    dump_manifest,
+    is_stage_name,
+    parse_manifest,
+    part_name,
+)
+from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, write_parquet
+from augment_cli.store.schema import SCHEMA_VERSION, metadata_of, with_metadata
+from augment_cli.store.settings import Settings, differences
+from augment_cli.store.verification import refuse_links, verify_part
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class PendingPart:
+    """A part written and closed in `.work/`, not yet committed. Workers return these to the parent."""
+
+    stage: str
+    index: int
+    path: Path
+    part: Part
+
+
+class Store:
+    """An output folder of parts. Open one with `Store.open`, or `Store.create` for a new one."""
+
+    def __init__(self, path: Path, plan: Plan, stages: dict[str, Stage]) -> None:
+        self.path = path
+        self._plan, self._stages = plan, stages
+        self._is_shared = False
+
+    # --- opening
+
+    @classmethod
+    def open(cls, path: str | Path) -> Store:
+        """Open an existing store.
+
+        Raises
+        ------
+        BadInputError
+            If the folder is no store, or its manifest cannot be read.
+        """
+        folder = Path(path)
+        try:
+            manifest = json.loads((folder / "manifest.json").read_bytes())
+        except FileNotFoundError:
+            raise BadInputError(
+                f"{folder}: no store here (no manifest.json); make one with "
+                f"`augment-cli ingest --corpus FILE --store {folder}`"
+            ) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise BadInputError(
+                f"{folder / 'manifest.json'}: cannot be read ({error}); restore it from a copy, "
+                "or delete the store and run again"
+            ) from error
+        try:
+            if (schema := manifest["schema"]) != SCHEMA_VERSION:
+                raise MixError(
+                    f"{folder}: written with store schema {schema}, this version reads {SCHEMA_VERSION}; "
+                    "use another --store"
+                )
+            return cls(folder, *parse_manifest(manifest))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadInputError(
+                f"{folder / 'manifest.json'}: not a manifest of ours ({error}); restore it from a copy, "
+                "or delete the store and run again"
+            ) from error
+
+    @classmethod
+    def create(cls, path: str | Path) -> Store:
+        """Open the store at `path`, or prepare an empty one (nothing is written before the first commit)."""
+        folder = Path(path)
+        if (folder / "manifest.json").exists():
+            return cls.open(folder)
+        if folder.exists() and not folder.is_dir():
+            raise BadInputError(f"{folder}: is a file, a store is a folder; choose another --store")
+        if folder.exists() and any(entry.name != ".work" for entry in folder.iterdir()):
+            raise BadInputError(
+                f"{folder}: is a folder with other files and no manifest.json; choose another --store"
+            )
+        return cls(folder, [], {})
+
+    # --- what is there
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The part plan shared by all row-wise stages: (first row_id, number of rows) of each part."""
+        return list(self._plan)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the corpus."""
+        return sum(rows for _, rows in self._plan)
+
+    def stages(self) -> list[str]:
+        """Names of the stages begun or finished, in the order in which they were begun."""
+        return list(self._stages)
+
+    def has(self, stage: str) -> bool:
+        """Whether a stage is complete, and all its files are there in their size."""
+        return stage in self._stages and not self._missing(self._stages[stage])
+
+    def _missing(self, stage: Stage) -> list[int]:
+        def is_there(index: int) -> bool:
+            path = self.part_path(stage.name, index)
+            return path.is_file() and path.stat().st_size == stage.parts[index].bytes
+
+        return [
+            index for index in range(stage.expected_parts) if index not in stage.parts or not is_there(index)
+        ]
+
+    def stage(self, name: str) -> Stage:
+        """The manifest's record of a stage.
+
+        Raises
+        ------
+        UsageError
+            If there is no such stage.
+        """
+        if name not in self._stages:
+            known = ", ".join(self._stages) or "none"
+            raise UsageError(f"{self.path}: has no stage {name!r}; it has {known}")
+        return self._stages[name]
+
+    def part_path(self, stage: str, index: int) -> Path:
+        """Where a part lies, or will lie."""
+        if not is_stage_name(stage):
+            raise UsageError(f"{stage!r} is no stage name; use lower-case letters, digits, '.', '_' and '-'")
+        return self.path / stage / part_name(index)
+
+    def verified_path(self, stage: str, index: int) -> Path:
+        """Where a part lies, after its size and SHA-256 were found to be those in the manifest.
+
+        Raises
+        ------
+        BadInputError
+            If the part is missing, damaged, foreign, unfinished, or reached through a symbolic link.
+        """
+        part = self.stage(stage).parts.get(index)
+        if part is None:
+            raise BadInputError(
+                f"{self.path}: part {index} of stage {stage!r} is not finished; run the stage again to resume"
+            )
+        path = self.part_path(stage, index)
+        refuse_links(path, self.path)
+        verify_part(path, part)
+        return path
+
+    # --- reading
+
+    def read_part(
+        self,
+        stage: str,
+        index: int,
+        columns: Sequence[str] | None = None,
+        row_groups: Sequence[int] | None = None,
+    ) -> pa.Table:
+        """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
+        return read_parquet(self.verified_path(stage, index), columns, row_groups)
+
+    def iterate_part(
+        self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> Iterator[pa.Table]:
+        """The row groups of a part one after the other, digest and pages verified.
+
+        Lists of strings named in `coded` come dictionary-encoded, which is twice as fast to read.
+        """
+        return iterate_row_groups(self.verified_path(stage, index), columns, coded)
+
+    def read(self, stage: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read a whole stage as an Arrow table, rows in corpus order, page checksums verified."""
+        record = self.stage(stage)
+        if not record.is_complete:
+            raise BadInputError(
+                f"{self.path}: stage {stage!r} has {len(record.parts)} of {record.expected_parts} parts; "
+                "run it again to finish it"
+            )
+        return pa.concat_tables(self.read_part(stage, index, columns) for index in sorted(record.parts))
+
+    def frame(self, stage: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
+        """Read a whole stage as a polars data frame, page checksums verified."""
+        import polars
+
+        frame = polars.from_arrow(self.read(stage, columns))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    # --- writing (one process at a time, inside `with store.lock()`)
+
+    @property
+    def work(self) -> Path:
+        """Folder for temporary files, on the store's own file system."""
+        return self.path / ".work"
+
+    @contextlib.contextmanager
+    def lock(self, shared: bool = False) -> Iterator[None]:
+        """Exclude other writers from this store for the length of a `with` block.
+
+        With `shared`, several processes that make different parts of one stage may write together
+        (`--parts`), each excluding writers of the other kind; their commits take turns.
+        """
+        refuse_links(self.work, self.path)
+        with hold_lock(self.work / "lock", shared):
+            self._is_shared = shared
+            if not shared:
+                # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.
+                for name in ("parts", *filter(self.has, self._stages)):
+                    shutil.rmtree(self.work / name, ignore_errors=True)
+            yield
+
+    def reload(self) -> None:
+        """Read the manifest again: others may have written since."""
+        fresh = Store.create(self.path)
+        self._plan, self._stages = fresh._plan, fresh._stages
+
+    def begin(
+        self,
+        name: str,
+        settings: Settings,
+        expected_parts: int | None = None,
+        beside: str = "write beside it with --name",
+    ) -> list[int]:
+        """Announce a stage and learn which of its parts are still to be made.
+
+        Parameters
+        ----------
+        name : str
+            Folder of the stage, such as `una` or `una.1`.
+        settings : Settings
+            What it will be made with.
+        expected_parts : int, optional
+            Number of parts; the corpus' part plan by default.
+        beside : str
+            What a person can do who wants both, for the message of a refusal.
+
+        Raises
+        ------
+        MixError
+            If the stage exists with other settings; the message names the first differing key.
+        """
+        wanted = settings.as_json()
+        self._check_name(name)
+        if (record := self._stages.get(name)) is not None:
+            if record.settings["fingerprint"] != wanted["fingerprint"]:
+                key, there, now = next(differences(record.settings, wanted))
+                raise MixError(
+                    f"{self.path / name}: made with {key} = {there}, now {now}; nothing was changed. "
+                    f"Use the same settings, {beside}, or remove it with "
+                    f"`augment-cli remove {name} --store {self.path}`"
+                )
+            missing = self._missing(record)
+            for index in missing:  # a deleted or cut file is made anew
+                record.parts.pop(index, None)
+            return missing
+        count = len(self._plan) if expected_parts is None else expected_parts
+        self._stages[name] = Stage(name, wanted, count, {})
+        return list(range(count))
+
+    def _check_name(self, name: str) -> None:
+        self.part_path(name, 0)  # refuses an impossible name
+        for other in self._stages:
+            if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
+                raise UsageError(f"{name!r} lies inside stage {other!r} or around it; choose another")
+        refuse_links(self.path / name, self.path)
+
+    def write_part(
+        self,
+        name: str,
+        index: int,
+        schema: pa.Schema,
+        batches: Iterable[pa.Table | pa.RecordBatch],
+        settings: Settings,
+        statistics: dict[str, Any] | None = None,
+    ) -> PendingPart:
+        """Write a part into `.work/` (any process may), to be committed by the parent.
+
+        `statistics` may be filled while the batches are drawn; it is read after the last of them.
+        """
+        folder = self.work / "parts" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        # A name of its own: a worker that outlives a killed run never meets its successor's file.
+        path = folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
+        rows = write_parquet(path, with_metadata(schema, settings.as_json()), batches)
+        part = Part(rows, path.stat().st_size, sha256_of_file(path), dict(statistics or {}))
+        return PendingPart(name, index, path, part)
+
+    def commit(self, pending: PendingPart) -> None:
+        """Check a written part, move it to its name, and enter it in the manifest."""
+        record = self._stages[pending.stage]
+        rows, schema = describe(pending.path)
+        written_by = metadata_of(schema)
+        if sha256_of_file(pending.path) != pending.part.sha256 or rows != pending.part.rows:
+            raise BadInputError(
+                f"{pending.path}: changed between writing and committing; the disk or another program "
+                "altered it. Run the same command again"
+            )
+        if written_by is None or written_by["fingerprint"] != record.settings["fingerprint"]:
+            raise MixError(f"{pending.path}: was written for another run; run the same command again")
+        with self._turn(record):
+            record = self._stages[pending.stage]
+            target = self.part_path(pending.stage, pending.index)
+            refuse_links(target, self.path)
+            if not (self.path / "manifest.json").exists():
+                self._write_manifest()  # a folder with a part in it must be known as a store
+            target.parent.mkdir(parents=True, exist_ok=True)
+            pending.path.replace(target)
+            fsync(target.parent)
+            record.parts[pending.index] = pending.part
+            self._write_manifest()
+
+    @contextlib.contextmanager
+    def _turn(self, record: Stage) -> Iterator[None]:
+        """Where several processes write, one commits at a time, on top of what the others committed."""
+        if not self._is_shared:
+            yield
+            return
+        with hold_lock(self.work / "commit", wait=True):
+            self.reload()
+            there = self._stages.setdefault(record.name, record)
+            if there.settings != record.settings:
+                raise MixError(
+                    f"{self.path / record.name}: another process makes it with other settings; "
+                    "use the same for all parts, or another --name"
+                )
+            yield
+
+    def set_plan(self, plan: Iterable[tuple[int, int]]) -> None:
+        """Fix the part plan: (first row_id, rows) of each part. Ingest does, before its first commit."""
+        self._plan = list(plan)
+
+    def remove(self, name: str) -> None:
+        """Delete a stage: first its manifest entry, then its files."""
+        self.stage(name)
+        names = {"corpus", "rejects"} if name in {"corpus", "rejects"} else {name}
+        others = [other for other in self._stages if other not in names]
+        if "corpus" in names and others:
+            raise UsageError(
+                f"{self.path}: every stage is made from the corpus; remove {', '.join(others)} first, "
+                "or use another --store"
+            )
+        for one in names & self._stages.keys():
+            refuse_links(self.path / one, self.path)
+            del self._stages[one]
+        if "corpus" in names:
+            self._plan = []
+        self._write_manifest()
+        for one in names:
+            shutil.rmtree(self.path / one, ignore_errors=True)
+            shutil.rmtree(self.work / one, ignore_errors=True)
+
+    def clean_work(self, name: str) -> None:
+        """Delete a stage's temporary files, unless other processes are writing theirs beside."""
+        if self._is_shared:
+            return
+        shutil.rmtree(self.work / "parts" / name, ignore_errors=True)
+        shutil.rmtree(self.work / name, ignore_errors=True)
+
+    def _write_manifest(self) -> None:
+        data = dump_manifest(SCHEMA_VERSION, self._plan, self._stages)
+        write_atomically(self.path / "manifest.json", data, self.work / "parts")

@@ -1,0 +1,50 @@
+"""Whether a file of a store is the one that was committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.manifest import Part
+
+# Parts whose digest this process has compared, by path, size, time and inode: each is hashed once.
+_VERIFIED: set[tuple[object, ...]] = set()
+
+
+def verify_part(path: Path, part: Part) -> None:
+    """See that a file has the size and SHA-256 that the manifest has of it.
+
+    Raises
+    ------
+    BadInputError
+        If it is missing, damaged or foreign.
+    """
+    again = "run the command that made the stage again to make it anew"
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInputError(f"{path}: the file is missing; {again}") from None
+    key = (path, status.st_ino, status.st_size, status.st_mtime_ns, part.sha256)
+    if key not in _VERIFIED:
+        if status.st_size != part.bytes or not path.is_file() or sha256_of_file(path) != part.sha256:
+            raise BadInputError(
+                f"{path}: its bytes differ from what was committed (size or sha256), so it is damaged, "
+                f"or from another run; delete it and {again}"
+            )
+        _VERIFIED.add(key)
+
+
+def refuse_links(path: Path, store: Path) -> None:
+    """Refuse a path that reaches its place in a store through a symbolic link.
+
+    Raises
+    ------
+    BadInputError
+        If there is one between the store's folder and the path; the store itself may be reached through one.
+    """
+    for place in (path, *path.parents):
+        if place == store:
+            return
+        if place.is_symlink():
+            raise BadInputError(f"{place}: is a symbolic link, which a store has none of; remove it")

@@ -1,0 +1,157 @@
+"""Strings as arrays: code points of a column of texts, and edits applied to all of it at once.
+
+Offsets in the store are Unicode code points; Arrow's buffers are UTF-8 bytes. Everything here works
+on whole columns with NumPy, so its cost does not depend on how many sentences there are, only on how
+many characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.store.schema import EDIT
+
+
+def string_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """Byte offsets, int64 (n+1,), and bytes, uint8, of a string column without nulls, starting at 0."""
+    array = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    if array.null_count:
+        raise ValueError("string_buffers needs a column without nulls")
+    if len(array) == 0:
+        return np.zeros(1, np.int64), np.zeros(0, np.uint8)
+    is_large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    width = np.int64 if is_large else np.int32
+    _, offsets_buffer, data_buffer = array.buffers()
+    offsets = np.frombuffer(offsets_buffer, width)[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)
+    return offsets.astype(np.int64) - offsets[0], data[offsets[0] : offsets[-1]]
+
+
+def string_array(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:
+    """A string column from byte offsets (n+1,) and UTF-8 bytes; at most 2 GiB of them."""
+    return pa.StringArray.from_buffers(
+        len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))
+    )
+
+
+def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The integers start, start+1, …, start+length−1 of each pair, one after the other."""
+    total = int(lengths.sum())
+    if total == 0:
+        return np.zeros(0, np.int64)
+    ends = np.cumsum(lengths)
+    return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+
+
+def offsets_from_lengths(lengths: np.ndarray) -> np.ndarray:
+    """(n,) lengths to (n+1,) offsets, int64, starting at 0."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+@dataclass(frozen=True)
+class CodePoints:
+    """A column of n texts as code points and as bytes, with the way from one to the other.
+
+    Attributes
+    ----------
+    byte_offsets : ndarray of int64, shape (n+1,)
+        Where each text's bytes begin in `data`.
+    data : ndarray of uint8
+        UTF-8 bytes of all texts, one after the other.
+    """
+
+    byte_offsets: np.ndarray
+    data: np.ndarray
+
+    @classmethod
+    def of(cls, texts: pa.Array | pa.ChunkedArray) -> CodePoints:
+        """The code points of a string column without nulls."""
+        return cls(*string_buffers(texts))
+
+    @cached_property
+    def byte_positions(self) -> np.ndarray:
+        """int64, (number of code points + 1,): the byte at which each code point begins, then the end."""
+        first = np.flatnonzero((self.data & 0xC0) != 0x80)
+        return np.append(first, len(self.data))
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """int64, (n+1,): where each text's code points begin."""
+        if len(self.byte_positions) == len(self.data) + 1:  # pure ASCII
+            return self.byte_offsets
+        return np.searchsorted(self.byte_positions, self.byte_offsets)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """uint32, (number of code points,): the code points themselves."""
+        return np.frombuffer(self.data.tobytes().decode("utf-8").encode("utf-32-le"), np.uint32)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Replacements in a batch of n texts, sorted by row, then start; no two of a row overlap.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Row of each edit, 0 … n−1.
+    starts, ends : ndarray of int32, shape (m,)
+        The replaced span of the original, code points, half-open. An empty span is an insertion.
+    replacements : pyarrow.StringArray, length m
+        What stands there instead.
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    replacements: pa.StringArray
+
+    def as_column(self, rows: int) -> pa.ListArray:
+        """The store's `edits` column for a batch of `rows` texts."""
+        counts = np.bincount(self.rows, minlength=rows)
+        values = pa.StructArray.from_arrays(
+            [pa.array(self.starts, pa.int32()), pa.array(self.ends, pa.int32()), self.replacements],
+            fields=list(EDIT),
+        )
+        return pa.ListArray.from_arrays(pa.array(offsets_from_lengths(counts), pa.int32()), values)
+
+
+def apply_edits(texts: CodePoints, edits: Edits) -> pa.StringArray:
+    """The texts with every edit applied; what lies outside the spans is copied byte for byte.
+
+    Raises
+    ------
+    ValueError
+        If the edits are not sorted, overlap, or point outside their text.
+    """
+    base = texts.offsets[edits.rows]
+    starts, ends = base + edits.starts, base + edits.ends
+    beyond = (edits.starts < 0) | (starts > ends) | (ends > texts.offsets[edits.rows + 1])
+    if beyond.any() or (starts[1:] < ends[:-1]).any() or (np.diff(edits.rows) < 0).any():
+        raise ValueError("edits must be sorted, inside their text, and must not overlap")
+    kept_from = texts.byte_positions[starts]
+    kept_to = texts.byte_positions[ends]
+    new_offsets, new_data = string_buffers(edits.replacements)
+
+    # Pieces in output order: kept, replacement, kept, replacement, …, kept.
+    count = len(edits.rows)
+    piece_starts = np.zeros(2 * count + 1, np.int64)
+    piece_lengths = np.zeros(2 * count + 1, np.int64)
+    piece_starts[2::2] = kept_to
+    piece_lengths[0:-1:2] = kept_from
+    piece_lengths[2:-1:2] -= kept_to[:-1]
+    piece_lengths[-1] = len(texts.data) - (kept_to[-1] if count else 0)
+    piece_starts[1::2] = len(texts.data) + new_offsets[:-1]
+    piece_lengths[1::2] = np.diff(new_offsets)
+    data = np.concatenate([texts.data, new_data])[ranges(piece_starts, piece_lengths)]
+
+    change = np.diff(new_offsets) - (kept_to - kept_from)
+    per_row = np.bincount(edits.rows, weights=change, minlength=len(texts.byte_offsets) - 1)
+    lengths = np.diff(texts.byte_offsets) + per_row.astype(np.int64)
+    return string_array(offsets_from_lengths(lengths), data)

@@ -1,0 +1,91 @@
+"""The surface of replaced text: case patterns, substrings, and spaces where words would grow together."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.text.spans import CodePoints, offsets_from_lengths, ranges, string_array, string_buffers
+
+UPPER, LOWER, ALPHANUMERIC = 1, 2, 4
+
+
+@lru_cache(maxsize=1)
+def character_classes() -> np.ndarray:
+    """uint8 flags of every code point: upper case, lower case, letter or digit (a pure table)."""
+    characters = [chr(code) for code in range(0x110000)]
+    classes = np.zeros(len(characters), np.uint8)
+    for flag, test in ((UPPER, str.isupper), (LOWER, str.islower), (ALPHANUMERIC, str.isalnum)):
+        classes |= np.fromiter(map(test, characters), bool, len(characters)) * np.uint8(flag)
+    return classes
+
+
+def case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """0: as it stands, 1: capitalised, 2: all capitals (two at least); int64 (m,)."""
+    classes = character_classes()
+    first = classes[texts.values[starts]]
+    patterns = (first & UPPER).astype(np.int64)
+    # Only a token of two or more characters that does not begin with a small letter can be in capitals.
+    maybe = np.flatnonzero((first & LOWER == 0) & (ends - starts >= 2))
+    if len(maybe):
+        lengths = (ends - starts)[maybe]
+        inside = classes[texts.values[ranges(starts[maybe], lengths)]]
+        begins = np.cumsum(lengths) - lengths
+        uppers = np.add.reduceat((inside & UPPER).astype(np.int64), begins)
+        any_lower = np.bitwise_or.reduceat(inside & LOWER, begins) > 0
+        patterns[maybe[(uppers >= 2) & ~any_lower]] = 2
+    return patterns
+
+
+def slices(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> pa.StringArray:
+    """Substrings of the flattened texts, given in code points."""
+    first, last = texts.byte_positions[starts], texts.byte_positions[ends]
+    return string_array(offsets_from_lengths(last - first), texts.data[ranges(first, last - first)])
+
+
+def equals_original(
+    texts: CodePoints, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
+) -> np.ndarray:
+    """bool (m,): whether each replacement is what already stands in its span."""
+    lengths = texts.byte_positions[ends] - texts.byte_positions[starts]
+    equal = lengths == np.diff(string_buffers(replacements)[0])
+    maybe = np.flatnonzero(equal)  # of the same length: most are not, and need no comparison
+    same = pc.equal(slices(texts, starts[maybe], ends[maybe]), replacements.take(pa.array(maybe)))
+    equal[maybe] = same.to_numpy(zero_copy_only=False)
+    return equal
+
+
+def spaced(
+    texts: CodePoints, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
+) -> pa.StringArray:
+    """Replacements with a space on the side where two words would otherwise grow together."""
+    if not len(starts):
+        return replacements
+    classes = character_classes()
+    new = CodePoints.of(replacements)
+    is_word = classes[new.values] & ALPHANUMERIC > 0
+    new_first, new_last = is_word[new.offsets[:-1]], is_word[new.offsets[1:] - 1]
+    # The characters on either side; none beyond the text's own bounds.
+    has_before, has_after = starts > texts.offsets[rows], ends < texts.offsets[rows + 1]
+    before = classes[texts.values[starts - has_before]] & ALPHANUMERIC > 0
+    after = classes[texts.values[ends - ~has_after]] & ALPHANUMERIC > 0
+    follows_edit = np.append(False, ends[:-1] == starts[1:]) & has_before
+    precedes_edit = np.append(starts[1:] == ends[:-1], False) & has_after
+    last_before = np.where(follows_edit, np.append(False, new_last[:-1]), before)
+    space_before = has_before & last_before & new_first
+    # Between two edits the second one brings the space.
+    space_after = has_after & ~precedes_edit & new_last & after
+    touched = np.flatnonzero(space_before | space_after)
+    if not len(touched):
+        return replacements
+    wanted = replacements.take(pa.array(touched)).to_pylist()
+    spaced = [
+        " " * bool(space_before[index]) + text + " " * bool(space_after[index])
+        for index, text in zip(touched, wanted, strict=True)
+    ]
+    mask = np.zeros(len(replacements), bool)
+    mask[touched] = True
+    return pc.replace_with_mask(replacements, pa.array(mask), pa.array(spaced, pa.string()))

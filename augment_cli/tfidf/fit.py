@@ -1,0 +1,319 @@
+"""TF-IDF of a corpus, and each term's maximum score: the tables that UNA reads.
+
+Source: Shu and Lampos 2024 (UNA), section 2, with the logarithmic term frequency of the authors'
+code: tf(t, d) = ln(1 + n_t/n) for n_t occurrences among the n tokens of sentence d,
+idf(t) = −ln(N_t/N) for N_t of N sentences that hold t, score z_t(d) = tf·idf, and s_t = max_d z_t(d).
+
+Fitting is a map-reduce over parts. The first map counts each part with ids of its own; the reduction
+joins the parts' vocabularies in corpus order, so that ties between equal scores keep first-seen order
+(row_id, then position) whichever part was counted first; the second map writes the sparse matrix with
+the final ids. As idf is one factor for all sentences, s_t = idf(t)·max_d tf(t, d) exactly, also in
+floating point, and one pass over the text is enough.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.store.files import naming
+from augment_cli.store.schema import ROW_GROUP_ROWS, TERMS, TFIDF
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import PendingPart, Store
+from augment_cli.text.spans import offsets_from_lengths
+from augment_cli.tokenization import get_tokenizer
+
+VERSION = 1
+TFIDF_STAGE = "tfidf"
+TERMS_STAGE = "terms"
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How to fit.
+
+    Parameters
+    ----------
+    tokenizer : str
+        `treebank` (fast, the tokens of NLTK's `word_tokenize`), `nltk` (itself), or `module:callable`.
+    min_df : int
+        Terms in fewer sentences are left out of the table; 1 keeps all, as the paper does.
+    stages : tuple of str
+        Stages whose texts are counted together, `corpus` first. Rows without a text are not counted.
+    """
+
+    tokenizer: str = "treebank"
+    min_df: int = 1
+    stages: tuple[str, ...] = ("corpus",)
+
+    def check(self) -> None:
+        """Raise `UsageError` where the options make no sense."""
+        if self.min_df < 1:
+            raise UsageError(f"--min-df {self.min_df}: must be at least 1")
+        if self.stages[:1] != ("corpus",) or len(set(self.stages)) != len(self.stages):
+            raise UsageError(f"--on {','.join(self.stages)}: name different stages, corpus first")
+
+
+def stage_names(fit: str | None) -> tuple[str, str]:
+    """Folders of a fit's matrix and term table: `tfidf` and `terms`, or `tfidf-NAME` and `terms-NAME`."""
+    return (TFIDF_STAGE, TERMS_STAGE) if not fit else (f"{TFIDF_STAGE}-{fit}", f"{TERMS_STAGE}-{fit}")
+
+
+def fit_settings(store: Store, options: FitOptions) -> Settings:
+    """What the two stages of a fit depend on."""
+    tokenizer = get_tokenizer(options.tokenizer)
+    return Settings(
+        TFIDF_STAGE,
+        VERSION,
+        parameters={"tokenizer": tokenizer.name, "min_df": options.min_df, "stages": list(options.stages)},
+        inputs={name: store.stage(name).digest for name in options.stages},
+        resources={"tokenizer": tokenizer.version},
+        libraries=library_versions(["numpy", "pyarrow"]),
+    )
+
+
+def fit(
+    store: Store,
+    options: FitOptions | None = None,
+    name: str | None = None,
+    engine: Engine | None = None,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> None:
+    """Fit the TF-IDF matrix and the term table of a store's corpus; what is there already is kept.
+
+    Parameters
+    ----------
+    store : Store
+        With a corpus; the caller holds its lock.
+    options : FitOptions
+    name : str, optional
+        For a second fit beside the first: its stages are `tfidf-NAME` and `terms-NAME`.
+    engine : Engine
+    progress : callable
+        Called with the number of rows done since the last call; each row counts twice.
+    """
+    options, engine = options or FitOptions(), engine or Engine()
+    options.check()
+    matrix, table = stage_names(name)
+    settings = fit_settings(store, options)
+    missing_table = store.begin(table, settings, expected_parts=1)
+    missing = store.begin(matrix, settings)
+    if not missing_table and not missing:
+        return
+
+    # A folder for these settings alone: whatever a killed run left, or still writes, is never read.
+    work = store.work / matrix / settings.fingerprint[:16]
+    work.mkdir(parents=True, exist_ok=True)
+    sources = [(stage, index) for stage in options.stages for index in sorted(store.stage(stage).parts)]
+    tasks = [
+        {
+            "store_path": store.path,
+            "stage": stage,
+            "index": index,
+            "tokenizer": options.tokenizer,
+            "folder": work,
+            "keep_tokens": stage == "corpus",
+        }
+        for stage, index in sources
+    ]
+    engine.run("augment_cli.tfidf.fit:count_part", tasks, progress)
+    terms, mappings = reduce_counts([_counts_path(work, *source) for source in sources], options.min_df)
+    if missing_table:
+        statistics = {"documents": terms.documents, "terms": terms.table.num_rows}
+        store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))
+
+    for index in missing:
+        _write_ipc(_mapping_path(work, index), pa.table({"term_id": mappings[index]}))
+    _write_ipc(work / "idf.arrow", terms.table.select(["idf"]))
+
+    def commit(pending: PendingPart) -> None:
+        store.commit(pending)
+        progress(pending.part.rows)
+
+    arguments = {"store_path": store.path, "stage": matrix, "folder": work, "settings": settings}
+    engine.run(
+        "augment_cli.tfidf.fit:weigh_part", [arguments | {"index": index} for index in missing], commit
+    )
+    store.clean_work(matrix)
+    store.clean_work(table)
+
+
+# --- first map: count a part, with term ids of its own
+
+
+def count_part(
+    store_path: Path, stage: str, index: int, tokenizer: str, folder: Path, keep_tokens: bool
+) -> int:
+    """Tokenise and count one part; writes its vocabulary (and its tokens) to `folder`.
+
+    Returns
+    -------
+    int
+        Number of rows counted.
+    """
+    table = Store.open(store_path).read_part(stage, index, ["row_id", "text"])
+    texts = pc.drop_null(table["text"]).combine_chunks()
+    tokens = get_tokenizer(tokenizer)(texts)
+    encoded = tokens.terms.dictionary_encode()
+    terms, term_ids = encoded.dictionary, encoded.indices.to_numpy().astype(np.int32)
+    lengths = np.diff(tokens.row_offsets)
+
+    # One entry per (row, term): sort the pairs, count equal ones.
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    pairs, inverse, counts = np.unique(
+        rows * max(len(terms), 1) + term_ids, return_inverse=True, return_counts=True
+    )
+    pair_rows, pair_terms = np.divmod(pairs, max(len(terms), 1))
+    shares = counts / lengths[pair_rows]
+    max_share = np.zeros(len(terms))
+    np.maximum.at(max_share, pair_terms, shares)
+    vocabulary = pa.table(
+        {
+            "term": terms.cast(pa.string()),
+            "document_frequency": np.bincount(pair_terms, minlength=len(terms)),
+            "max_share": max_share,
+        }
+    )
+    vocabulary = vocabulary.replace_schema_metadata({"rows": str(len(texts))})
+    _write_ipc(_counts_path(folder, stage, index), vocabulary)
+    if keep_tokens:
+        flat = {
+            "term": term_ids,
+            "start": tokens.starts,
+            "end": tokens.ends,
+            "count": counts[inverse].astype(np.int32),
+        }
+        _write_ipc(_tokens_path(folder, index), pa.table(flat))
+        _write_ipc(_lengths_path(folder, index), pa.table({"length": lengths}))
+    return len(texts)
+
+
+# --- reduction: one vocabulary in first-seen order, scores, ranks
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The reduced term table (schema `TERMS`, sorted by falling maximum score) and the sentence count."""
+
+    table: pa.Table
+    documents: int
+
+
+def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.ndarray]]:
+    """Join the parts' vocabularies, given in corpus order.
+
+    Returns
+    -------
+    terms : Terms
+    mappings : list of ndarray of int32
+        For each part, from its own term ids to rows of the term table; −1 where `min_df` left a term out.
+    """
+    counted = [_read_ipc(path) for path in paths]
+    documents = sum(int(table.schema.metadata[b"rows"]) for table in counted)
+    joined = pa.concat_tables(table.replace_schema_metadata(None) for table in counted)
+    # Arrow numbers distinct values as it meets them: first-seen order.
+    encoded = joined["term"].combine_chunks().dictionary_encode()
+    first_seen, ids = encoded.dictionary, encoded.indices.to_numpy()
+    document_frequency = np.zeros(len(first_seen), np.int64)
+    np.add.at(document_frequency, ids, joined["document_frequency"].to_numpy())
+    max_share = np.zeros(len(first_seen))
+    np.maximum.at(max_share, ids, joined["max_share"].to_numpy())
+
+    idf = inverse_document_frequency(document_frequency, documents)
+    max_score = np.log1p(max_share) * idf
+    kept = np.flatnonzero(document_frequency >= min_df)
+    order = kept[np.argsort(-max_score[kept], kind="stable")]
+    term_ids = np.full(len(first_seen), -1, np.int32)
+    term_ids[order] = np.arange(len(order), dtype=np.int32)
+    table = pa.table(
+        {
+            "term": first_seen.take(pa.array(order)),
+            "document_frequency": document_frequency[order],
+            "idf": idf[order],
+            "max_score": max_score[order],
+        },
+        schema=TERMS,
+    )
+    bounds = np.cumsum([table.num_rows for table in counted])[:-1]
+    return Terms(table, documents), np.split(term_ids[ids], bounds)
+
+
+def inverse_document_frequency(document_frequency: np.ndarray, documents: int) -> np.ndarray:
+    """idf = −ln(N_t/N), float64 (V,); exactly +0 for a term in every sentence."""
+    return np.log(documents / np.maximum(document_frequency, 1))
+
+
+# --- second map: the sparse matrix with the final ids
+
+
+def weigh_part(store_path: Path, stage: str, index: int, folder: Path, settings: Settings) -> PendingPart:
+    """Write one part of the matrix from its counted tokens."""
+    store = Store.open(store_path)
+    first_row = store.parts[index][0]
+    mapping = _read_ipc(_mapping_path(folder, index))["term_id"].to_numpy()
+    idf = _read_ipc(folder / "idf.arrow")["idf"].to_numpy()
+    tokens = _read_ipc(_tokens_path(folder, index))
+    lengths = _read_ipc(_lengths_path(folder, index))["length"].to_numpy()
+    statistics = {"tokens": int(lengths.sum())}
+    batches = _weighed(tokens, lengths, first_row, mapping, idf)
+    return store.write_part(stage, index, TFIDF, batches, settings, statistics)
+
+
+def _weighed(
+    tokens: pa.Table, lengths: np.ndarray, first_row: int, mapping: np.ndarray, idf: np.ndarray
+) -> Iterator[pa.Table]:
+    offsets = offsets_from_lengths(lengths)
+    for start in range(0, len(lengths), ROW_GROUP_ROWS):
+        stop = min(start + ROW_GROUP_ROWS, len(lengths))
+        first, last = int(offsets[start]), int(offsets[stop])
+        flat = tokens.slice(first, last - first)
+        term_ids = mapping[flat["term"].to_numpy()]
+        length = np.repeat(lengths[start:stop], lengths[start:stop])
+        weights = np.log1p(flat["count"].to_numpy() / length) * idf[term_ids]
+        weights[term_ids < 0] = 0.0  # not in the table: no score of its own
+        list_offsets = pa.array((offsets[start : stop + 1] - first).astype(np.int32))
+        columns = [pa.array(np.arange(first_row + start, first_row + stop))]
+        for values in (term_ids, flat["start"].to_numpy(), flat["end"].to_numpy(), weights):
+            columns.append(pa.ListArray.from_arrays(list_offsets, pa.array(values)))
+        yield pa.table(columns, names=TFIDF.names).cast(TFIDF)
+
+
+# --- temporary files of a fit, in .work/
+
+
+def _counts_path(folder: Path, stage: str, index: int) -> Path:
+    return folder / f"counts-{stage.replace('/', '-')}-{index:05d}.arrow"
+
+
+def _tokens_path(folder: Path, index: int) -> Path:
+    return folder / f"tokens-{index:05d}.arrow"
+
+
+def _lengths_path(folder: Path, index: int) -> Path:
+    return folder / f"lengths-{index:05d}.arrow"
+
+
+def _mapping_path(folder: Path, index: int) -> Path:
+    return folder / f"mapping-{index:05d}.arrow"
+
+
+def _write_ipc(path: Path, table: pa.Table) -> None:
+    temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    temporary.replace(path)
+
+
+def _read_ipc(path: Path) -> pa.Table:
+    # Memory-mapped: a part's tokens are paged in as they are used, and never all at once.
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()

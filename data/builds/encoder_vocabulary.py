@@ -1,0 +1,70 @@
+"""Learn the shipped encoder's WordPiece vocabulary from plain sentences.
+
+    python data/builds/encoder_vocabulary.py DATA/corpus/wiki_en-*.txt.gz DATA/corpus/books_en.txt.gz --out
+    FOLDER
+
+Writes a tokenizer folder (``tokenizer.json``, ``vocab.txt``, ``tokenizer_config.json``,
+``special_tokens_map.json``) that ``transformers.AutoTokenizer`` opens. Lower-cased, accents stripped, as
+BERT-uncased does, so that text prepared for that family of models means the same here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import BertTokenizerFast
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+# 11,520 rows of 256 fp16 numbers keep weights and tokenizer together under 13 MB, and 11,520 is a multiple
+# of 128, which matrix units like.
+VOCABULARY_SIZE = 11_520
+MAX_LENGTH = 128
+
+
+def sentences(paths: list[Path]) -> Iterator[str]:
+    """Yield every line of the gzipped files, in order."""
+    for path in paths:
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            yield from (line.rstrip("\n") for line in lines)
+
+
+def learn(paths: list[Path], size: int = VOCABULARY_SIZE) -> Tokenizer:
+    """Learn a WordPiece vocabulary of `size` pieces, the five special ones of BERT included."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    # Rare scripts in an English encyclopaedia would otherwise take a tenth of the rows as single characters.
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size, special_tokens=SPECIAL, limit_alphabet=400, min_frequency=2, show_progress=False
+    )
+    tokenizer.train_from_iterator(sentences(paths), trainer)
+    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
+    return tokenizer
+
+
+def main() -> None:
+    """Read the command line, learn, and save the tokenizer folder."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="+", type=Path, help="gzipped text, one sentence a line")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the tokenizer")
+    parser.add_argument("--size", type=int, default=VOCABULARY_SIZE, help="number of pieces")
+    args = parser.parse_args()
+    tokenizer = learn(sorted(args.files), args.size)
+    args.out.mkdir(parents=True, exist_ok=True)
+    wrapped = BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_LENGTH, do_lower_case=True)
+    wrapped.save_pretrained(args.out)
+    pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    (args.out / "vocab.txt").write_text("".join(f"{piece}\n" for piece, _ in pieces), encoding="utf-8")
+    print(f"{len(pieces)} pieces in {args.out}")
+
+
+if __name__ == "__main__":
+    main()

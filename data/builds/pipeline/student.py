@@ -1,0 +1,86 @@
+"""The student: the small spaCy pipeline that ships, trained on gold and silver trees.
+
+Hash embeddings and static floret vectors, four convolutional layers shared by all components, a
+transition-based parser. Settings are in student.cfg beside this file.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import spacy
+from spacy.tokens import DocBin
+from spacy.training.initialize import convert_vectors, init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config, registry
+
+from data.builds.pipeline.tokenization import adapt_tokenizer
+from data.builds.pipeline.treebank import Sentence, group, make_doc
+
+CONFIG = Path(__file__).with_name("student.cfg")
+GROUPED, LARGEST = 0.15, 4  # share of gold documents that hold more than one sentence, and at most how many
+SCALE = 0.2  # floret's word vectors are about 10 long, the hash embeddings beside them about 1
+
+
+@registry.callbacks("augment_cli.english_tokenizer")
+def tokenizer_callback() -> object:
+    """Return the callback that `spacy train` calls before anything is initialized."""
+    return adapt_tokenizer
+
+
+def write_gold(sentences: Sequence[Sentence], path: Path, copies: int, seed: int) -> None:
+    """Write gold trees `copies` times, each time grouped anew into documents."""
+    vocab = spacy.blank("en").vocab
+    generator = random.Random(seed)
+    binary = DocBin()
+    for _ in range(copies):
+        for some in group(sentences, GROUPED, LARGEST, generator):
+            binary.add(make_doc(vocab, some))
+    binary.to_disk(path)
+
+
+def write_single(sentences: Iterable[Sentence], path: Path) -> None:
+    """Write gold trees as one document a sentence, in order: what the scores are measured on."""
+    vocab = spacy.blank("en").vocab
+    DocBin(docs=(make_doc(vocab, [sentence]) for sentence in sentences)).to_disk(path)
+
+
+def vectors_pipeline(floret: Path, out: Path) -> None:
+    """Turn floret's table into a blank pipeline with vectors, keyed by lower-cased words."""
+    nlp = spacy.blank("en")
+    convert_vectors(nlp, floret, truncate=-1, prune=-1, mode="floret", attr="LOWER")
+    nlp.vocab.vectors.data *= SCALE
+    nlp.to_disk(out)
+
+
+def train_student(
+    gold: Path, training: Path, development: Path, vectors: Path, out: Path, *, steps: int, seed: int
+) -> None:
+    """Train with student.cfg into ``out/model-best`` (by development score) and ``out/model-last``.
+
+    Parameters
+    ----------
+    gold : Path
+        ``.spacy`` file the label sets are taken from.
+    training : Path
+        Folder of ``.spacy`` files, gold and silver, the weights are trained on.
+    steps : int
+        Optimizer steps; the learning rate falls to zero over them.
+    """
+    overrides = {
+        "corpora.labels.path": str(gold),
+        "corpora.train.path": str(training),
+        "corpora.dev.path": str(development),
+        "initialize.vectors": str(vectors),
+        "training.max_steps": steps,
+        "training.optimizer.learn_rate.total_steps": steps,
+        "training.seed": seed,
+    }
+    nlp = init_nlp(load_config(CONFIG, overrides=overrides))
+    # Initializing reads the whole training corpus once a component, so it reads the gold trees alone.
+    nlp.config["training"]["train_corpus"] = "corpora.train"
+    out.mkdir(parents=True, exist_ok=True)
+    train(nlp, out, stdout=sys.stdout, stderr=sys.stderr)

@@ -1,0 +1,168 @@
+"""What a model folder says about itself: modules, pooling, longest input. Reads JSON only, no weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import BadInputError, MissingError
+from eval.encoding.pooling import canonical
+
+DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
+_LEGACY_POOLING = {  # in the order in which their vectors are concatenated
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean-sqrt-length",
+    "pooling_mode_weightedmean_tokens": "weighted-mean",
+    "pooling_mode_lasttoken": "last-token",
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    """A step after pooling: `Normalize`, `Dense` or `LayerNorm`, with its folder and settings."""
+
+    kind: str
+    folder: Path
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the transformer of a model folder lies and what happens to its output.
+
+    Attributes
+    ----------
+    transformer
+        Folder with config, weights and tokenizer.
+    pooling
+        Stored pooling, or None where the folder stores none.
+    max_length
+        Stored longest input in tokens, or None.
+    lower_case
+        Whether texts are lower-cased before the tokenizer sees them.
+    prompt
+        Text put before every sentence, mostly empty.
+    modules
+        The steps after pooling, in order.
+    """
+
+    transformer: Path
+    pooling: str | None = None
+    max_length: int | None = None
+    lower_case: bool = False
+    prompt: str = ""
+    modules: tuple[Module, ...] = field(default=())
+
+
+def read_json(path: Path, default: Any = None) -> Any:
+    """A JSON file's value, or `default` where there is no such file."""
+    if not path.is_file():
+        return default
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise BadInputError(
+            f"{path} is not readable JSON ({error}); fetch or export the model again"
+        ) from error
+
+
+def read_layout(folder: Path) -> Layout:
+    """Read a plain transformers folder or a sentence-transformers folder, old or new file layout.
+
+    Raises
+    ------
+    MissingError
+        If the folder holds no model, or only pickled weights.
+    BadInputError
+        If it needs a module that is not supported here, or a file is damaged.
+    """
+    modules = read_json(folder / "modules.json")
+    if modules is None:
+        _check_transformer(folder)
+        return Layout(folder)
+    try:
+        steps = [(str(entry["type"]).rsplit(".", 1)[-1], folder / entry["path"]) for entry in modules]
+    except (TypeError, KeyError) as error:
+        raise BadInputError(
+            f"{folder / 'modules.json'} is not a list of modules; export the model again"
+        ) from error
+    if any(not path.resolve().is_relative_to(folder.resolve()) for _, path in steps):
+        raise BadInputError(
+            f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
+        )
+    if not steps or steps[0][0] != "Transformer":
+        raise BadInputError(
+            f"{folder}: the first module must be Transformer, not {steps[0][0] if steps else 'none'}"
+        )
+    transformer = steps[0][1]
+    _check_transformer(transformer)
+    pooling: str | None = None
+    later = []
+    include_prompt = True
+    for kind, path in steps[1:]:
+        settings = read_json(path / "config.json", {})
+        if kind == "Pooling":
+            pooling = _read_pooling(settings)
+            include_prompt = bool(settings.get("include_prompt", True))
+        elif kind in ("Normalize", "Dense", "LayerNorm"):
+            later.append(Module(kind, path, settings))
+        elif kind != "Dropout":  # which does nothing outside training
+            raise BadInputError(
+                f"{folder}: module {kind} is not supported; supported are Transformer, Pooling, Normalize, "
+                "Dense, LayerNorm and Dropout"
+            )
+    prompt = _read_prompt(folder)
+    if prompt and not include_prompt:
+        raise BadInputError(f"{folder}: a default prompt that is left out of the pooling is not supported")
+    stored = _sentence_config(transformer)
+    return Layout(
+        transformer,
+        pooling=pooling,
+        max_length=stored.get("max_seq_length"),
+        lower_case=bool(stored.get("do_lower_case", False)),
+        prompt=prompt,
+        modules=tuple(later),
+    )
+
+
+def _read_pooling(settings: dict[str, Any]) -> str:
+    modes = settings.get("pooling_mode")
+    if modes is None:
+        modes = [name for key, name in _LEGACY_POOLING.items() if settings.get(key)] or [DEFAULT_POOLING]
+    return canonical(modes if isinstance(modes, str) else "+".join(modes))
+
+
+def _read_prompt(folder: Path) -> str:
+    settings = read_json(folder / "config_sentence_transformers.json", {})
+    name = settings.get("default_prompt_name")
+    return str(settings.get("prompts", {}).get(name, "")) if name else ""
+
+
+def _sentence_config(transformer: Path) -> dict[str, Any]:
+    # Older releases named the file after the architecture: sentence_bert_config.json, sentence_roberta_…
+    for path in sorted(transformer.glob("sentence_*_config.json")):
+        return dict(read_json(path, {}))
+    return {}
+
+
+def _check_transformer(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise MissingError(
+            f"{folder} is not a model folder: config.json is missing; name a folder that a transformers or "
+            "sentence-transformers model was saved to"
+        )
+    if any(folder.glob("*.safetensors")):
+        return
+    pickled = sorted(path.name for path in folder.glob("*.bin"))
+    if pickled:
+        raise MissingError(
+            f"{folder} stores its weights as a pickle ({pickled[0]}), which is not loaded here; read it once "
+            "with torch.load(weights_only=True) and write model.safetensors with safetensors.torch.save_file"
+        )
+    raise MissingError(
+        f"{folder} holds no weights: model.safetensors is missing; fetch or export the model again"
+    )

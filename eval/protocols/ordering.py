@@ -1,0 +1,83 @@
+"""Ordering accuracy on inference data: is an entailed hypothesis closer to its premise than another one?
+
+As AugCSE's case study on ANLI: for each premise, all pairs of an entailed and a not entailed hypothesis; a
+pair counts when the dot product with the entailed one is the larger (a tie does not count). The authors'
+code pairs with neutral hypotheses too, the paper speaks of contradictions alone; both are reported.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from eval.protocols.sts import cosine
+from eval.results.outcome import Outcome, caution, flaw, undefined
+
+
+def score(
+    premises: tuple[Sequence[str], np.ndarray],
+    hypotheses: np.ndarray,
+    labels: Sequence[str],
+    groups: Sequence[str] | None = None,
+) -> Outcome:
+    """Score ordering.
+
+    Parameters
+    ----------
+    premises
+        The n premises as text (equal text is one premise) and as embeddings (n, d).
+    hypotheses
+        Embeddings (n, d).
+    labels
+        `e…`, `n…` or `c…` (entailment, neutral, contradiction) for each row.
+    groups
+        Name of each row's round; accuracies are reported per round too.
+
+    Returns
+    -------
+    Outcome
+        `accuracy` over all pairs, `accuracy_contradiction` over pairs with contradictions only,
+        `accuracy_cosine` with the cosine in place of the dot product, and `accuracy_{round}`.
+        No pair at all is NaN with a note.
+    """
+    texts, vectors = premises
+    reason = flaw(vectors) or flaw(hypotheses)
+    if reason:
+        return undefined("accuracy", reason)
+    dots = (np.asarray(vectors, dtype=np.float64) * hypotheses).sum(axis=1)
+    cosines = cosine(vectors, hypotheses)
+    names = list(groups) if groups is not None else ["all"] * len(texts)
+    by_premise: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row, (name, text) in enumerate(zip(names, texts, strict=True)):
+        by_premise[name, text].append(row)
+    pairs = [
+        (entailed, other)
+        for rows in by_premise.values()
+        for entailed in rows
+        if labels[entailed][0] == "e"
+        for other in rows
+        if labels[other][0] != "e"
+    ]
+    if not pairs:
+        return undefined("accuracy", "no premise has both an entailed and another hypothesis")
+    first, second = np.array(pairs).T
+    right = dots[first] > dots[second]
+    contradiction = np.array([labels[row][0] == "c" for row in second])
+    scores = {
+        "accuracy": float(right.mean()),
+        "accuracy_cosine": float((cosines[first] > cosines[second]).mean()),
+        "pairs": float(len(pairs)),
+    }
+    if contradiction.any():
+        scores["accuracy_contradiction"] = float(right[contradiction].mean())
+    if groups is not None:
+        rounds = np.array([names[row] for row in first])
+        scores |= {f"accuracy_{name}": float(right[rounds == name].mean()) for name in np.unique(rounds)}
+    return Outcome(
+        scores["accuracy"],
+        scores,
+        items={"correct": right},
+        notes=caution(np.concatenate([vectors, hypotheses])),
+    )

@@ -1,0 +1,107 @@
+"""Leak report: evaluation sentences that occur in the training data."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from augment_cli.errors import BadInputError, MissingError
+from augment_cli.store.store import Store
+from eval.runner import sentences_of
+from eval.tasks.registry import Table
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What one task shares with the training data.
+
+    Attributes
+    ----------
+    task
+        The task's name.
+    sentences
+        Distinct evaluation sentences (of all splits that the protocol reads).
+    exact
+        How many occur in the training data letter for letter.
+    normalised
+        How many occur once case, punctuation and spacing are ignored; includes the exact ones.
+    examples
+        The first few found, each with where: row of the corpus, or line of the file.
+    """
+
+    task: str
+    sentences: int
+    exact: int
+    normalised: int
+    examples: list[tuple[str, int]]
+
+
+def normalise(text: str) -> str:
+    """Letters and digits only, case folded, words separated by single spaces."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
+def training_sentences(source: Path, stages: Sequence[str] = ("corpus",)) -> Iterator[tuple[int, str]]:
+    """The sentences of a store's stages, or of a text file (plain or gzip, one a line), with their numbers.
+
+    Raises
+    ------
+    MissingError
+        If there is nothing at `source`.
+    BadInputError
+        If a text file is not UTF-8.
+    """
+    if source.is_dir():
+        store = Store.open(source)
+        for stage in stages:
+            for index in sorted(store.stage(stage).parts):
+                table = store.read_part(stage, index, ["row_id", "text"])
+                rows = zip(table["row_id"].to_pylist(), table["text"].to_pylist(), strict=True)
+                yield from ((row_id, text) for row_id, text in rows if text is not None)
+        return
+    if not source.is_file():
+        raise MissingError(
+            f"{source} does not exist; name a store folder, or a text file with one sentence a line"
+        )
+    opener = gzip.open if source.suffix == ".gz" else open
+    try:
+        with opener(source, "rt", encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                yield number, line.rstrip("\r\n")
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+        raise BadInputError(f"{source} is not readable text ({error}); give UTF-8, plain or gzip") from error
+
+
+def find_leaks(tables: Sequence[Table], training: Iterator[tuple[int, str]]) -> list[Leak]:
+    """Look for every distinct evaluation sentence in the training sentences, which are read once.
+
+    Parameters
+    ----------
+    tables
+        Tasks to look at.
+    training
+        Numbered sentences, as `training_sentences` gives them.
+    """
+    wanted = {table.task.name: list(dict.fromkeys(sentences_of(table))) for table in tables}
+    exact_wanted = {text for texts in wanted.values() for text in texts}
+    normal = {text: normalise(text) for text in exact_wanted}
+    normal_wanted = set(normal.values()) - {""}  # a line of dots is no sentence to leak
+    exact: dict[str, int] = {}
+    similar: dict[str, int] = {}
+    for number, text in training:
+        if text in exact_wanted:
+            exact.setdefault(text, number)
+        key = normalise(text)
+        if key in normal_wanted:
+            similar.setdefault(key, number)
+    leaks = []
+    for task, texts in wanted.items():
+        found = [(text, exact.get(text, similar.get(normal[text], -1))) for text in texts]
+        found = [(text, number) for text, number in found if number >= 0]
+        same = sum(text in exact for text in texts)
+        leaks.append(Leak(task, len(texts), same, len(found), found[:EXAMPLES]))
+    return leaks

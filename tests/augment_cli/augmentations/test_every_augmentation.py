@@ -1,0 +1,201 @@
+"""What holds for every registered augmentation: golden examples, purity, edits that tell the whole story."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import augment_cli
+from augment_cli import augmentations
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.reasons import Reason
+from augment_cli.runs.memory import augment_texts
+from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.session import SAMPLE
+from augment_cli.store.store import Store
+from tests.helpers.hand_parses import SCHEMES, SENTENCES, batch_of, made_up_row, sentence
+
+GOLDEN = Path(__file__).parent / "golden"
+# Those that run a model are held to the same in tests/augment_cli/neural, where there are models small enough.
+NAMES = [name for name in augmentations.names() if "model" not in augmentations.get(name).needs]
+
+
+def golden(name: str) -> dict[str, Any]:
+    file = GOLDEN / f"{name}.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.exists() else {"case": []}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_golden_examples(name: str) -> None:
+    assert golden(name)["case"]
+
+
+def needs_parses(name: str) -> bool:
+    return "parses" in augmentations.get(name).needs
+
+
+def parameters_of(name: str) -> dict[str, Any]:
+    """What an augmentation cannot do without, from its golden file; a file's name is one beside it."""
+    given = golden(name).get("parameters", {})
+    return {key: str(GOLDEN / value) if key == "vectors" else value for key, value in given.items()}
+
+
+# A case names a text, or a sentence of tests/helpers/sentences.toml, which is tried in both label schemes.
+GOLDEN_CASES = [
+    pytest.param(
+        name, case, scheme, id=f"{name}: {case.get('sentence') or case['text'][:30]} {place} {scheme}"
+    )
+    for name in NAMES
+    for place, case in enumerate(golden(name)["case"])
+    for scheme in (SCHEMES if "sentence" in case else [""])
+]
+
+
+@pytest.mark.parametrize(("name", "case", "scheme"), GOLDEN_CASES)
+def test_golden_examples(
+    name: str,
+    case: dict[str, Any],
+    scheme: str,
+    fitted: Callable[[list[str]], Store],
+    sample_store: Store,
+) -> None:
+    parameters = parameters_of(name) | case.get("parameters", {})
+    if scheme:
+        text, row = sentence(case["sentence"], scheme)
+        result = augmented_with_parses(make_run(name, **parameters), [text], [row])
+    else:
+        reads_fit = "tfidf" in augmentations.get(name).needs
+        store = fitted(golden(name)["corpus"]) if reads_fit else sample_store
+        result = augment_cli.augment([case["text"]], name, store=store, **parameters)
+    row = result.to_pylist()[0]
+    assert row["text"] == case.get("expected")
+    assert row["reason"] == case.get("reason")
+    if "rule" in case:
+        assert row["rule"] == case["rule"]
+
+
+def test_every_hand_parse_is_used() -> None:
+    """Each sentence parsed by hand stands in some golden file."""
+    used = {case.get("sentence") for name in NAMES for case in golden(name)["case"]}
+    assert SENTENCES.keys() <= used
+
+
+def augmented_with_parses(
+    run: AugmentationRun, texts: list[str], rows: list[dict[str, Any]], row_ids: np.ndarray | None = None
+) -> pa.Table:
+    """Augment texts whose parses are given, with no store and no pipeline."""
+    batch = batch_of(texts, rows, row_ids)
+    prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
+    return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", batch.texts)
+
+
+def augmented(
+    texts: list[str], name: str, store: Store, row_ids: np.ndarray | None = None, **options: Any
+) -> pa.Table:
+    """Augment texts; where parses are needed, made-up ones serve, each a function of its text alone."""
+    run = make_run(name, **parameters_of(name), **options)
+    if needs_parses(name):
+        return augmented_with_parses(run, texts, [made_up_row(text) for text in texts], row_ids)
+    return augment_texts(texts, store, run, row_ids)
+
+
+def apply_edits(text: str, edits: list[dict[str, Any]]) -> str:
+    for edit in reversed(edits):
+        text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
+    return text
+
+
+def assert_sound(table: pa.Table) -> None:
+    """Each row has a text that its edits make of the original, or a reason and no edit."""
+    for row in table.to_pylist():
+        if row["text"] is None:
+            assert row["reason"] in set(Reason)
+            assert row["edits"] == []
+        else:
+            assert row["reason"] is None
+            assert row["text"] != row["original"]
+            assert row["text"] == apply_edits(row["original"], row["edits"])
+
+
+def sample() -> list[str]:
+    """The sample's sentences, then some texts of three of them."""
+    lines = SAMPLE.read_text("utf-8").splitlines()
+    return lines + [" ".join(lines[start : start + 3]) for start in range(0, 240, 3)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
+    texts = sample()
+    table = augmented(texts, name, sample_store)
+    assert_sound(table)
+    assert table["row_id"].to_pylist() == list(range(len(texts)))
+    assert table["text"].null_count < len(texts)
+
+
+ODD_CHARACTERS = st.sampled_from("a bB'\"`.,-()…“”éİΣς日🙂\u0301\u00a0\t0")
+ODD = st.lists(
+    st.text(ODD_CHARACTERS | st.characters(exclude_categories=["Cs", "Cc"]))
+    | st.sampled_from(["cannot", "İSTANBUL'DA", "don't", '"Why?"', "…", "x" * 300, "\u00a0", "ΟΔΟΣ"]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=ODD)
+def test_odd_input_never_raises_and_comes_out_sound(name: str, sample_store: Store, texts: list[str]) -> None:
+    assert_sound(augmented(texts, name, sample_store))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_does_not_depend_on_its_batch(name: str, sample_store: Store) -> None:
+    """Rows 0–299 in one batch, in small ones, and backwards: the same row_id, the same text."""
+    corpus = sample_store.read("corpus").slice(0, 300)
+
+    def texts_of(positions: np.ndarray) -> dict[int, str | None]:
+        part = corpus.take(pa.array(positions))
+        table = augmented(part["text"].to_pylist(), name, sample_store, part["row_id"].to_numpy())
+        return dict(zip(table["row_id"].to_pylist(), table["text"].to_pylist(), strict=True))
+
+    whole = texts_of(np.arange(300))
+    pieces = {row: text for piece in np.split(np.arange(300), 20) for row, text in texts_of(piece).items()}
+    assert pieces == whole
+    assert texts_of(np.arange(300)[::-1]) == whole
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if augmentations.get(name).is_random])
+def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) -> None:
+    texts = sample()[-200:]
+    results = [
+        augmented(texts, name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
+        for seed, draw in [(0, 0), (1, 0), (0, 1)]
+    ]
+    assert results[0] != results[1]
+    assert results[0] != results[2]
+    assert results[1] != results[2]
+
+
+@pytest.mark.parametrize("name", augmentations.names())
+def test_the_card_is_complete(name: str) -> None:
+    card = augmentations.get(name)
+    assert card.name == name
+    assert card.kind in {"positive", "negative"}
+    assert augmentations.summary(name).endswith(".")
+    assert card.paper
+    assert card.examples
+    assert all(example.startswith(f"augment-cli {name}") for example in card.examples)
+
+
+def test_the_stored_stage_equals_the_result_in_memory(sample_store: Store) -> None:
+    stored = augment_cli.run("una", sample_store.path, radius="1%", jobs=1).read("una")
+    texts = sample_store.read("corpus")["text"].to_pylist()
+    table = augment_cli.augment(texts, "una", store=sample_store, radius="1%")
+    assert stored.equals(table.drop_columns(["original"]))

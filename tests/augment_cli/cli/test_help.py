@@ -1,0 +1,131 @@
+"""--help: complete, quick to import, and every example in it works as it stands."""
+
+import gzip
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import augment_cli
+from augment_cli import augmentations
+from augment_cli.engine.engine import Engine
+from augment_cli.runs.run import make_run
+from augment_cli.session import SAMPLE, Session
+
+COMMANDS = (
+    "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
+    "doctor", "card",
+)  # fmt: skip
+HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list", "--help"], ["ingest", "--help"]])
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys, atexit\n"
+        f"heavy = {HEAVY!r}\n"
+        "atexit.register(lambda: print('LOADED', [name for name in heavy if name in sys.modules]))\n"
+        f"sys.argv = ['augment-cli', *{arguments!r}]\n"
+        "from augment_cli.cli import main\nmain()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.rstrip().endswith("LOADED []")
+
+
+def test_the_help_lists_every_command(command):
+    result = command("--help")
+    assert result.returncode == 0
+    for name in [*augmentations.names(), *COMMANDS]:
+        assert re.search(rf"\b{name}\b", result.stdout)
+    assert "Exit codes" in result.stdout
+
+
+def examples_of(help_text: str) -> list[str]:
+    """The lines under Examples, joined where the terminal wrapped them."""
+    section = help_text.partition("Examples:")[2]
+    found: list[str] = []
+    for line in section.splitlines():
+        line = line.strip()
+        if line.startswith(("╭", "┌")) or "Options" in line:
+            break
+        if re.match(r"(augment-cli|cat) ", line):
+            found.append(line)
+        elif line and found:
+            found[-1] += " " + line
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What the examples speak of: a corpus of one's own, jsonl files, and a store."""
+    folder = tmp_path_factory.mktemp("examples")
+    lines = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(40)]
+    (folder / "sentences.txt").write_text("\n".join(lines) + "\n")
+    (folder / "corpus").mkdir()
+    rows = [json.dumps({"body": line, "id": n}) for n, line in enumerate(lines)]
+    (folder / "corpus" / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    vectors = "river 1 0\nheron 0.9 0.1\nbridge 0 1\n"
+    (folder / "glove.6B.50d.txt").write_text(vectors)
+    (folder / "vectors.txt").write_text("river\nheron\n")
+    np.save(folder / "vectors.npy", np.eye(2))
+    # A tenth of the sample: the examples are to work, not to work long.
+    few = folder / "few.txt"
+    few.write_text("".join(SAMPLE.read_text("utf-8").splitlines(keepends=True)[:140]), "utf-8")
+    with Session(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([few])
+        pipeline.fit()
+        pipeline.augment(make_run("una", beta=0.5, radius=5))
+    few.unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def parsed_folder(folder, tmp_path_factory):
+    """The same with parses by the shipped pipeline in the store, made once for all rules on syntax."""
+    parsed = tmp_path_factory.mktemp("parsed") / "examples"
+    shutil.copytree(folder, parsed)
+    augment_cli.parse(parsed / "store", jobs=1)
+    return parsed
+
+
+@pytest.mark.parametrize("name", [*augmentations.names(), *COMMANDS])
+def test_every_example_works(command, folder, request, tmp_path, name):
+    help_text = command(name, "--help").stdout
+    examples = examples_of(help_text)
+    assert examples, help_text
+    needs = augmentations.get(name).needs if name in augmentations.names() else frozenset()
+    if "model" in needs:
+        # The paraphraser ships; its other examples name models of the hub or take minutes.
+        examples = [example for example in examples if "--limit" in example]
+        if not examples:
+            pytest.skip(f"{name} needs a model, which this project does not ship")
+    if "parses" in needs:
+        folder = request.getfixturevalue("parsed_folder")
+    for number, example in enumerate(examples):
+        place = tmp_path / str(number)
+        shutil.copytree(folder, place)
+        if (name in augmentations.names() and "parses" not in needs) or name in (
+            "run",
+            "fit",
+            "parse",
+            "ingest",
+        ):
+            # These make stages: they start where nothing is there, as in a fresh clone.
+            shutil.rmtree(place / "store")
+        if "--fit frequent" in example:
+            assert command("fit", "--min-df", "2", "--name", "frequent", cwd=place).returncode == 0
+        if "my-store" in example and name in ("status", "verify"):
+            shutil.copytree(folder / "store", place / "my-store")
+        stdin = ""
+        if example.startswith("cat "):
+            source, _, example = example.partition("|")
+            stdin = (place / source.split()[1]).read_text()
+        words = shlex.split(example)
+        assert words[0] == "augment-cli"
+        result = command(*words[1:], cwd=place, stdin=stdin)
+        assert result.returncode == 0, f"{example}\n{result.stderr}"

@@ -1,0 +1,85 @@
+"""`--parts`: a Slurm array makes the parts of one stage, several processes at once, without a scheduler."""
+
+import subprocess
+import sys
+
+import pytest
+
+from augment_cli.cli.augmentation_command import parse_parts
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import MixError, UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.reports.soundness import verify
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+
+
+@pytest.fixture
+def store_path(tmp_path):
+    (tmp_path / "in.txt").write_text("".join(f"the heron of river {n}\n" for n in range(60)))
+    with Session(tmp_path / "store", Engine(1)) as pipeline:
+        pipeline.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=10))
+        pipeline.fit()
+        pipeline.augment(make_run("una", radius=5), "expected")
+    return tmp_path / "store"
+
+
+def test_an_array_of_processes_at_once(store_path):
+    """Overlapping ranges do no harm: both make the same bytes."""
+    start = [sys.executable, "-m", "augment_cli", "una", "--radius", "5", "--store", store_path]
+    running = [
+        subprocess.Popen([*start, "--parts", parts], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for parts in ("0-1", "2,3", "1-4")
+    ]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0]
+    assert sorted(Store.open(store_path).stage("una").parts) == [0, 1, 2, 3, 4]
+    with Session(store_path, Engine(1), shared=True) as pipeline:
+        pipeline.augment(make_run("una", radius=5), parts={5})
+    store = Store.open(store_path)
+    assert store.read("una").equals(store.read("expected"))
+    assert verify(store) == []
+
+
+def test_writers_of_the_two_kinds_exclude_each_other(store_path):
+    with Store.open(store_path).lock(shared=True):
+        with Store.open(store_path).lock(shared=True):
+            pass
+        with pytest.raises(MixError, match="another run"), Store.open(store_path).lock():
+            pass
+    array_task = Store.open(store_path).lock(shared=True)
+    with Store.open(store_path).lock(), pytest.raises(MixError, match="another run"), array_task:
+        pass
+
+
+def test_other_settings_in_another_task_are_refused(store_path):
+    with Session(store_path, Engine(1), shared=True) as late:
+        late.store.begin("una", make_run("una", radius=7).settings(late.store))
+        with Session(store_path, Engine(1), shared=True) as early:
+            early.augment(make_run("una", radius=5), parts={0})
+        late.store._stages["una"].parts.clear()
+        with pytest.raises(MixError, match="another process makes it with other settings"):
+            late.augment(make_run("una", radius=7), parts={1})
+
+
+def test_corpus_and_fit_must_be_there(tmp_path, store_path):
+    new = Session(tmp_path / "new", Engine(1), shared=True)
+    with pytest.raises(UsageError, match="augment-cli ingest"), new:
+        new.ingest()
+    Store.open(store_path).remove("tfidf")
+    unfitted = Session(store_path, Engine(1), shared=True)
+    with pytest.raises(UsageError, match="augment-cli fit"), unfitted:
+        unfitted.augment(make_run("una", radius=5), parts={0})
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"), [("0", {0}), ("0-3", {0, 1, 2, 3}), ("1,4-5, 7", {1, 4, 5, 7}), ("3-3", {3})]
+)
+def test_part_numbers(text, parts):
+    assert parse_parts(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "1--2", "1,,2", "½", "9" * 30])
+def test_what_is_no_part_number(text):
+    with pytest.raises(UsageError, match="--parts"):
+        parse_parts(text)

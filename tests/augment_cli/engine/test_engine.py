@@ -1,0 +1,85 @@
+"""Every task's result reaches the parent once, whatever runs it and whatever dies on the way."""
+
+import signal
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import IncompleteError, MissingError, UsageError
+
+SQUARE = "tests.helpers.engine_tasks:square"
+
+
+def run(engine, tasks, function=SQUARE):
+    results = []
+    engine.run(function, tasks, results.append)
+    return sorted(results)
+
+
+@pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (3, "loky"), (2, "threading")])
+def test_every_result_once(jobs, backend):
+    assert run(Engine(jobs, backend), [{"number": n} for n in range(9)]) == [n * n for n in range(9)]
+    assert run(Engine(jobs, backend), []) == []
+
+
+@pytest.mark.filterwarnings("ignore:A worker stopped")
+def test_a_worker_that_dies_once_costs_nothing(tmp_path):
+    tasks = [{"number": n, "flag": str(tmp_path / "flag")} for n in range(5)]
+    assert run(Engine(2), tasks, "tests.helpers.engine_tasks:kill_once") == list(range(5))
+
+
+@pytest.mark.filterwarnings("ignore:A worker stopped")
+def test_a_task_that_kills_its_workers_fails_alone(tmp_path):
+    results = []
+    tasks = [{"number": n, "deadly": (3, 6), "stage": "una", "index": n} for n in range(9)]
+    for task in tasks:
+        del task["stage"], task["index"]
+    with pytest.raises(IncompleteError, match="2 of 9 tasks killed every worker"):
+        Engine(2).run(SQUARE, tasks, results.append)
+    assert sorted(results) == [n * n for n in range(9) if n not in (3, 6)]
+
+
+@pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
+def test_an_error_of_a_task_reaches_the_parent(jobs, backend):
+    with pytest.raises(ValueError, match="number"):
+        run(Engine(jobs, backend), [{"number": n} for n in range(4)], "tests.helpers.engine_tasks:fail")
+
+
+@pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
+def test_ctrl_c_finishes_running_tasks_and_begins_no_further_one(jobs, backend, capsys):
+    results = []
+
+    def done(result):
+        results.append(result)
+        if len(results) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        Engine(jobs, backend).run(SQUARE, [{"number": n, "seconds": 0.01} for n in range(50)], done)
+    assert 2 <= len(results) <= 2 + 2 * jobs + 1
+    assert "Finishing the running parts" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_twice_stops_at_once():
+    def done(result):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        Engine(1).run(SQUARE, [{"number": 1}, {"number": 2}], done)
+
+
+@pytest.mark.parametrize("options", [{"backend": "slurm"}, {"backend": "dask"}, {"scheduler": "tcp://x:1"}])
+def test_impossible_engines_are_refused(options):
+    with pytest.raises(UsageError, match="--backend"):
+        Engine(1, **options)
+
+
+def test_a_machine_without_dask_says_how_to_get_it(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingError, match=r"pip install 'augment-cli\[dask\]'"):
+        run(Engine(1, "dask", "tcp://127.0.0.1:1"), [{"number": 1}])

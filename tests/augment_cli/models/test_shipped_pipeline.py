@@ -1,0 +1,126 @@
+"""The shipped English pipeline: it loads, is small, says what a grammar book says, and scores as it must."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Token
+
+from augment_cli.models import shipped_pipeline
+
+LIMIT = 12_000_000  # bytes
+UNIVERSAL_POS = {
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
+    "SCONJ", "SYM", "VERB", "X",
+}  # fmt: skip
+CORE = {
+    "nsubj",
+    "nsubj:pass",
+    "obj",
+    "cop",
+    "aux",
+    "aux:pass",
+    "advmod",
+    "mark",
+    "acl:relcl",
+    "advcl",
+    "ROOT",
+}
+
+
+@pytest.fixture(scope="module")
+def english() -> Language:
+    """The pipeline as a user loads it."""
+    return spacy.load(shipped_pipeline())
+
+
+def test_size_licence_and_card() -> None:
+    folder = shipped_pipeline()
+    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) <= LIMIT
+    assert "Attribution-ShareAlike 4.0" in (folder / "LICENSE").read_text(encoding="utf-8")
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "license: cc-by-sa-4.0" in card
+    assert all(word in card for word in ("UPOS", "UAS", "LAS", "lemma", "EWT dev", "GUM dev"))
+
+
+def test_loads_without_the_recipe(english: Language) -> None:
+    assert english.pipe_names == ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
+    assert "data.builds" not in str(english.config)
+    assert sys.modules.get("floret") is None
+
+
+def test_labels_are_universal(english: Language) -> None:
+    assert set(english.get_pipe("parser").labels) >= CORE
+    pos = {
+        part.removeprefix("POS=")
+        for label in english.get_pipe("morphologizer").labels
+        for part in label.split("|")
+        if part.startswith("POS=")
+    }
+    assert pos == UNIVERSAL_POS
+
+
+def find(english: Language, text: str, word: str) -> Token:
+    """Return the one token with that form."""
+    (token,) = [token for token in english(text) if token.text == word]
+    return token
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "pos", "lemma", "dep", "head"),
+    [
+        ("The old bridge was built by two brothers.", "was", "AUX", "be", "aux:pass", "built"),
+        ("The old bridge was built by two brothers.", "bridge", "NOUN", "bridge", "nsubj:pass", "built"),
+        ("Her sister is a doctor.", "is", "AUX", "be", "cop", "doctor"),
+        ("Her sister is a doctor.", "sister", "NOUN", "sister", "nsubj", "doctor"),
+        ("They have sold the house.", "have", "AUX", "have", "aux", "sold"),
+        ("They have sold the house.", "house", "NOUN", "house", "obj", "sold"),
+        ("He doesn't like cold soup.", "does", "AUX", "do", "aux", "like"),
+        ("He doesn't like cold soup.", "n't", "PART", "not", "advmod", "like"),
+        ("She left the room because it was cold.", "because", "SCONJ", "because", "mark", "cold"),
+        ("The trains run every hour.", "trains", "NOUN", "train", "nsubj", "run"),
+        ("The children played in the garden.", "children", "NOUN", "child", "nsubj", "played"),
+        ("London is larger than Paris.", "London", "PROPN", "London", "nsubj", "larger"),
+    ],
+)
+def test_textbook_sentences(
+    english: Language, text: str, word: str, pos: str, lemma: str, dep: str, head: str
+) -> None:
+    token = find(english, text, word)
+    assert (token.pos_, token.lemma_, token.dep_, token.head.text) == (pos, lemma, dep, head)
+
+
+@pytest.mark.parametrize(
+    ("text", "lemma"),
+    [
+        ("Were you told about it?", "be"),
+        ("Has it begun?", "have"),
+        ("Written by a monk, the book sold well.", "write"),
+        ("Born in Rome, she went home.", "bear"),
+        ("Doing so took years.", "do"),
+    ],
+)
+def test_lemma_of_an_irregular_verb_with_a_capital(english: Language, text: str, lemma: str) -> None:
+    assert english(text)[0].lemma_ == lemma
+
+
+def test_features_of_verbs(english: Language) -> None:
+    morph = find(english, "She sings well.", "sings").morph
+    assert morph.get("Tense") == ["Pres"] and morph.get("Number") == ["Sing"] and morph.get("Person") == ["3"]
+
+
+def test_odd_input_is_parsed_into_itself(english: Language) -> None:
+    for text in ("", " ", "…", "a" * 300, "?!?! -- 7", "no Capitals no stop", "\u00e9\u00e8 \U0001f600 ok"):
+        assert english(text).text == text
+
+
+def test_scores_on_the_real_development_set(english: Language, data_folder: Path) -> None:
+    from data.builds.pipeline.evaluation import score
+    from data.builds.pipeline.treebank import read_conllu
+
+    gold = list(read_conllu(data_folder / "treebank" / "en_ewt-ud-dev.conllu.gz"))
+    scores = score(english, gold, gold_words=True)
+    floors = {"UPOS": 95.0, "UAS": 86.5, "LAS": 83.0, "lemma": 95.0}
+    assert {name: scores[name] for name, floor in floors.items() if scores[name] < floor} == {}

@@ -1,0 +1,307 @@
+"""Where models come from: folders, a hub that is asked only when it may be, pickles only to be converted."""
+
+import hashlib
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import torch
+
+from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.neural.conversion import convert_weights
+from augment_cli.neural.loading import find_model, load_weights
+from augment_cli.runs.memory import augment_texts
+from augment_cli.runs.run import make_run
+from augment_cli.store.store import Store
+from tests.helpers.tiny_models import SENTENCES
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+
+
+# --- what is not there
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("./nowhere", "there is no such folder"),
+        ("a/b/c", "there is no such folder"),
+        ("not a name", "neither a folder nor a hub name"),
+        ("someone/something", "not on this machine.*--allow-download"),
+    ],
+)
+def test_a_missing_model_is_an_error_that_says_what_to_do(name, message):
+    with pytest.raises(MissingError, match=message) as raised:
+        find_model(name)
+    assert raised.value.exit_code == 6
+
+
+def test_a_folder_without_weights(model, tmp_path):
+    with pytest.raises(MissingError, match="holds no weights"):
+        find_model(str(tmp_path))
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(MissingError, match="augment-cli convert-weights"):
+        find_model(str(tmp_path))
+
+
+def test_weights_that_are_missing_are_not_made_up(model, tmp_path):
+    """A plain encoder has no head to fill masks with, and no decoder to write."""
+    with pytest.raises(BadInputError, match=r"lacks .* of the weights"):
+        load_weights(Path(model("encoder")), "AutoModelForMaskedLM", torch.float32, "cpu")
+
+
+def test_models_of_another_kind(model, store_path):
+    store = Store.open(store_path)
+    with pytest.raises(UsageError, match="reads and does not write"):
+        augment_texts(SENTENCES, store, make_run("paraphrase", model=model("bert")))
+    with pytest.raises(BadInputError, match="has no mask token"):
+        augment_texts(SENTENCES, store, make_run("mask-fill", model=model("t5")))
+
+
+def test_code_in_a_model_folder_is_not_run(model, tmp_path, store_path):
+    folder = tmp_path / "model"
+    shutil.copytree(model("pegasus"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {
+        "auto_map": {"AutoConfig": "evil.Config", "AutoModelForSeq2SeqLM": "evil.Model"},
+        "model_type": "x",
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(BadInputError, match="does not load"):
+        augment_texts(SENTENCES, Store.open(store_path), make_run("paraphrase", model=str(folder)))
+    assert not (tmp_path / "ran").exists()
+
+
+# --- pickled weights
+
+
+@pytest.fixture
+def pickled(model, tmp_path):
+    """`pickled("bart")`: a folder as some publishers leave it, with a pickle instead of safetensors."""
+
+    def folder(kind, shards=1):
+        import transformers
+
+        path = tmp_path / kind
+        shutil.copytree(model(kind), path)
+        config = transformers.AutoConfig.from_pretrained(path)
+        network = getattr(transformers, config.architectures[0]).from_pretrained(path)
+        (path / "model.safetensors").unlink()
+        state = network.state_dict()  # tied weights stand in it under each of their names
+        names = sorted(state)
+        for number in range(shards):
+            name = (
+                "pytorch_model.bin" if shards == 1 else f"pytorch_model-{number + 1:05d}-of-{shards:05d}.bin"
+            )
+            torch.save({key: state[key] for key in names[number::shards]}, path / name)
+        return path
+
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "shards"), [("pegasus", 1), ("bart", 2), ("t5", 1), ("bert", 1), ("marian", 1)]
+)
+def test_converted_weights_answer_as_the_original(model, pickled, store_path, kind, shards):
+    folder = pickled(kind, shards)
+    with pytest.raises(MissingError, match="convert-weights"):
+        find_model(str(folder))
+    assert convert_weights(folder) == folder / "model.safetensors"
+    option = {"bert": "model", "marian": "forward"}.get(kind, "model")
+    name = {"bert": "mask-fill", "marian": "back-translate"}.get(kind, "paraphrase")
+    back = {"backward": model("marian-back")} if kind == "marian" else {}
+    store = Store.open(store_path)
+    tables = [
+        augment_texts(SENTENCES[:10], store, make_run(name, **{option: str(place)}, **back, precision="fp32"))
+        for place in (folder, model(kind))
+    ]
+    assert tables[0].equals(tables[1])
+    with pytest.raises(UsageError, match="nothing to convert"):
+        convert_weights(folder)
+
+
+class _Evil:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_a_pickle_with_code_is_refused_and_not_run(pickled, tmp_path):
+    folder = pickled("pegasus")
+    for data in (pickle.dumps({"weight": _Evil(str(tmp_path / "ran"))}), b"no pickle at all"):
+        (folder / "pytorch_model.bin").write_bytes(data)
+        with pytest.raises(BadInputError, match="not a file of tensors alone"):
+            convert_weights(folder)
+    torch.save({"weight": _Evil(str(tmp_path / "ran"))}, folder / "pytorch_model.bin")
+    with pytest.raises(BadInputError, match="not a file of tensors alone"):
+        convert_weights(folder)
+    assert not (tmp_path / "ran").exists()
+    assert not list(folder.glob("*.safetensors"))
+
+
+def test_incomplete_pickled_weights_leave_nothing_behind(pickled):
+    folder = pickled("pegasus")
+    state = torch.load(folder / "pytorch_model.bin", weights_only=True)
+    torch.save(
+        {key: value for key, value in state.items() if "decoder.layers.1" not in key},
+        folder / "pytorch_model.bin",
+    )
+    with pytest.raises(BadInputError, match=r"lacks .* of the weights"):
+        convert_weights(folder)
+    assert not list(folder.glob("*.safetensors"))
+
+
+@pytest.mark.slow
+def test_the_command_converts(pickled, tmp_path):
+    folder = pickled("bert")
+    command = [sys.executable, "-m", "augment_cli", "convert-weights"]
+    result = subprocess.run([*command, folder], capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and str(folder / "model.safetensors") in result.stdout
+    result = subprocess.run([*command, tmp_path / "none"], capture_output=True, text=True, check=False)
+    assert result.returncode == 6 and "no pytorch_model*.bin here" in result.stderr
+
+
+# --- a hub on this machine
+
+
+class _Hub(BaseHTTPRequestHandler):
+    """The few answers that downloading a model takes."""
+
+    served: dict[str, Path]
+    requests: list[str]
+
+    @property
+    def folder(self) -> Path:
+        return self.served["folder"]
+
+    def log_message(self, *arguments: object) -> None:
+        """Nothing."""
+
+    def do_HEAD(self) -> None:
+        self.answer(with_body=False)
+
+    def do_GET(self) -> None:
+        self.answer(with_body=True)
+
+    def answer(self, with_body: bool) -> None:
+        self.requests.append(self.path)
+        path, body, headers = self.path.partition("?")[0], None, {}
+        files = sorted(file.name for file in self.folder.iterdir())
+        if path.startswith("/api/models/someone/tiny"):
+            siblings = [{"rfilename": name} for name in files]
+            if "/tree/" in path:
+                sizes = {name: (self.folder / name).stat().st_size for name in files}
+                tree = [
+                    {"type": "file", "path": name, "size": sizes[name], "oid": "0" * 40} for name in files
+                ]
+                body = json.dumps(tree).encode()
+            else:
+                body = json.dumps({"id": "someone/tiny", "sha": REVISION, "siblings": siblings}).encode()
+            headers["Content-Type"] = "application/json"
+        elif path.startswith("/someone/tiny/resolve/"):
+            file = self.folder / path.rpartition("/")[2]
+            if file.exists():
+                body = file.read_bytes()
+                headers |= {"X-Repo-Commit": REVISION, "ETag": f'"{hashlib.sha1(body).hexdigest()}"'}
+        self.send_response(200 if body is not None else 404)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body or b"")))
+        self.end_headers()
+        if with_body and body:
+            self.wfile.write(body)
+
+
+@pytest.fixture
+def hub(model):
+    """A hub on the loopback that holds `someone/tiny`: its address, the requests it got, what it serves."""
+    served = {"folder": Path(model("pegasus"))}
+    handler = type("Handler", (_Hub,), {"served": served, "requests": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", handler.requests, served
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def only_hub(hub, monkeypatch, tmp_path):
+    """The same, and this process knows no other hub and has nothing of it yet."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub[0])
+    template = hub[0] + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    return hub
+
+
+def test_nothing_is_asked_without_permission_and_the_revision_is_kept(only_hub, model):
+    _, requests, _ = only_hub
+    with pytest.raises(MissingError, match="--allow-download"):
+        find_model("someone/tiny")
+    assert requests == []
+
+    found = find_model("someone/tiny", allow_download=True)
+    assert found.revision == REVISION
+    assert found.digest == find_model(model("pegasus")).digest
+    assert any(REVISION in request for request in requests)
+
+    # From now on it is there: the same revision, and no question asked, with permission or without.
+    requests.clear()
+    assert find_model("someone/tiny") == find_model("someone/tiny", allow_download=True) == found
+    assert requests == []
+
+    with pytest.raises(MissingError, match="could not be downloaded"):
+        find_model("someone/other", allow_download=True)
+
+
+def test_pickled_weights_of_a_hub_come_along_to_be_converted(only_hub, pickled):
+    _, requests, served = only_hub
+    served["folder"] = pickled("bart")
+    with pytest.raises(MissingError, match="augment-cli convert-weights") as raised:
+        find_model("someone/tiny", allow_download=True)
+    folder = Path(str(raised.value).partition(": holds")[0])
+    convert_weights(folder)
+    requests.clear()
+    assert find_model("someone/tiny").path == folder
+    assert requests == []
+
+
+@pytest.mark.slow
+def test_the_command_with_a_hub(hub, tmp_path):
+    address, requests, _ = hub
+    environment = os.environ | {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hub"), "no_proxy": "*"}
+    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:8]) + "\n")
+
+    def command(*options):
+        words = ["paraphrase", "--corpus", "in.txt", "--model", "someone/tiny", "--beams", "2", "--jobs", "1"]
+        return subprocess.run(
+            [sys.executable, "-m", "augment_cli", *words, *options],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert command().returncode == 6
+    assert requests == []
+    result = command("--allow-download")
+    assert result.returncode == 0, result.stderr
+    resources = Store.open(tmp_path / "store").stage("paraphrase").settings["resources"]
+    assert resources["revision"] == REVISION and len(resources["model"]) == 64
+    requests.clear()
+    (tmp_path / "store" / "paraphrase" / "part-00000.parquet").unlink()
+    assert command().returncode == 0
+    assert requests == []

@@ -1,0 +1,220 @@
+"""Which pipeline is meant, what is said where there is none, and the commands that take one."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+import augment_cli
+from augment_cli import recipe as recipes
+from augment_cli.cli import looking, making, sharing  # noqa: F401, they add their commands
+from augment_cli.cli.application import app
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.parsing import pipelines
+from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_name, load_pipeline
+from augment_cli.parsing.stage import chosen_pipeline
+from augment_cli.parsing.tables import parse_texts
+from augment_cli.reports import report
+from augment_cli.reports.doctor import examine
+from augment_cli.session import SAMPLE
+from augment_cli.store.store import Store
+
+
+@pytest.fixture
+def installed(pipeline, tmp_path, monkeypatch):
+    """The tiny pipeline as the package `en_tiny`, in the form in which spaCy packages are installed."""
+    package = tmp_path / "site" / "en_tiny"
+    shutil.copytree(pipeline, package / "en_tiny-1.0.0")
+    shutil.copy(pipeline / "meta.json", package)
+    (package / "__init__.py").write_text(
+        "from pathlib import Path\nfrom spacy.util import load_model_from_init_py\n"
+        "def load(**options):\n    return load_model_from_init_py(__file__, **options)\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    yield package
+    sys.modules.pop("en_tiny", None)
+
+
+def test_a_folder_and_an_installed_package_are_the_same(pipeline, installed, tmp_path, monkeypatch):
+    by_folder, by_name = find_pipeline(pipeline), find_pipeline("en_tiny")
+    assert (by_name.name, by_name.version, by_name.digest) == ("en_tiny", "1.0.0", by_folder.digest)
+    assert by_name.package == "en_tiny" and by_folder.package is None
+    assert find_pipeline(installed).digest == by_folder.digest  # the package's folder will do as well
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(pipeline, "near")
+    assert find_pipeline("near").digest == find_pipeline("./near").digest == by_folder.digest
+
+
+def test_finding_a_package_does_not_run_it(installed):
+    (installed / "__init__.py").write_text("raise RuntimeError")
+    assert find_pipeline("en_tiny").version == "1.0.0"
+    assert "en_tiny" not in sys.modules
+
+
+def test_a_stages_pipeline_is_found_again_by_name_and_digest(installed, pipeline, other_pipeline):
+    source = find_pipeline(pipeline)
+    settings = {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
+    assert find_again(settings).package == "en_tiny"
+    assert known_by_name("en_tiny").digest == source.digest and known_by_name("en_nothing") is None
+    shutil.rmtree(installed / "en_tiny-1.0.0")
+    shutil.copytree(other_pipeline, installed / "en_tiny-1.0.0")
+    with pytest.raises(MissingError, match=r"is here with other contents \(version 1\.0\.0\)"):
+        find_again(settings)
+
+
+@pytest.mark.parametrize("named", ["en_nothing", "no/such/folder", "json", "", "a.b", "../x", "en core"])
+def test_what_is_not_there_says_what_to_do(named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if named == "":
+        named = "empty"
+        (tmp_path / named).mkdir()
+        expected = "holds no spaCy pipeline"
+    else:
+        expected = "no such pipeline is installed, and no folder is there.*nothing is downloaded"
+    with pytest.raises(MissingError, match=expected):
+        find_pipeline(named)
+
+
+@pytest.mark.parametrize("file", ["meta.json", "config.cfg"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"\xff\xfe", b"[]", b'{"lang": "en"}', b"[nlp]\npipeline = x"]
+)
+def test_a_spoiled_description_is_no_pipeline(pipeline, tmp_path, file, content):
+    shutil.copytree(pipeline, tmp_path / "spoiled")
+    (tmp_path / "spoiled" / file).write_bytes(content)
+    with pytest.raises(MissingError, match="holds no spaCy pipeline"):
+        find_pipeline(tmp_path / "spoiled")
+
+
+@pytest.mark.parametrize("file", ["parser/model", "vocab/strings.json", "tokenizer"])
+def test_spoiled_weights_cannot_be_loaded(pipeline, tmp_path, file):
+    shutil.copytree(pipeline, tmp_path / "spoiled")
+    (tmp_path / "spoiled" / file).write_bytes(b"\x93spoiled")
+    with pytest.raises(MissingError, match="cannot load it"):
+        load_pipeline(find_pipeline(tmp_path / "spoiled"))
+
+
+def test_a_pipeline_without_parser_or_tagger_is_refused(tmp_path):
+    nlp = spacy.blank("en", meta={"name": "bare", "version": "1"})
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "bare")
+    with pytest.raises(UsageError, match=r"pipeline en_bare: has no parser.*it has sentencizer"):
+        load_pipeline(find_pipeline(tmp_path / "bare"))
+
+
+def test_without_spacy_the_line_that_gets_it(pipeline, monkeypatch):
+    monkeypatch.setattr(pipelines, "_LOADED", pipelines.threading.local())
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(MissingError, match=r"pip install 'augment-cli\[parse\]'"):
+        load_pipeline(find_pipeline(pipeline))
+
+
+def test_a_library_that_the_pipeline_needs(pipeline, tmp_path):
+    shutil.copytree(pipeline, tmp_path / "needy")
+    meta = json.loads((pipeline / "meta.json").read_text())
+    meta["requirements"] = ["numpy>=1,<99", "no-such-library>=2"]
+    (tmp_path / "needy" / "meta.json").write_text(json.dumps(meta))
+    source = find_pipeline(tmp_path / "needy")
+    assert source.libraries == ("no-such-library", "numpy", "spacy")
+    with pytest.raises(MissingError, match=r"needs the package no-such-library; pip install no-such-library"):
+        source.library_versions()
+
+
+def test_the_stage_decides_where_nothing_is_named(pipeline, other_pipeline, tmp_path, monkeypatch):
+    store = Store.create(tmp_path / "store")
+    monkeypatch.setattr(pipelines, "shipped_pipeline", lambda: other_pipeline)
+    assert chosen_pipeline(store, "parses").digest == find_pipeline(other_pipeline).digest
+    assert chosen_pipeline(store, "parses", pipeline).folder == pipeline
+
+
+def test_the_shipped_pipeline_is_found_and_found_again(tmp_path):
+    """From a store that was parsed with it to sentences in memory, and `status` has nothing to say."""
+    shipped = find_pipeline()
+    assert known_by_name(shipped.name) == find_pipeline(shipped.name) == shipped
+    store = tmp_path / "store"
+    augment_cli.ingest_corpus(SAMPLE, store, limit=20)
+    parsed = augment_cli.parse(store, jobs=1)
+    assert find_again(parsed.stage("parses").settings) == shipped
+    assert [entry["differs"] for entry in report.status(parsed)] == [None, None, None]
+    assert augment_cli.augment(["The heron is grey."], "pi", store=parsed).num_rows == 1
+    row = parse_texts(load_pipeline(shipped), pa.array(["The herons waited."])).to_pylist()[0]
+    assert row["lemmas"] == ["the", "heron", "wait", "."] and row["heads"] == [1, 2, 2, 2]
+    assert row["deps"] == ["det", "nsubj", "ROOT", "punct"] and row["morphs"][1] == "Number=Plur"
+
+
+def test_doctor_misses_spacy_and_the_shipped_pipeline(tmp_path, monkeypatch):
+    def parse_entry():
+        return next(entry for entry in examine(tmp_path) if entry["what"] == "parse")
+
+    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", lambda: None)
+    assert parse_entry() == {"what": "parse", "ready": True, "missing": [], "get": None}
+
+    def gone():
+        raise MissingError("gone")
+
+    monkeypatch.setattr("augment_cli.reports.doctor.shipped_pipeline", gone)
+    assert parse_entry()["missing"] == ["shipped English pipeline"]
+    assert parse_entry()["get"] == "augment-cli parse --pipeline NAME_OR_FOLDER"
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "spacy" else real(name))
+    assert parse_entry()["missing"] == ["spacy", "shipped English pipeline"]
+    assert parse_entry()["get"] == "pip install 'augment-cli[parse]'"
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("", None),
+        ('[parse]\npipeline = "en_tiny"', "en_tiny"),
+        ('[parse]\nname = "x"', UsageError),
+        ("[parse]\npipeline = 3", UsageError),
+        ("parse = 3", UsageError),
+    ],
+)
+def test_recipes_may_name_a_pipeline(tmp_path, table, expected):
+    (tmp_path / "r.toml").write_text(f'{table}\n[[run]]\naugmentation = "una"\n')
+    if expected is UsageError:
+        with pytest.raises(UsageError, match=r"\[parse\]"):
+            recipes.pipeline_of(str(tmp_path / "r.toml"))
+    else:
+        assert recipes.pipeline_of(str(tmp_path / "r.toml")) == expected
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_the_command_from_a_dry_run_to_rows(pipeline, tmp_path):
+    (tmp_path / "in.txt").write_text("The heron waits.\nBoats don't stop here.\n")
+    common = ["--corpus", tmp_path / "in.txt", "--store", tmp_path / "store", "--pipeline", pipeline]
+    planned = json.loads(run("parse", *common, "--dry-run", "--json").stdout)
+    assert [(entry["stage"], entry["state"]) for entry in planned] == [
+        ("corpus", "to do"),
+        ("parses", "to do"),
+    ]
+    assert not (tmp_path / "store").exists()
+    done = run("parse", *common, "--limit", "1", "--jobs", "1", "--name", "small", "--json")
+    assert done.exit_code == 0, done.output
+    assert [(entry["stage"], entry["rows"]) for entry in json.loads(done.stdout)][-1] == ("parses-small", 1)
+    rows = json.loads(run("inspect", "parses-small", "--store", tmp_path / "store", "--json").stdout)
+    assert [row["ends"] for row in rows] == [[3, 9, 15, 16]]
+
+
+def test_a_missing_pipeline_ends_with_6(tmp_path):
+    done = run("parse", "--store", tmp_path / "store", "--pipeline", "en_core_web_zz", "--jobs", "1")
+    assert done.exit_code == 6 and "--pipeline en_core_web_zz: no such pipeline" in done.stderr
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    code = (
+        "import sys, augment_cli, augment_cli.session, augment_cli.cli.making\n"
+        "print([name for name in ('spacy', 'thinc', 'torch') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

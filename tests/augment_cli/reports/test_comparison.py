@@ -1,0 +1,119 @@
+"""`stats` without a stage: augmentations side by side, with and without models."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.reports import comparison
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+
+TEXTS = ["The old ferry crossed the wide river.", "River.", "It is not late, but the children wait.", "..."]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("compared")
+    (folder / "corpus.txt").write_text("\n".join(TEXTS) + "\n", "utf-8")
+    with Session(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([folder / "corpus.txt"])
+        for name in ("word-deletion", "negation-removal"):
+            pipeline.augment(make_run(name))
+        return pipeline.store
+
+
+def test_the_table_holds_what_the_stages_hold(store: Store) -> None:
+    deletion, negation = comparison.compare(store)
+    assert (deletion["stage"], deletion["meaning"]) == ("word-deletion", "possibly altered")
+    texts = store.read("word-deletion")["text"].to_pylist()
+    changed = [(one, other) for one, other in zip(TEXTS, texts, strict=True) if other is not None]
+    assert deletion["changed_share"] == len(changed) / 4 == 0.5
+    assert deletion["length_ratio"] == pytest.approx(np.mean([len(b) / len(a) for a, b in changed]))
+    assert deletion["sentences_per_second"] > 0
+    assert (deletion["cosine"], deletion["perplexity_difference"]) == (None, None)
+    assert (negation["meaning"], negation["changed_share"]) == ("altered", 0.25)
+
+
+def test_scorers_see_originals_and_results_in_pairs(store: Store) -> None:
+    calls: list[str] = []
+
+    def letters(texts: list[str]) -> np.ndarray:
+        """A unit vector by the letters of each text: a scorer simple enough to work out again."""
+        calls.extend(texts)
+        counts = np.array(
+            [[text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+        )
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+    def lengths(texts: list[str]) -> np.ndarray:
+        return np.array([len(text) for text in texts])
+
+    (entry,) = comparison.compare(store, ["negation-removal"], encode=letters, perplexity=lengths)
+    result = store.read("negation-removal")["text"][2].as_py()
+    expected = letters([TEXTS[2]])[0] @ letters([result])[0]
+    assert entry["cosine"] == pytest.approx(expected)
+    assert entry["perplexity_difference"] == len(result) - len(TEXTS[2])
+    assert sorted(calls[:2]) == sorted([TEXTS[2], result])
+
+
+def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
+    """The same rows for every stage, whatever their order and the size of the parts."""
+    (tmp_path / "corpus.txt").write_text("\n".join(f"Row {n} of the old river." for n in range(40)) + "\n")
+    seen: dict[int, list[str]] = {}
+    for rows in (7, 100):
+        originals: list[str] = []
+
+        def letters(texts: Sequence[str], originals: list[str] = originals) -> np.ndarray:
+            originals.extend(texts)
+            return np.ones((len(texts), 1))
+
+        with Session(tmp_path / f"store{rows}", Engine(1)) as pipeline:
+            pipeline.ingest([tmp_path / "corpus.txt"], IngestOptions(part_rows=rows))
+            names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
+            for name in names:
+                pipeline.augment(make_run(name))
+            comparison.compare(pipeline.store, names, rows=10, encode=letters)
+        # Each original is scored once, though two stages have changed it.
+        plain = [text for text in originals if text in set(pipeline.store.read("corpus")["text"].to_pylist())]
+        assert len(plain) == len(set(plain)) == 10
+        seen[rows] = sorted(plain)
+    assert seen[7] == seen[100]
+
+
+def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_text("River.\n")
+    with Session(tmp_path / "store", Engine(1)) as pipeline:
+        pipeline.ingest([tmp_path / "corpus.txt"])
+        with pytest.raises(UsageError, match="no augmentation"):
+            comparison.compare(pipeline.store)
+
+
+def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:
+    """Against the model's own loss, sentence by sentence, without padding."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = ["[UNK]", "[PAD]", *["the", "old", "ferry", "crossed", "wide", "river", ".", "it", "is", "late"]]
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = {"unk_token": "[UNK]", "pad_token": "[PAD]"}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+    fast.save_pretrained(tmp_path)
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(vocab_size=len(words), n_embd=16, n_layer=1, n_head=2, n_positions=32)
+    model = transformers.GPT2LMHeadModel(config).eval()
+    model.save_pretrained(tmp_path)
+    texts = ["the old ferry crossed the wide river .", "it is late"]
+    found = comparison.language_model(str(tmp_path))(texts)
+    for text, perplexity in zip(texts, found, strict=True):
+        ids = fast(text, return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            expected = model(input_ids=ids, labels=ids).loss.exp().item()
+        assert perplexity == pytest.approx(expected, rel=1e-4)

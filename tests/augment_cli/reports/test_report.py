@@ -1,0 +1,82 @@
+"""`status` names the first thing that keeps a stage from being reused."""
+
+import importlib.metadata
+
+import pyarrow as pa
+import pytest
+
+from augment_cli import ingest
+from augment_cli.augmentations.terms.una import UNA
+from augment_cli.reports import report
+from augment_cli.store.settings import Settings
+from augment_cli.tfidf import fit as tfidf
+from augment_cli.tokenization.treebank import TreebankTokenizer
+
+
+def differs(store, corpus=None):
+    return {entry["stage"]: entry["differs"] for entry in report.status(store, corpus)}
+
+
+def test_nothing_differs_in_a_fresh_store(store, made_store):
+    assert set(differs(store, [made_store.parent / "in.txt"]).values()) == {None}
+
+
+def test_changed_library(store, monkeypatch):
+    real = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "numpy" else real(name))
+    found = differs(store)
+    assert found["tfidf"] == f'libraries.numpy = "{real("numpy")}", now "0.1"'
+    assert found["una"] == found["tfidf"] and found["corpus"] is None
+
+
+def test_library_no_longer_installed(store, monkeypatch):
+    def version(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("augment_cli.reports.soundness.importlib.metadata.version", version)
+    assert "now null" in differs(store)["una"]
+
+
+def test_changed_tokenizer(store, monkeypatch):
+    monkeypatch.setattr(TreebankTokenizer, "__init__", lambda self: setattr(self, "version", "99"))
+    assert differs(store)["tfidf"].startswith("resources.tokenizer = ")
+    assert differs(store)["una"] is None
+
+
+@pytest.mark.parametrize(("place", "stages"), [(ingest, {"corpus", "rejects"}), (tfidf, {"tfidf", "terms"})])
+def test_changed_code_version(store, monkeypatch, place, stages):
+    monkeypatch.setattr(place, "VERSION", 99)
+    found = differs(store)
+    assert {stage for stage, key in found.items() if key == "version = 1, now 99"} == stages
+
+
+def test_changed_augmentation_version(store, monkeypatch):
+    import dataclasses
+
+    monkeypatch.setattr("augment_cli.augmentations.terms.una.UNA", dataclasses.replace(UNA, version=99))
+    assert differs(store)["una"] == f"version = {UNA.version}, now 99"
+
+
+def test_input_changed_by_one_byte(store, tmp_path, made_store):
+    data = bytearray((made_store.parent / "in.txt").read_bytes())
+    data[10] ^= 1
+    (tmp_path / "in.txt").write_bytes(data)
+    found = differs(store, [tmp_path / "in.txt"])
+    assert found["corpus"].startswith("inputs.files = ")
+
+
+def test_a_stage_whose_input_was_made_anew(store):
+    store.stage("terms").parts[0] = store.stage("tfidf").parts[0]
+    assert differs(store)["una"].startswith("inputs.terms = ")
+    assert differs(store)["una"].endswith('now "made anew since"')
+
+
+def test_a_stage_that_others_made_is_judged_by_its_inputs_alone(store):
+    """Such as the trainer's token ids, whose version and tokenizer this package does not know."""
+    digest = store.stage("corpus").digest
+    resources = {"tokenizer": "some digest"}
+    settings = Settings("tokens", 7, inputs={"corpus": digest}, resources=resources)
+    store.begin("tokens/abc/corpus", settings, expected_parts=1)
+    schema = pa.schema([pa.field("row_id", pa.int64(), nullable=False)])
+    store.commit(store.write_part("tokens/abc/corpus", 0, schema, [], settings))
+    assert differs(store)["tokens/abc/corpus"] is None

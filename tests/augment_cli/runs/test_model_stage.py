@@ -1,0 +1,293 @@
+"""A model in a store: nothing finished is ever lost, parts are the same bytes after any interruption."""
+
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import MissingError, MixError
+from augment_cli.ingest import IngestOptions
+from augment_cli.reports import report
+from augment_cli.reports.soundness import verify
+from augment_cli.runs.journal import Journal
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.store import Store
+from tests.helpers.tiny_models import SENTENCES
+
+FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 60, "beams": 3}
+
+
+def make(path, run, jobs=1):
+    with Session(path, Engine(jobs)) as pipeline:
+        pipeline.ingest()
+        pipeline.augment(run)
+        return pipeline.store
+
+
+def digests(path):
+    return {str(part.relative_to(path)): sha256_of_file(part) for part in sorted(path.glob("*/*.parquet"))}
+
+
+def journalled(path):
+    return sorted((path / ".work").glob("*/part-*/batch-*.parquet"))
+
+
+@pytest.fixture(scope="session")
+def run(model):
+    return make_run("paraphrase", model=model("bart"), **FAST)
+
+
+@pytest.fixture(scope="session")
+def expected(run, tmp_path_factory):
+    """The bytes of an undisturbed run, in a store of its own."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n")
+    with Session(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+        pipeline.augment(run)
+    return digests(folder / "store")
+
+
+class Died(BaseException):
+    """The process is gone: nothing catches this."""
+
+
+def die_after(monkeypatch, batches):
+    """Let the process "die" before the batch after this many is kept; returns the list of kept ones."""
+    kept, real = [], Journal.write
+
+    def write(self, number, table, splits):
+        if len(kept) == batches:
+            raise Died
+        real(self, number, table, splits)
+        kept.append((self._folder.name, number))
+
+    monkeypatch.setattr(Journal, "write", write)
+    return kept
+
+
+@pytest.mark.parametrize("batches", [0, 7])
+def test_a_dead_run_resumes_and_loses_one_batch(store_path, run, expected, monkeypatch, batches):
+    first = die_after(monkeypatch, batches)
+    with pytest.raises(Died):
+        make(store_path, run)
+    assert len(first) == batches
+    monkeypatch.undo()
+    second = die_after(monkeypatch, -1)
+    store = make(store_path, run)
+    assert digests(store_path) == expected
+    assert not set(first) & set(second)
+    everything = len(first) + len(second)
+    assert everything == len(set(first) | set(second)) > 12
+    assert verify(store) == []
+    assert journalled(store_path) == []
+
+
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
+def test_the_same_bytes_with_two_workers(store_path, run, expected, backend):
+    with Session(store_path, Engine(2, backend)) as pipeline:
+        pipeline.augment(run)
+    assert digests(store_path) == expected
+
+
+def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monkeypatch, capsys):
+    real, kept = Journal.write, []
+
+    def write(self, number, table, splits):
+        kept.append(number)
+        if len(kept) == 4:
+            signal.raise_signal(signal.SIGINT)
+        real(self, number, table, splits)
+
+    monkeypatch.setattr(Journal, "write", write)
+    with pytest.raises(KeyboardInterrupt):
+        make(store_path, run)
+    assert len(kept) == 4
+    assert "Finishing the running batches" in capsys.readouterr().err
+    make(store_path, run)
+    assert digests(store_path) == expected
+
+
+def test_a_damaged_or_foreign_journal_is_made_again(store_path, run, expected, monkeypatch, model):
+    die_after(monkeypatch, 6)
+    with pytest.raises(Died):
+        make(store_path, run)
+    monkeypatch.undo()
+    files = journalled(store_path)
+    data = bytearray(files[0].read_bytes())
+    data[len(data) // 3] ^= 1
+    files[0].write_bytes(data)
+    files[1].write_bytes(b"")
+    make(store_path, run)
+    assert digests(store_path) == expected
+
+
+def test_a_journal_of_other_settings_is_none(store_path, run, expected, monkeypatch):
+    die_after(monkeypatch, 6)
+    other = dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, beams=2))
+    with pytest.raises(Died):
+        make(store_path, other)
+    monkeypatch.undo()
+    assert journalled(store_path)
+    make(store_path, run)
+    assert digests(store_path) == expected
+    with pytest.raises(MixError, match=r"parameters\.beams = 3, now 2"):
+        make(store_path, other)
+
+
+def test_removing_a_stage_removes_its_journal(store_path, run, monkeypatch):
+    make(store_path, run)
+    Store.open(store_path).part_path("paraphrase", 1).unlink()
+    die_after(monkeypatch, 2)
+    with pytest.raises(Died):
+        make(store_path, run)
+    assert journalled(store_path)
+    Store.open(store_path).remove("paraphrase")
+    assert not journalled(store_path)
+
+
+def test_running_out_of_memory_cuts_a_batch_and_is_recorded(store_path, run, expected, monkeypatch):
+    from augment_cli.neural.generation import Seq2Seq
+
+    real = Seq2Seq.write
+
+    def write(self, ids, key, row_ids):
+        if len(ids) > 4:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 20 GiB")
+        return real(self, ids, key, row_ids)
+
+    monkeypatch.setattr(Seq2Seq, "write", write)
+    store = make(store_path, run)
+    assert report.stats(store, "paraphrase")["memory_splits"] > 2
+    assert store.read("paraphrase").num_rows == 60
+    assert digests(store_path) == expected  # in fp32, and with no tie among these
+
+    def nothing_fits(self, ids, key, row_ids):
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+
+    store.remove("paraphrase")
+    monkeypatch.setattr(Seq2Seq, "write", nothing_fits)
+    with pytest.raises(MissingError, match="a single sentence; use fewer --jobs"):
+        make(store_path, run)
+
+
+def test_another_error_is_no_lack_of_memory(store_path, run, monkeypatch):
+    from augment_cli.neural.generation import Seq2Seq
+
+    def broken(self, ids, key, row_ids):
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(Seq2Seq, "write", broken)
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        make(store_path, run)
+
+
+def test_the_model_and_the_libraries_decide_reuse(store_path, run, model, monkeypatch):
+    settings = run.settings(Store.open(store_path))
+    assert {"torch", "transformers", "tokenizers"} <= settings.libraries.keys()
+    assert len(settings.resources["model"]) == 64
+    assert settings.parameters["architecture"] == "BartForConditionalGeneration"
+    assert model("bart") not in str(settings.as_json())
+    make(store_path, run)
+    with pytest.raises(MixError, match=r"architecture|resources\.model"):
+        make(store_path, make_run("paraphrase", model=model("pegasus"), **FAST))
+
+
+def test_parts_and_draws(store_path, model):
+    run = make_run("mask-fill", model=model("bert"), precision="fp32", batch_tokens=60)
+    with Session(store_path, Engine(1), shared=True) as pipeline:
+        pipeline.augment(run, parts={1})
+    assert sorted(Store.open(store_path).stage("mask-fill").parts) == [1]
+    with Session(store_path, Engine(1)) as pipeline:
+        pipeline.augment(run, draws=2)
+    store = Store.open(store_path)
+    assert store.read("mask-fill")["text"] != store.read("mask-fill.1")["text"]
+    assert store.read("mask-fill")["row_id"].to_pylist() == list(range(60))
+    assert verify(store) == []
+
+
+def test_una_on_original_and_paraphrase(store_path, run):
+    """The paper's best setting: TF-IDF of both, negatives from the originals."""
+    from augment_cli.tfidf.fit import FitOptions
+
+    with Session(store_path, Engine(1)) as pipeline:
+        pipeline.augment(run)
+        pipeline.fit(FitOptions(stages=("corpus", "paraphrase")), "both")
+        pipeline.fit(FitOptions(), None)
+        pipeline.augment(make_run("una", fit="both", radius="10%"))
+        store = pipeline.store
+    terms = {name: set(store.read(name)["term"].to_pylist()) for name in ("terms", "terms-both")}
+    assert terms["terms"] < terms["terms-both"]
+    texts = store.read("paraphrase")["text"].drop_null().to_pylist()
+    new_words = {word for text in texts for word in text.split()}
+    assert any(word.lower() in terms["terms-both"] for word in new_words)
+    una = store.read("una")
+    assert una["row_id"].to_pylist() == list(range(60))
+    rows = zip(SENTENCES, una.to_pylist(), strict=True)
+    for original, row in rows:
+        if row["text"] is not None:
+            assert all(edit["end"] <= len(original) for edit in row["edits"])
+    assert verify(store) == []
+
+
+# --- real kills of the command
+
+
+@pytest.fixture
+def command(model, tmp_path):
+    (tmp_path / "many.txt").write_text("\n".join(SENTENCES * 5) + "\n")
+    start = [sys.executable, "-m", "augment_cli"]
+    options = ["--beams", "6", "--batch-tokens", "40", "--precision", "fp32", "--device", "cpu"]
+
+    def begin(store, *more):
+        if not (tmp_path / store).exists():
+            ingest = [*start, "ingest", "--corpus", "many.txt", "--part-rows", "150", "--store", store]
+            subprocess.run(ingest, cwd=tmp_path, check=True, capture_output=True)
+        return subprocess.Popen(
+            [*start, "paraphrase", "--model", model("bart"), *options, "--store", store, *more],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    return begin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_command_is_killed_again_and_again(command, tmp_path, jobs):
+    """SIGKILL, SIGTERM and Ctrl-C at random moments, each after some more batches; then it finishes."""
+    undisturbed = command("undisturbed", "--jobs", "1")
+    assert undisturbed.wait(timeout=300) == 0
+    undisturbed.stderr.close()
+    draws, store = random.Random(jobs), tmp_path / "store"
+    for name in ("SIGKILL", "SIGTERM", "SIGINT"):
+        before = set(journalled(store))
+        process = command("store", "--jobs", jobs)
+        wanted = len(before) + draws.randrange(1, 6)
+        while process.poll() is None and len(journalled(store)) < wanted:
+            time.sleep(0.005)
+        time.sleep(draws.random() * 0.05)
+        if process.poll() is None:
+            os.killpg(process.pid, getattr(signal, name))
+        process.communicate(timeout=300)
+        after = set(journalled(store))
+        finished = set(Store.open(store).stage("paraphrase").parts) if process.returncode == 0 else set()
+        lost = [path for path in before - after if not (store / "paraphrase").exists() and not finished]
+        assert lost == [], name
+    process = command("store", "--jobs", jobs)
+    errors = process.communicate(timeout=300)[1]
+    assert process.returncode == 0, errors
+    assert digests(store) == digests(tmp_path / "undisturbed")
+    assert verify(Store.open(store)) == []
+    assert journalled(store) == []

@@ -1,0 +1,49 @@
+"""A folder that takes another's place."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from augment_cli.store.files import replace_folder
+
+
+def make(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    (folder / "file").write_text(text)
+    return folder
+
+
+def read(folder: Path) -> str:
+    return (folder / "file").read_text()
+
+
+def test_a_folder_is_replaced_and_nothing_is_left_beside_it(tmp_path):
+    target = tmp_path / "target"
+    for text in ("first", "second"):
+        replace_folder(make(tmp_path / "new", text), target)
+        assert read(target) == text
+        assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("step", ["replace", "rmtree"])
+def test_a_death_half_way_loses_neither(tmp_path, monkeypatch, step):
+    target = make(tmp_path / "target", "old")
+    make(tmp_path / "new", "new")
+
+    def die(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        if step == "replace":  # after the old folder was moved away
+            moves = iter([Path.replace, die])
+            patch.setattr(Path, "replace", lambda *arguments: next(moves)(*arguments))
+        else:
+            calls = iter([shutil.rmtree, die])
+            patch.setattr("augment_cli.store.files.shutil.rmtree", lambda *a, **k: next(calls)(*a, **k))
+        replace_folder(tmp_path / "new", target)
+    kept = {read(folder) for folder in tmp_path.iterdir()}
+    assert kept == {"old", "new"}
+    if (tmp_path / "new").exists():
+        replace_folder(tmp_path / "new", target)
+    assert read(target) == "new"

@@ -1,0 +1,93 @@
+"""Edits on columns of texts, against a plain loop over strings."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from augment_cli.text.spans import CodePoints, Edits, apply_edits, ranges
+
+CHARACTERS = st.sampled_from("ab .,'\"éßİ日𝔸\u0301\u00a0🙂")
+TEXTS = st.lists(st.text(CHARACTERS, max_size=12), min_size=1, max_size=8)
+
+
+@st.composite
+def texts_and_edits(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int, int, str]]]:
+    texts = draw(TEXTS)
+    edits = []
+    for row, text in enumerate(texts):
+        bounds = sorted(draw(st.lists(st.integers(0, len(text)), max_size=6)))
+        for start, end in zip(bounds[0::2], bounds[1::2], strict=False):
+            edits.append((row, start, end, draw(st.text(CHARACTERS, max_size=4))))
+    return texts, edits
+
+
+def make_edits(edits: list[tuple[int, int, int, str]]) -> Edits:
+    return Edits(
+        np.array([row for row, _, _, _ in edits], np.int64),
+        np.array([start for _, start, _, _ in edits], np.int32),
+        np.array([end for _, _, end, _ in edits], np.int32),
+        pa.array([new for _, _, _, new in edits], pa.string()),
+    )
+
+
+def apply_one_by_one(text: str, edits: list[tuple[int, int, str]]) -> str:
+    for start, end, replacement in reversed(edits):
+        text = text[:start] + replacement + text[end:]
+    return text
+
+
+@given(texts_and_edits())
+def test_edits_equal_slicing_each_string(case: tuple[list[str], list[tuple[int, int, int, str]]]) -> None:
+    texts, edits = case
+    result = apply_edits(CodePoints.of(pa.array(texts, pa.string())), make_edits(edits)).to_pylist()
+    by_row = [[edit[1:] for edit in edits if edit[0] == row] for row in range(len(texts))]
+    assert result == [apply_one_by_one(text, by_row[row]) for row, text in enumerate(texts)]
+
+
+@given(texts_and_edits())
+def test_the_edits_column_holds_every_edit_in_its_row(
+    case: tuple[list[str], list[tuple[int, int, int, str]]],
+) -> None:
+    texts, edits = case
+    column = make_edits(edits).as_column(len(texts)).to_pylist()
+    assert column == [
+        [
+            {"start": start, "end": end, "replacement": new}
+            for edit_row, start, end, new in edits
+            if edit_row == row
+        ]
+        for row in range(len(texts))
+    ]
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        pytest.param([(0, 2, 4, "x"), (0, 3, 5, "y")], id="overlap"),
+        pytest.param([(0, 4, 9, "x")], id="beyond the text's end"),
+        pytest.param([(0, -1, 1, "x")], id="before the text's start"),
+        pytest.param([(0, 3, 2, "x")], id="backwards"),
+        pytest.param([(1, 0, 1, "x"), (0, 0, 1, "y")], id="rows not sorted"),
+    ],
+)
+def test_impossible_edits_are_refused(edits: list[tuple[int, int, int, str]]) -> None:
+    with pytest.raises(ValueError, match="sorted"):
+        apply_edits(CodePoints.of(pa.array(["abcde", "fghij"])), make_edits(edits))
+
+
+@given(TEXTS, st.integers(0, 3))
+def test_code_points_of_a_slice_equal_python(texts: list[str], skip: int) -> None:
+    column = pa.array(texts, pa.string()).slice(min(skip, len(texts)))
+    points = CodePoints.of(column)
+    kept = texts[min(skip, len(texts)) :]
+    assert np.diff(points.offsets).tolist() == [len(text) for text in kept]
+    assert points.values.tolist() == [ord(character) for text in kept for character in text]
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=20))
+def test_ranges_equal_a_loop(pairs: list[tuple[int, int]]) -> None:
+    starts = np.array([start for start, _ in pairs], np.int64)
+    lengths = np.array([length for _, length in pairs], np.int64)
+    assert ranges(starts, lengths).tolist() == [start + i for start, length in pairs for i in range(length)]

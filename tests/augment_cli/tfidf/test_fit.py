@@ -1,0 +1,186 @@
+"""TF-IDF and maximum scores, against a plain-Python reference and scikit-learn's counting."""
+
+import math
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+import augment_cli
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import MixError, UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.session import SAMPLE, Session
+from augment_cli.store.store import Store
+from augment_cli.tfidf import fit as tfidf
+from augment_cli.tfidf.fit import FitOptions
+from benchmarks.reference_una import ReferenceFit, tokenize
+
+MakeStore = Callable[..., Store]
+
+
+@pytest.fixture
+def make_store(tmp_path: Path) -> MakeStore:
+    def make(sentences: list[str], part_rows: int = 50_000, name: str = "store", **options: object) -> Store:
+        source = tmp_path / f"{name}.txt"
+        source.write_text("\n".join(sentences) + "\n", "utf-8")
+        with Session(tmp_path / name, Engine(1)) as pipeline:
+            pipeline.ingest([source], IngestOptions(part_rows=part_rows))
+            pipeline.fit(FitOptions(**options))  # type: ignore[arg-type]
+            return pipeline.store
+
+    return make
+
+
+def sample(count: int | None = None) -> list[str]:
+    return SAMPLE.read_text("utf-8").splitlines()[:count]
+
+
+def reference_of(sentences: list[str]) -> ReferenceFit:
+    return ReferenceFit([tokenize(sentence) for sentence in sentences])
+
+
+def test_terms_equal_the_plain_reference(make_store: MakeStore) -> None:
+    table = make_store(sample()).read("terms")
+    reference = reference_of(sample())
+    assert table["term"].to_pylist() == reference.ranked
+    assert table["document_frequency"].to_pylist() == [
+        reference.document_frequency[term] for term in reference.ranked
+    ]
+    expected = [reference.max_score[term] for term in reference.ranked]
+    np.testing.assert_allclose(table["max_score"].to_numpy(), expected, rtol=1e-12)
+    expected = [reference.idf[term] for term in reference.ranked]
+    np.testing.assert_allclose(table["idf"].to_numpy(), expected, rtol=1e-12)
+
+
+def test_the_matrix_equals_the_plain_reference_and_points_into_the_text(make_store: MakeStore) -> None:
+    store = make_store(sample(), part_rows=400)
+    reference = reference_of(sample())
+    terms = store.read("terms")["term"].to_pylist()
+    texts = store.read("corpus")["text"].to_pylist()
+    for row, text in zip(store.read("tfidf").to_pylist(), texts, strict=True):
+        tokens = tokenize(text)
+        assert [terms[index] for index in row["term_ids"]] == tokens
+        np.testing.assert_allclose(row["weights"], reference.scores(tokens), rtol=1e-12)
+        for token, start, end in zip(tokens, row["starts"], row["ends"], strict=True):
+            assert token in {text[start:end].lower(), "``", "''"}
+
+
+def test_document_frequencies_equal_scikit_learn(make_store: MakeStore) -> None:
+    table = make_store(sample()).read("terms")
+    vectorizer = CountVectorizer(analyzer=tokenize, binary=True)
+    counts = np.asarray(vectorizer.fit_transform(sample()).sum(axis=0)).ravel()
+    assert dict(zip(vectorizer.get_feature_names_out(), counts, strict=True)) == dict(
+        zip(table["term"].to_pylist(), table["document_frequency"].to_pylist(), strict=True)
+    )
+
+
+def exact_ties(sentences: list[str]) -> list[list[str]]:
+    """Terms of equal document frequency and equal greatest share of a sentence, in first-seen order."""
+    groups: dict[tuple[int, Fraction], list[str]] = {}
+    documents = [tokenize(sentence) for sentence in sentences]
+    for term in dict.fromkeys(term for tokens in documents for term in tokens):
+        holding = [tokens for tokens in documents if term in tokens]
+        share = max(Fraction(tokens.count(term), len(tokens)) for tokens in holding)
+        groups.setdefault((len(holding), share), []).append(term)
+    return list(groups.values())
+
+
+WORDS = st.sampled_from(["river", "bank", "cold", "the", ".", "a", "b"])
+SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SENTENCES, st.integers(1, 5), st.randoms())
+def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[str], part_rows: int, random: object
+) -> None:
+    folder = tmp_path_factory.mktemp("ties")
+    (folder / "corpus.txt").write_text("\n".join(sentences) + "\n", "utf-8")
+    with Session(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([folder / "corpus.txt"], IngestOptions(part_rows=part_rows))
+        parts = list(range(len(pipeline.store.parts)))
+        random.shuffle(parts)  # type: ignore[attr-defined]
+        work = folder / "work"
+        work.mkdir()
+        for index in parts:
+            tfidf.count_part(pipeline.store.path, "corpus", index, "treebank", work, keep_tokens=True)
+        paths = [work / f"counts-corpus-{index:05d}.arrow" for index in sorted(parts)]
+        terms, _ = tfidf.reduce_counts(paths, min_df=1)
+    shutil.rmtree(folder)
+    reference = reference_of(sentences)
+    ranked = terms.table["term"].to_pylist()
+    # Scores fall; terms of equal frequencies (an exact tie) stand in first-seen order. Two different
+    # pairs of frequencies can have equal scores too, but not in floating point on every machine.
+    assert all(
+        reference.max_score[before] > reference.max_score[after] - 1e-12 for before, after in pairwise(ranked)
+    )
+    for tied in exact_ties(sentences):
+        assert [term for term in ranked if term in tied] == tied
+
+
+def test_min_df_leaves_rare_terms_out_of_the_table_and_unscored(make_store: MakeStore) -> None:
+    store = make_store(["a cold river", "a cold bank", "a b c"], min_df=2)
+    assert store.read("terms")["term"].to_pylist() == ["cold", "a"]
+    last = store.read("tfidf").to_pylist()[2]
+    assert last["term_ids"] == [1, -1, -1]
+    assert last["weights"] == [0.0, 0.0, 0.0]
+
+
+def test_a_single_sentence_has_idf_zero_everywhere(make_store: MakeStore) -> None:
+    table = make_store(["The only sentence ."]).read("terms")
+    assert table["idf"].to_pylist() == [0.0] * 4
+    assert table["term"].to_pylist() == ["the", "only", "sentence", "."]
+
+
+def test_fitting_on_several_stages_counts_their_texts_together(make_store: MakeStore) -> None:
+    store = make_store(sample(200))
+    augmented = augment_cli.run("uda", store.path, radius="5%", beta=0.3, jobs=1)
+    both = augment_cli.fit(store.path, name="both", stages=("corpus", "uda"), jobs=1)
+    texts = [text for text in augmented.read("uda")["text"].to_pylist() if text is not None]
+    reference = reference_of(sample(200) + texts)
+    assert both.read("terms-both")["term"].to_pylist() == reference.ranked
+    assert both.stage("terms-both").parts[0].statistics["documents"] == 200 + len(texts)
+    assert both.read("tfidf-both").num_rows == 200
+
+
+def test_the_exact_tokenizer_gives_the_same_table(make_store: MakeStore) -> None:
+    fast = make_store(sample(300), name="fast")
+    exact = make_store(sample(300), name="exact", tokenizer="nltk")
+    assert fast.read("terms").equals(exact.read("terms"))
+
+
+def test_a_fit_is_not_mixed_with_another(make_store: MakeStore) -> None:
+    store = make_store(sample(50))
+    with pytest.raises(MixError, match=r"parameters\.min_df = 1, now 2"):
+        augment_cli.fit(store.path, min_df=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_df": 0}, "at least 1"),
+        ({"stages": ("una",)}, "corpus first"),
+        ({"tokenizer": "spacey"}, "treebank"),
+    ],
+)
+def test_impossible_options_are_refused(make_store: MakeStore, options: dict, message: str) -> None:
+    store = make_store(sample(5))
+    with pytest.raises(UsageError, match=message):
+        augment_cli.fit(store.path, name="other", **options)
+
+
+def test_scores_of_the_paper_by_hand(make_store: MakeStore) -> None:
+    """Two of three sentences hold `river`; it is one of two tokens in the shortest."""
+    table = make_store(["cold river", "a wide river .", "a bank"]).read("terms")
+    river = table.filter(pa.compute.equal(table["term"], "river")).to_pylist()[0]
+    assert river["idf"] == pytest.approx(math.log(3 / 2), rel=1e-15)
+    assert river["max_score"] == pytest.approx(math.log(1 + 1 / 2) * math.log(3 / 2), rel=1e-15)

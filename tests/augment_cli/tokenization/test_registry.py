@@ -1,0 +1,72 @@
+"""Tokenisers by name, the plug-in point, and what importing the package loads."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import pyarrow as pa
+import pytest
+
+from augment_cli.errors import UsageError
+from augment_cli.tokenization import get_tokenizer
+
+
+def test_names_and_versions():
+    assert get_tokenizer("treebank").name == "treebank"
+    assert get_tokenizer("nltk").name == "nltk"
+    assert metadata.version("nltk") in get_tokenizer("nltk").version
+    assert metadata.version("nltk") in get_tokenizer("treebank").version
+    assert get_tokenizer("nltk").version != get_tokenizer("treebank").version
+
+
+def test_unknown_name_lists_the_choices():
+    with pytest.raises(UsageError, match=r"'spacy'.*treebank, nltk, or package\.module:callable"):
+        get_tokenizer("spacy")
+
+
+@pytest.mark.parametrize(
+    "name", ["tests.helpers.plugin_tokenizers:by_bar", "tests.helpers.plugin_tokenizers:ByBar"]
+)
+def test_a_plugin_is_called(name):
+    tokenizer = get_tokenizer(name)
+    assert (tokenizer.name, tokenizer.version) == (name, "7")
+    tokens = tokenizer(pa.array(["A b|c", "", "D"]))
+    assert tokens.terms.to_pylist() == ["a b", "c", "", "d"]
+    assert tokens.row_offsets.tolist() == [0, 2, 3, 4]
+    assert tokens.starts.tolist() == [0, 4, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module_here:f", "No module named 'no_such_module_here'"),
+        ("tests.helpers.plugin_tokenizers:nothing", "no attribute 'nothing'"),
+        (":f", "package.module:callable"),
+        ("tests.helpers.plugin_tokenizers:", "package.module:callable"),
+        ("tests.helpers.plugin_tokenizers:unversioned", "attribute `version`"),
+        ("tests.helpers.plugin_tokenizers:__name__", "must be a callable"),
+    ],
+)
+def test_a_plugin_that_is_none(name, message):
+    with pytest.raises(UsageError, match=message):
+        get_tokenizer(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("returns_list", "returned list instead of"), ("loses_a_row", r"for 2 texts and 1 terms; \(3, 1, 1\)")],
+)
+def test_a_plugin_with_a_wrong_answer(name, message):
+    with pytest.raises(UsageError, match=message):
+        get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array(["a|b", "c"]))
+
+
+def test_ordinary_text_never_loads_nltk():
+    code = (
+        "import sys, pyarrow as pa; from augment_cli.tokenization import get_tokenizer; "
+        "print(sorted({'nltk', 'regex', 'torch', 'spacy'} & set(sys.modules))); "
+        "get_tokenizer('treebank')(pa.array(['\"It\\'s Ünal\\u00a0—\\u2009Σ,\" she said.'])); "
+        "print('nltk' in sys.modules)"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split("\n")[:2] == ["[]", "False"]

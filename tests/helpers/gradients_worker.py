@@ -1,0 +1,104 @@
+"""Run by test_ranks.py, alone or under torchrun: losses and gradients of two steps for many settings.
+
+gradients_worker.py STORE ENCODER OUT.npz
+"""
+
+import itertools
+import sys
+
+import numpy as np
+import torch
+
+import train.machine.distributed
+from train.data.reader import Reader
+from train.machine.distributed import join, leave
+from train.model.model import Model, draw_key, start
+from train.objectives.contrastive import ContrastiveObjective
+from train.objectives.masked_language import MaskedObjective
+from train.recipe import make_recipe
+from train.run import open_columns
+
+STAGES = ("una", "una.1", "pi")
+
+
+def settings():
+    """(name, recipe values): 0, 1 and 3 negative columns, pool, chunks, auxiliary loss, both precisions."""
+    for precision, negatives, chunk in itertools.product(("float64", "fp32"), (0, 1, 3), (0, 7)):
+        yield f"{precision} columns {negatives} chunk {chunk}", {
+            "precision": precision, "negatives": STAGES[:negatives], "negative_layout": "columns",
+            "chunk": chunk, "positives": ("aa", "self"),
+        }  # fmt: skip
+    for precision in ("float64", "fp32"):
+        pool = {"precision": precision, "loss": "nt-xent", "negatives": ("una",), "negative_layout": "pool"}
+        yield f"{precision} pool", pool
+        yield f"{precision} symmetric", {"precision": precision, "loss": "symmetric", "hard_negative_weight":
+        0.5,
+                                         "negatives": ("una",), "negative_layout": "columns"}  # fmt: skip
+        yield f"{precision} ranking-pos-neg", {
+            "precision": precision, "loss": "ranking-pos-neg", "negatives": ("una", "pi"),
+            "negative_layout": "columns",
+        }  # fmt: skip
+        yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
+        yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
+    # Additions: what they draw and remember is that of the global batch, whoever encodes it, in what pieces.
+    added = {
+        "batch norm and discriminator": {
+            "loss": "symmetric", "head": "batch-norm",
+            "discriminator": {"stages": ["una", "pi"], "weight": 0.3},
+        },
+        "augmented positive and discriminator": {
+            "discriminator": {"stages": ["una", "pi"], "weight": 0.3, "positive": "augmented"},
+        },
+        "neighbourhood": {
+            "loss": "nt-xent", "head": "relu",
+            "neighbourhood": {"neighbours": 13, "radius": 2.0, "gradient": "full", "steps": 2},
+        },
+        "queue and noise": {
+            "momentum": {"rate": 0.5, "queue": 20}, "gaussian_negatives": {"count": 8}, "repetition": {},
+            "soft_negative": {"stage": "pi", "weight": 0.3}, "latent_augmentation": {"kind": "linear"},
+        },
+        "interpolation": {"latent_augmentation": {"strength": 0.5, "sample": 0.5}},
+        "jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0, "draws": "each"}},
+    }  # fmt: skip
+    for name, values in added.items():
+        for precision in ("float64", "fp32")[: 2 if "head" in values else 1]:
+            for chunk in (0, 7):
+                yield f"{precision} {name} chunk {chunk}", {"precision": precision, "chunk": chunk} | values
+
+
+def main():
+    store_path, encoder_path, out = sys.argv[1:]
+    torch.set_num_threads(1)
+    train.machine.distributed.TABLE_ROWS = 100  # the tiny encoder's vocabulary counts as one
+    ranks = join()
+    results = {}
+    for name, values in settings():
+        # 14 rows for 4 ranks: slices of unlike size; 150 rows leave a last batch with fillers.
+        recipe = make_recipe(
+            {"batch": 14, "dropout": 0.0, "slices": 2, "max_length": 24, "pooling": "mean"} | values
+        )
+        encoder = start(encoder_path, recipe, ranks.device)
+        torch.manual_seed(draw_key(1, "heads"))
+        model = Model(encoder.model, "mean", recipe).to(encoder.model.dtype).train()
+        kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
+        objective = kind(recipe, encoder.tokenizer, ranks)
+        store, stages = open_columns(store_path, objective.columns, encoder.tokenizer, ranks)
+        reader = Reader(store, stages, batch=14, seed=1, rank=ranks.rank, ranks=ranks.ranks)
+        batches = list(reader.epoch(0))
+        for step in (0, len(batches) - 1):
+            model.zero_grad()
+            metrics = objective.backward(model, objective.prepare(batches[step], step), step)
+            ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
+            results[f"{name}|{step}|loss"] = np.array(sum(metrics.values()))
+            for buffer, value in model.named_buffers():
+                if not buffer.startswith("encoder."):  # statistics and the queue
+                    results[f"{name}|{step}|{buffer}"] = value.double().numpy().copy()
+            gradients = [p.grad.reshape(-1) for p in model.parameters() if p.grad is not None]
+            results[f"{name}|{step}|gradient"] = torch.cat(gradients).numpy()
+    if ranks.is_first:
+        np.savez(out, **results)
+    leave()
+
+
+if __name__ == "__main__":
+    main()

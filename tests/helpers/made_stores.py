@@ -1,0 +1,29 @@
+"""A small store with several parts of every stage, made once and copied for each test."""
+
+import shutil
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+
+
+@pytest.fixture(scope="session")
+def made_store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    lines = [f"the river number {n} flows by house {n * n}" for n in range(60)]
+    (folder / "in.txt").write_text("\n".join([*lines, "a\x00b", ""]))
+    with Session(folder / "store", Engine(1)) as pipeline:
+        pipeline.ingest([folder / "in.txt"], IngestOptions(part_rows=20), max_rejects=1)
+        pipeline.augment(make_run("una", radius=4), draws=2)
+    return folder / "store"
+
+
+@pytest.fixture
+def store(made_store, tmp_path):
+    """A copy that a test may spoil."""
+    shutil.copytree(made_store, tmp_path / "store")
+    return Store.open(tmp_path / "store")

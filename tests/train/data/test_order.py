@@ -1,0 +1,108 @@
+"""The row order: every row exactly once, for every combination, without a file."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from train.data.order import MASKED, epoch_rows, is_held_out, rank_slice, row_groups, steps_per_epoch, windows
+from train.data.reader import Reader
+
+
+def plan_of(rows, part_rows):
+    return [(first, min(part_rows, rows - first)) for first in range(0, rows, part_rows)]
+
+
+def epoch_order(groups, seed, epoch, window, held_out=0.0):
+    found = [part.row_ids for part in windows(groups, seed, epoch, window, held_out)]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+GRID = list(itertools.product([1, 2, 7, 63, 64, 65, 500], [1, 2, 3, 7], [0, 1, 3], [1, 5, 64, 100], [1, 16]))
+
+
+@pytest.mark.parametrize(("rows", "ranks", "workers", "batch", "window"), GRID)
+def test_each_row_exactly_once_for_rows_ranks_workers_batch_window(rows, ranks, workers, batch, window):
+    """What the reader of each rank hands out; without columns it opens no file."""
+    store = SimpleNamespace(parts=plan_of(rows, 50))
+    settings = {"batch": batch, "seed": 42, "window": window, "workers": workers, "ranks": ranks}
+    readers = [Reader(store, {}, rank=rank, **settings) for rank in range(ranks)]
+    steps = list(zip(*(reader.epoch(0) for reader in readers), strict=True))
+    handed_out = [row for step in steps for part in step for row in part.row_ids.tolist()]
+    real = [row for row in handed_out if row != MASKED]
+    assert sorted(real) == list(range(rows))
+    assert len(handed_out) == steps_per_epoch(rows, batch) * batch
+    assert handed_out[: len(real)] == real  # fillers stand at the very end
+    np.testing.assert_array_equal(real, epoch_order(readers[0].groups, 42, 0, window))
+
+
+@given(
+    st.integers(1, 900),
+    st.integers(1, 300),
+    st.integers(1, 64),
+    st.integers(1, 20),
+    st.integers(0, 2**31),
+    st.integers(0, 9),
+)
+def test_an_epoch_is_a_permutation_and_a_pure_function(rows, part_rows, group_rows, window, seed, epoch):
+    groups = row_groups(plan_of(rows, part_rows), group_rows)
+    order = epoch_order(groups, seed, epoch, window)
+    assert sorted(order) == list(range(rows))
+    np.testing.assert_array_equal(order, epoch_order(groups, seed, epoch, window))
+    assert epoch_rows(groups) == rows
+
+
+def test_seed_and_epoch_change_the_order():
+    groups = row_groups(plan_of(5000, 1000), 100)
+    orders = {tuple(epoch_order(groups, seed, epoch, 16)) for seed in range(3) for epoch in range(3)}
+    assert len(orders) == 9
+
+
+def test_rows_mix_inside_a_window_and_stay_in_it():
+    groups = row_groups(plan_of(6400, 6400), 100)
+    for part in windows(groups, 1, 0, 16):
+        members = np.concatenate([np.arange(g.first_row, g.first_row + g.rows) for g in part.groups])
+        assert sorted(part.row_ids) == sorted(members)
+        np.testing.assert_array_equal(members[part.order], part.row_ids)
+        batch = part.row_ids[:64] // 100
+        assert len(set(batch)) > 10  # 64 rows drawn from 16 row groups meet most of them
+
+
+def test_windows_start_where_the_one_before_ended():
+    groups = row_groups(plan_of(1000, 300), 64)
+    end = 0
+    for part in windows(groups, 3, 2, 4, held_out=0.2):
+        assert part.start == end
+        end += len(part.order)
+    assert end == epoch_rows(groups, 0.2)
+
+
+@pytest.mark.parametrize("ranks", range(1, 9))
+def test_rank_slices_tile_the_batch_nearly_evenly(ranks):
+    for batch in range(1, 70):
+        parts = [range(batch)[rank_slice(batch, rank, ranks)] for rank in range(ranks)]
+        assert list(itertools.chain(*parts)) == list(range(batch))
+        sizes = [len(part) for part in parts]
+        assert max(sizes) - min(sizes) <= 1
+
+
+def test_held_out_rows_are_those_of_the_row_id_alone():
+    ids = np.arange(100_000)
+    held = is_held_out(ids, 0.1)
+    assert abs(held.mean() - 0.1) < 4 * (0.09 / len(ids)) ** 0.5
+    np.testing.assert_array_equal(is_held_out(ids[::-1], 0.1), held[::-1])
+    assert (is_held_out(ids, 0.3) >= held).all()  # a larger share keeps the smaller one
+    groups = row_groups(plan_of(3000, 1000), 128)
+    used = epoch_order(groups, 5, 1, 16, 0.1)
+    assert sorted(used) == list(np.flatnonzero(~held[:3000]))
+
+
+def test_shuffling_is_uniform_over_positions():
+    groups = row_groups(plan_of(64, 64), 8)
+    first = [int(epoch_order(groups, seed, 0, 16)[0]) for seed in range(2000)]
+    counts = np.bincount(first, minlength=64)
+    chi2 = ((counts - 2000 / 64) ** 2 / (2000 / 64)).sum()
+    assert chi2 < 63 + 5 * (2 * 63) ** 0.5

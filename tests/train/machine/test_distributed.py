@@ -1,0 +1,74 @@
+"""N ranks equal one rank at the same global batch, in loss and gradient, dropout off."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.helpers.places import REPOSITORY
+
+WORKER = REPOSITORY / "tests" / "helpers" / "gradients_worker.py"
+
+
+@pytest.fixture(scope="module")
+def gradients(tiny_store, tiny_encoder, tmp_path_factory):
+    folder, known = tmp_path_factory.mktemp("gradients"), {}
+
+    def compute(ranks):
+        if ranks not in known:
+            out = folder / f"{ranks}.npz"
+            launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+            command = [
+                sys.executable,
+                *(launcher if ranks > 1 else []),
+                WORKER,
+                tiny_store,
+                tiny_encoder,
+                out,
+            ]
+            environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
+            done = subprocess.run(
+                [*map(str, command)], env=environment, cwd=REPOSITORY, capture_output=True, text=True,
+                timeout=300, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr[-3000:]
+            known[ranks] = dict(np.load(out))
+        return known[ranks]
+
+    return compute
+
+
+def relative(a, b):
+    return np.linalg.norm(a - b) / (np.linalg.norm(b) or 1.0)
+
+
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(2, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)]
+)
+def test_ranks_agree_with_one(gradients, ranks):
+    alone, together = gradients(1), gradients(ranks)
+    assert alone.keys() == together.keys()
+    for name, value in alone.items():
+        limit = 1e-10 if name.startswith("float64") else 1e-5
+        assert relative(together[name], value) <= limit, name
+
+
+@pytest.mark.slow
+def test_gradient_caching_changes_nothing(gradients):
+    alone = gradients(1)
+    names = [name for name in alone if "chunk 7" in name]
+    assert {f"{kind} chunk 7|0|gradient" for kind in ("float64 neighbourhood", "float64 queue and noise")} < {
+        *names
+    }
+    for name in names:
+        limit = 1e-12 if name.startswith("float64") else 1e-5
+        assert relative(alone[name], alone[name.replace("chunk 7", "chunk 0")]) <= limit, name
+
+
+@pytest.mark.slow
+def test_negative_columns_matter(gradients):
+    alone = gradients(1)
+    none, one, three = (alone[f"float64 columns {n} chunk 0|0|loss"] for n in (0, 1, 3))
+    assert none < one < three  # more terms in the denominator, nothing else changed

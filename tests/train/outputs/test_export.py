@@ -1,0 +1,97 @@
+"""What comes out loads elsewhere and gives the same embeddings."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
+
+from augment_cli.errors import UsageError
+from eval.encoding.encoder import load_encoder
+from eval.encoding.pooling import pool
+from train.outputs.export import check_pooling, export, mean_and_deviation, write_card
+
+TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]
+POOLINGS = ["cls", "mean", "max", "mean-sqrt-length", "weighted-mean", "last-token", "cls+mean"]
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_three_loaders_one_embedding(tiny_encoder, tmp_path, pooling):
+    encoder = load_encoder(tiny_encoder, pooling=pooling)
+    export(encoder, tmp_path / "out")
+    ours = load_encoder(tmp_path / "out")
+    assert ours.pooling == pooling
+    expected = encoder.encode(TEXTS)
+    np.testing.assert_allclose(ours.encode(TEXTS), expected, atol=1e-6)
+    library = SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    np.testing.assert_allclose(library.encode(TEXTS), expected, atol=1e-6)
+    assert library.max_seq_length == 64
+    model, tokenizer = (
+        AutoModel.from_pretrained(tmp_path / "out"),
+        AutoTokenizer.from_pretrained(tmp_path / "out"),
+    )
+    inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        hidden = model(**inputs).last_hidden_state
+    np.testing.assert_allclose(pool(hidden, inputs["attention_mask"], pooling), expected, atol=1e-6)
+
+
+def test_older_releases_find_their_files_and_keys(tiny_encoder, tmp_path):
+    export(load_encoder(tiny_encoder, pooling="cls"), tmp_path / "out")
+    modules = json.loads((tmp_path / "out/modules.json").read_text())
+    assert [module["type"].rsplit(".", 1)[-1] for module in modules] == ["Transformer", "Pooling"]
+    pooling = json.loads((tmp_path / "out/1_Pooling/config.json").read_text())
+    assert pooling["word_embedding_dimension"] == 32
+    assert [key for key, value in pooling.items() if value is True] == ["pooling_mode_cls_token"]
+    assert pooling["pooling_mode"] == "cls"
+    assert json.loads((tmp_path / "out/config.json").read_text())["torch_dtype"] == "float32"
+    assert json.loads((tmp_path / "out/sentence_bert_config.json").read_text())["max_seq_length"] == 64
+
+
+def test_only_the_old_keys_and_only_the_new_key_mean_the_same(tiny_encoder, tmp_path):
+    encoder = load_encoder(tiny_encoder, pooling="max")
+    export(encoder, tmp_path / "out")
+    path = tmp_path / "out/1_Pooling/config.json"
+    both = json.loads(path.read_text())
+    for keys in (both.keys() - {"pooling_mode"}, {"pooling_mode", "word_embedding_dimension"}):
+        path.write_text(json.dumps({key: both[key] for key in keys}))
+        library = SentenceTransformer(str(tmp_path / "out"), device="cpu")
+        np.testing.assert_allclose(library.encode(TEXTS[:2]), encoder.encode(TEXTS[:2]), atol=1e-6)
+
+
+def test_a_pooling_nobody_can_load_is_refused_before_training():
+    with pytest.raises(UsageError, match="first-last"):
+        check_pooling("first-last")
+
+
+def test_fp16_weights_come_back_in_fp32(tiny_encoder, tmp_path):
+    encoder = load_encoder(tiny_encoder)
+    export(encoder, tmp_path / "half", torch.float16)
+    half = load_encoder(tmp_path / "half")
+    assert next(half.model.parameters()).dtype == torch.float32
+    np.testing.assert_allclose(half.encode(TEXTS), encoder.encode(TEXTS), atol=1e-2)
+
+
+def test_card_names_data_command_and_scores(tmp_path):
+    facts = {
+        "name": "una from tiny", "command": "python -m train una", "encoder": "tiny (SHA-256 abc)",
+        "pooling": "cls", "data": {"corpus": "c0ffee", "una": "dec0de"}, "steps": 7, "seeds": [1, 2],
+        "scores": {"best stsb_dev": [0.5, 0.7]}, "recipe": {"name": "una", "description": "UNA", "batch": 64},
+    }  # fmt: skip
+    write_card(tmp_path, facts)
+    text = (tmp_path / "README.md").read_text()
+    for expected in (
+        "c0ffee",
+        "dec0de",
+        "python -m train una",
+        "0.6000 | 0.1414 | 0.5000, 0.7000",
+        "| batch | 64 |",
+    ):
+        assert expected in text
+
+
+def test_mean_and_deviation():
+    assert mean_and_deviation([1.0]) == (1.0, "–")
+    assert mean_and_deviation([1.0, 2.0, 3.0]) == (2.0, "1.0000")

@@ -1,0 +1,138 @@
+"""Which row comes when: pure functions of (part plan, seed, epoch), known before any file is opened.
+
+An epoch permutes the row groups, joins them into windows of `window` row groups, and permutes the rows
+inside each window. So a reader holds one window in memory and still mixes rows from all over the corpus.
+The order knows nothing of ranks: step s takes the positions [s·B, (s+1)·B), and ranks only slice them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from augment_cli.store.schema import ROW_GROUP_ROWS
+
+MASKED = -1  # the row id of a filler in the last, short batch
+# Keys that keep the three kinds of draws apart; any fixed numbers do.
+_GROUPS, _ROWS, _HELD_OUT = 0x67726F75, 0x726F7773, 0x68656C64
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A Parquet row group: where it lies, and which rows it holds."""
+
+    part: int
+    index: int
+    first_row: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """Row groups read together, and the order in which their rows are used.
+
+    Attributes
+    ----------
+    start
+        Position in the epoch of the window's first row.
+    groups
+        In the order in which they are concatenated.
+    order
+        Row numbers into that concatenation, shape (rows used,), int64.
+    row_ids
+        The same rows by their row_id.
+    """
+
+    start: int
+    groups: tuple[RowGroup, ...]
+    order: np.ndarray
+    row_ids: np.ndarray
+
+
+def row_groups(plan: Sequence[tuple[int, int]], rows_per_group: int = ROW_GROUP_ROWS) -> list[RowGroup]:
+    """Row groups of a part plan of (first row_id, rows), in corpus order."""
+    return [
+        RowGroup(part, index, first + start, min(rows_per_group, rows - start))
+        for part, (first, rows) in enumerate(plan)
+        for index, start in enumerate(range(0, rows, rows_per_group))
+    ]
+
+
+def is_held_out(row_ids: np.ndarray, fraction: float) -> np.ndarray:
+    """Which rows are kept from training: the same ones for every seed, epoch and corpus size.
+
+    Parameters
+    ----------
+    row_ids
+        Shape (n,), integers.
+    fraction
+        Share of rows held out, 0 to 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n,), bool.
+    """
+    # splitmix64 (Steele, Lea & Flood 2014): one multiplication chain turns a counter into independent bits.
+    x = (row_ids.astype(np.uint64) + np.uint64(_HELD_OUT)) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return (x >> np.uint64(11)).astype(np.float64) * 2.0**-53 < fraction
+
+
+def windows(
+    groups: Sequence[RowGroup],
+    seed: int,
+    epoch: int,
+    window: int = 16,
+    held_out: float = 0.0,
+    keep: np.ndarray | None = None,
+) -> Iterator[Window]:
+    """The windows of an epoch in order.
+
+    Parameters
+    ----------
+    groups
+        All row groups, in corpus order.
+    seed, epoch
+        What the order depends on, besides the row groups.
+    window
+        Row groups a window, at least 1. More mixes better and needs more memory.
+    held_out
+        Share of rows left out (see `is_held_out`).
+    keep
+        Which rows of the corpus may be used, shape (corpus rows,), bool; None for all.
+    """
+    permuted = np.random.default_rng([seed, epoch, _GROUPS]).permutation(len(groups))
+    start = 0
+    for number, first in enumerate(range(0, len(groups), window)):
+        chosen = tuple(groups[index] for index in permuted[first : first + window])
+        ids = np.concatenate([np.arange(group.first_row, group.first_row + group.rows) for group in chosen])
+        used = np.flatnonzero(_is_used(ids, held_out, keep))
+        order = np.random.default_rng([seed, epoch, _ROWS, number]).permutation(used)
+        yield Window(start, chosen, order, ids[order])
+        start += len(order)
+
+
+def epoch_rows(groups: Sequence[RowGroup], held_out: float = 0.0, keep: np.ndarray | None = None) -> int:
+    """Number of rows an epoch uses."""
+    spans = (np.arange(group.first_row, group.first_row + group.rows) for group in groups)
+    return sum(int(_is_used(ids, held_out, keep).sum()) for ids in spans)
+
+
+def _is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.ndarray:
+    used = ~is_held_out(ids, held_out) if held_out else np.ones(len(ids), dtype=bool)
+    return used if keep is None else used & keep[ids]
+
+
+def steps_per_epoch(rows: int, batch: int) -> int:
+    """Batches an epoch takes; the last one may be short and is then filled with masked rows."""
+    return -(-rows // batch)
+
+
+def rank_slice(batch: int, rank: int, ranks: int) -> slice:
+    """The part of a global batch that a rank encodes: contiguous, together exactly the batch."""
+    return slice(batch * rank // ranks, batch * (rank + 1) // ranks)

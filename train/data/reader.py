@@ -1,0 +1,228 @@
+"""Streaming rows: one window of token ids in memory, zipped by row_id over the chosen columns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.store import Store
+from train.data.order import MASKED, Window, rank_slice, row_groups, windows
+
+Ids = np.ndarray | None  # token ids of one text, shape (length,); None where there is no such text
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A rank's slice of one global batch.
+
+    Attributes
+    ----------
+    step
+        Number of the batch in its epoch.
+    global_row_ids
+        Shape (B,): the row ids of the whole batch; `MASKED` for a filler of the last, short batch.
+    row_ids
+        This rank's slice of them.
+    columns
+        For each column the token ids of every row of the slice, without special tokens; None where an
+        augmentation left the row unchanged, and for fillers.
+    epoch
+        Number of the epoch.
+    """
+
+    step: int
+    global_row_ids: np.ndarray
+    row_ids: np.ndarray
+    columns: dict[str, list[Ids]]
+    epoch: int
+
+
+class _Column:
+    """The token ids of one stage in one window: flat values and the bounds of each row."""
+
+    def __init__(self, tables: list[pa.Table]) -> None:
+        ids = pa.concat_tables(tables)["ids"].combine_chunks()
+        self.values, self.offsets = ids.values.to_numpy(), ids.offsets.to_numpy()
+        self.is_null = ids.is_null().to_numpy(zero_copy_only=False)
+
+    def take(self, row: int) -> Ids:
+        return None if self.is_null[row] else self.values[self.offsets[row] : self.offsets[row + 1]]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a window still to be used."""
+
+    columns: dict[str, _Column]
+    order: np.ndarray
+    row_ids: np.ndarray
+
+    def __getitem__(self, span: slice) -> _Rows:
+        return _Rows(self.columns, self.order[span], self.row_ids[span])
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+
+class Reader:
+    """Batches of a store's rows in the order of `train.data.order`.
+
+    Parameters
+    ----------
+    store
+        Where the token stages lie.
+    stages
+        Column name to the token stages of its draws, such as ``{"una": ["tokens/1f…/una",
+        "tokens/1f…/una.1"]}``; epoch e reads draw e mod K.
+    batch
+        B, rows of the global batch.
+    seed, window, held_out, keep
+        See `train.data.order.windows`.
+    rank, ranks
+        Which slice of each batch this process takes.
+    workers
+        Threads that read windows ahead, each holding one; 0 reads in the caller. Changes nothing but the
+        speed.
+    length_homogeneous
+        Make batches of rows of like length. This decides which negatives meet, so it changes the method.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        stages: dict[str, list[str]],
+        *,
+        batch: int,
+        seed: int,
+        window: int = 16,
+        held_out: float = 0.0,
+        rank: int = 0,
+        ranks: int = 1,
+        workers: int = 1,
+        length_homogeneous: bool = False,
+        keep: np.ndarray | None = None,
+    ) -> None:
+        self.store, self.stages, self.batch = store, stages, batch
+        self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
+        self.slice = rank_slice(batch, rank, ranks)
+        self.workers, self.length_homogeneous = workers, length_homogeneous
+        self.groups = row_groups(store.parts)
+
+    def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch from `first_step` on; windows before it are not read."""
+        first = first_step * self.batch
+        step, waiting = first_step, list[_Rows]()
+        plan = windows(self.groups, self.seed, epoch, self.window, self.held_out, self.keep)
+        needed = (window for window in plan if window.start + len(window.order) > first)
+        for window, columns in map_ahead(
+            lambda window: (window, self._read(window, epoch)), needed, self.workers
+        ):
+            rows = _Rows(columns, window.order, window.row_ids)
+            if self.length_homogeneous:
+                rows = self._by_length(rows, window.start, epoch)
+            rows = rows[max(0, first - window.start) :]
+            while (missing := self.batch - sum(map(len, waiting))) <= len(rows):
+                yield self._batch(epoch, step, [*waiting, rows[:missing]])
+                step, waiting, rows = step + 1, [], rows[missing:]
+            waiting = [*waiting, rows] if len(rows) else waiting
+        if waiting:
+            yield self._batch(epoch, step, waiting)
+
+    def _by_length(self, rows: _Rows, start: int, epoch: int) -> _Rows:
+        """Sort a window's rows by the first column's length, and permute the batches so made.
+
+        The first rows are left as they are: they fill the batch that the windows before, which may not have
+        been read, left short.
+        """
+        first = min(-start % self.batch, len(rows))
+        column = next(iter(rows.columns.values()))
+        order = first + np.argsort(np.diff(column.offsets)[rows.order[first:]], kind="stable")
+        batches = [order[begin : begin + self.batch] for begin in range(0, len(order), self.batch)]
+        short = [batches.pop()] if batches and len(batches[-1]) < self.batch else []
+        permuted = np.random.default_rng([self.seed, epoch, start]).permutation(len(batches))
+        order = np.concatenate([np.arange(first), *(batches[index] for index in permuted), *short])
+        return _Rows(rows.columns, rows.order[order], rows.row_ids[order])
+
+    def _read(self, window: Window, epoch: int) -> dict[str, _Column]:
+        columns = {}
+        for name, draws in self.stages.items():
+            stage = draws[epoch % len(draws)]
+            tables = []
+            for group in window.groups:
+                table = self.store.read_part(stage, group.part, ["row_id", "ids"], [group.index])
+                expected = np.arange(group.first_row, group.first_row + group.rows)
+                if not np.array_equal(table["row_id"].to_numpy(), expected):
+                    raise BadInputError(
+                        f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold "
+                        f"the {group.rows} rows from {group.first_row}; remove the stage and run again"
+                    )
+                tables.append(table)
+            columns[name] = _Column(tables)
+        return columns
+
+    def _batch(self, epoch: int, step: int, pieces: list[_Rows]) -> Batch:
+        ids = np.full(self.batch, MASKED, dtype=np.int64)
+        known = np.concatenate([piece.row_ids for piece in pieces])
+        ids[: len(known)] = known
+        cells: dict[str, list[Ids]] = {}
+        for name in self.stages:
+            sources = [(piece.columns[name], int(row)) for piece in pieces for row in piece.order]
+            own = sources[self.slice]
+            fillers: list[Ids] = [None] * (self.slice.stop - self.slice.start - len(own))
+            cells[name] = [column.take(row) for column, row in own] + fillers
+        return Batch(step, ids, ids[self.slice], cells, epoch)
+
+
+def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
+    """Which rows all of the given augmentations changed, shape (corpus rows,), bool; None without any."""
+    keep = None
+    for stage in stages:
+        # A part's texts are dropped before the next is read.
+        parts = range(len(store.parts))
+        changed = np.concatenate(
+            [store.read_part(stage, part, ["text"])["text"].is_valid().to_numpy() for part in parts]
+        )
+        keep = changed if keep is None else keep & changed
+    return keep
+
+
+def map_ahead(
+    function: Callable[[T], R], items: Iterable[T], workers: int, depth: int | None = None
+) -> Generator[R]:
+    """`map`, with threads working ahead: results in order, at most `depth` (workers by default) waiting."""
+    if not workers:
+        yield from map(function, items)
+        return
+    futures: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(workers, thread_name_prefix="read-ahead") as pool:
+        try:
+            for item in items:
+                futures.append(pool.submit(function, item))
+                if len(futures) > (depth or workers):
+                    yield futures.popleft().result()
+            while futures:
+                yield futures.popleft().result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def ahead(items: Iterator[T], depth: int) -> Generator[T]:
+    """The same items, made by a thread up to `depth` ahead of the caller; 0 makes them in the caller."""
+    end = object()
+    iterator = iter(items)
+    results = map_ahead(lambda _: next(iterator, end), iter(int, 1), 1 if depth else 0, depth)
+    for item in results:
+        if item is end:
+            results.close()
+            return
+        yield item  # type: ignore[misc]

@@ -1,0 +1,101 @@
+"""The token-id cache: each text column tokenised once per tokenizer, kept as a stage of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from augment_cli import augmentations
+from augment_cli.errors import UsageError
+from augment_cli.store.files import sha256_of_json
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import Store
+from train.data.order import row_groups
+
+VERSION = 1
+SCHEMA = pa.schema([pa.field("row_id", pa.int64(), nullable=False), pa.field("ids", pa.list_(pa.int32()))])
+
+
+def tokenizer_digest(tokenizer: Any) -> str:
+    """SHA-256 of what a fast tokenizer does to a text, truncation and padding left aside."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    return sha256_of_json(tokenizer.backend_tokenizer.to_str())
+
+
+def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The ids a tokenizer puts before and after a text, such as ([CLS],) and ([SEP],)."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    full = tokenizer("a")["input_ids"]
+    at = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+    return full[:at], full[at + len(bare) :]
+
+
+def stage_draws(store: Store, name: str) -> list[str]:
+    """A stage and its further independent draws: `una`, then `una.1`, `una.2`, … as far as complete.
+
+    Raises
+    ------
+    UsageError
+        If the stage is missing or unfinished; the message says how to make it.
+    """
+    if not store.has(name):
+        known = ", ".join(stage for stage in store.stages() if "/" not in stage) or "none"
+        command = name if name in augmentations.names() else f"AUGMENTATION --name {name}"
+        raise UsageError(
+            f"{store.path}: has no finished stage {name!r} (it has {known}); make it with "
+            f"`augment-cli {command} --store {store.path}`"
+        )
+    draws = [name]
+    while store.has(f"{name}.{len(draws)}"):
+        draws.append(f"{name}.{len(draws)}")
+    return draws
+
+
+def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
+    """Make the token-id stage of a text stage, unless it is there, and return its name.
+
+    The stage `tokens/<digest>/<stage>` holds `row_id` and `ids`: token ids without special tokens, of the
+    whole text, null where the text is null. Length limits and special tokens are applied when a batch is
+    made, so that they can change without tokenising again.
+
+    Raises
+    ------
+    MixError
+        If another process is writing to the store.
+    """
+    digest = tokenizer_digest(tokenizer)
+    name = f"tokens/{digest[:12]}/{stage}"
+    settings = Settings(
+        stage="tokens",
+        version=VERSION,
+        inputs={stage: store.stage(stage).digest},
+        resources={"tokenizer": digest},
+        libraries=library_versions(["tokenizers"]),
+    )
+    if store.has(name) and store.stage(name).settings["fingerprint"] == settings.fingerprint:
+        return name
+    with store.lock():
+        store.reload()  # somebody may have written since it was opened
+        if store.has(name) and store.stage(name).settings["fingerprint"] != settings.fingerprint:
+            store.remove(name)  # of texts that have been made anew since
+        for part in store.begin(name, settings):
+            batches = _token_tables(store, stage, part, tokenizer)
+            store.commit(store.write_part(name, part, SCHEMA, batches, settings))
+    return name
+
+
+def _token_tables(store: Store, stage: str, part: int, tokenizer: Any) -> Iterator[pa.Table]:
+    for group in row_groups(store.parts):
+        if group.part != part:
+            continue
+        table = store.read_part(stage, part, ["row_id", "text"], [group.index])
+        texts = table["text"].to_pylist()
+        encodings = tokenizer.backend_tokenizer.encode_batch_fast(
+            [text for text in texts if text is not None], add_special_tokens=False
+        )
+        ids = iter(encodings)
+        column = [None if text is None else next(ids).ids for text in texts]
+        yield pa.table({"row_id": table["row_id"], "ids": pa.array(column, SCHEMA.field("ids").type)}, SCHEMA)

@@ -1,0 +1,174 @@
+"""BERT's layers for training on a CPU: what transformers' module computes, with less work.
+
+Slices of unlike length go through the layers together, one matrix of tokens, so that they share every product
+but attention's; query, key and value are one product; dropout, residual and the conversions between number
+formats read each array as seldom as possible. The weights are those of the transformers module, which
+evaluation, checkpoints and export go on using.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from train.data.padding import Slice
+from train.machine.threads import has_fast_bf16
+from train.model.dropout import keep_mask
+
+
+def is_known(encoder: nn.Module) -> bool:
+    """Whether `encode` can stand in for a module: transformers' BERT, on a CPU."""
+    from transformers import BertModel
+
+    return (
+        type(encoder) is BertModel
+        and not encoder.config.is_decoder
+        and encoder.get_input_embeddings().weight.device.type == "cpu"
+    )
+
+
+def encode(encoder: Any, slices: Sequence[Slice]) -> list[list[Tensor]]:
+    """Token vectors of some slices after each layer.
+
+    Parameters
+    ----------
+    encoder
+        A `transformers.BertModel`. In training mode its dropout is applied, drawn from torch's generator.
+    slices
+        At least one.
+
+    Returns
+    -------
+    list of list of Tensor
+        For each slice the embedding layer's output, then each layer's, shape (n, length, d), in the weights'
+        format. Under autocast the matrix products are in autocast's format and the rest is not.
+    """
+    low = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
+    with torch.autocast("cpu", enabled=False):
+        layers = [_embed(encoder.embeddings, slices)]
+        masks = [_added(item.mask, layers[0].dtype) for item in slices]
+        for layer in encoder.encoder.layer:
+            layers.append(_layer(layer, layers[-1], slices, masks, low or layers[0].dtype))
+    pieces = [states.split([item.ids.numel() for item in slices]) for states in layers]
+    return [
+        [piece[number].view(*item.ids.shape, -1) for piece in pieces] for number, item in enumerate(slices)
+    ]
+
+
+def _embed(module: Any, slices: Sequence[Slice]) -> Tensor:
+    """Embedding layer: shape (tokens, d), slice after slice."""
+    widths = [item.ids.shape[1] for item in slices]
+    ids = torch.cat([item.ids.reshape(-1) for item in slices])
+    positions = torch.cat([torch.arange(item.ids.shape[1]).repeat(len(item.ids)) for item in slices])
+    table = module.position_embeddings.weight[: max(widths)] + module.token_type_embeddings.weight[0]
+    words = module.word_embeddings
+    states = module.LayerNorm(
+        F.embedding(ids, words.weight, words.padding_idx) + F.embedding(positions, table)
+    )
+    keep = keep_mask(states, _rate(module))
+    return states if keep is None else states * keep
+
+
+def _layer(
+    layer: Any, states: Tensor, slices: Sequence[Slice], masks: list[Tensor | None], low: torch.dtype
+) -> Tensor:
+    """One layer on states of shape (tokens, d), with the products in format `low`."""
+    attention, after, wider = layer.attention.self, layer.attention.output, layer.intermediate
+    parts = (attention.query, attention.key, attention.value)
+    weight, bias = (torch.cat([getattr(part, name) for part in parts]) for name in ("weight", "bias"))
+    projected = _linear(states.to(low), weight, bias).split([item.ids.numel() for item in slices])
+    met = [_attend(*each, attention) for each in zip(projected, slices, masks, strict=True)]
+    states = _join(after, torch.cat(met), states)
+    inner = _linear(states.to(low), wider.dense.weight, wider.dense.bias)
+    return _join(layer.output, wider.intermediate_act_fn(inner), states)
+
+
+def _attend(projected: Tensor, item: Slice, mask: Tensor | None, module: Any) -> Tensor:
+    """Self-attention of one slice: query, key and value side by side (n · length, 3d) to (n · length, d)."""
+    rows, length = item.ids.shape
+    heads, size = module.num_attention_heads, module.attention_head_size
+    parts = projected.view(rows, length, 3, heads, size).permute(2, 0, 3, 1, 4).contiguous()
+    query, key, value = parts.flatten(1, 2)  # (n · heads, length, size) each
+    scores = (query @ key.transpose(1, 2)).view(rows, heads, length, length)
+    scores = scores if scores.dtype == torch.float64 else scores.float()
+    scores = scores * module.scaling if mask is None else torch.add(mask, scores, alpha=module.scaling)
+    weights = scores.softmax(-1)
+    keep = keep_mask(weights, _rate(module))
+    weights = (weights if keep is None else weights * keep).to(projected.dtype)
+    return (
+        (weights.flatten(0, 1) @ value)
+        .view(rows, heads, length, size)
+        .transpose(1, 2)
+        .reshape(-1, heads * size)
+    )
+
+
+def _added(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """What is added to attention's scores, shape (n, 1, 1, length): 0, and the least number for padding."""
+    if mask.all():
+        return None
+    added = torch.zeros(mask.shape, dtype=dtype).masked_fill_(mask == 0, torch.finfo(dtype).min)
+    return added[:, None, None]
+
+
+def _join(module: Any, inner: Tensor, states: Tensor) -> Tensor:
+    """A linear layer, dropout, residual and layer norm: BERT's `output` modules."""
+    change = _linear(inner, module.dense.weight, module.dense.bias)
+    keep = keep_mask(states, _rate(module))
+    joined = states + change if keep is None else _AddKept.apply(states, change, keep)
+    return module.LayerNorm(joined)
+
+
+def _rate(module: Any) -> float:
+    return module.dropout.p if module.training else 0.0
+
+
+class _AddKept(torch.autograd.Function):
+    """states + change · keep, where the change may be in a lower format."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, change: Tensor, keep: Tensor) -> Tensor:
+        ctx.save_for_backward(keep)
+        ctx.low = change.dtype
+        return torch.addcmul(states, change.to(states.dtype), keep)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        (keep,) = ctx.saved_tensors
+        return gradient, (gradient * keep).to(ctx.low), None
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """x Wᵀ + b in the format of x."""
+    if x.dtype == torch.bfloat16 and _fused_linear() is not None:
+        return _Bf16Linear.apply(x, weight.to(x.dtype), bias.to(x.dtype))
+    return F.linear(x, weight.to(x.dtype), bias.to(x.dtype))
+
+
+@functools.cache
+def _fused_linear() -> Any:
+    """oneDNN's product with bias, where this torch and this CPU have it; None elsewhere.
+
+    `torch.nn.functional.linear` gives the same bits, but first writes the bias into every row of the result,
+    which costs as much as half the product at BERT's sizes.
+    """
+    return getattr(torch.ops.mkldnn, "_linear_pointwise", None) if has_fast_bf16() else None
+
+
+class _Bf16Linear(torch.autograd.Function):
+    """`torch.nn.functional.linear` for matrices in bf16."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return _fused_linear()(x, weight, bias, "none", [], "")
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x, weight = ctx.saved_tensors
+        return gradient @ weight, gradient.T @ x, gradient.sum(0)

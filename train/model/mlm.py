@@ -1,0 +1,139 @@
+"""Masked language modelling: which tokens are hidden, and the head that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from train.data.padding import Slice, length_sorted_slices, with_special
+
+_KEY = 0x6D6C6D  # keeps these draws apart from the others of the same step
+
+
+@dataclass(frozen=True)
+class MaskedSlice:
+    """A slice with hidden tokens.
+
+    Attributes
+    ----------
+    inputs
+        The slice the encoder sees.
+    hidden
+        Where tokens were hidden, as indices into the flattened (n · length) positions, shape (m,).
+    targets
+        The original ids there, shape (m,).
+    """
+
+    inputs: Slice
+    hidden: Tensor
+    targets: Tensor
+
+    def to(self, device: torch.device) -> MaskedSlice:
+        """The same on another device."""
+        return MaskedSlice(self.inputs.to(device), self.hidden.to(device), self.targets.to(device))
+
+
+@dataclass(frozen=True)
+class Masking:
+    """What masking needs to know: rate, seed, tokenizer facts.
+
+    Parameters
+    ----------
+    rate
+        Share of a text's tokens that are predicted; of these 80 % are replaced by the mask token, 10 % by
+        a random token, 10 % stay (Devlin et al. 2019, section 3.1).
+    ordinary
+        Ids a random replacement may be: all but the special ones.
+    """
+
+    rate: float
+    seed: int
+    max_length: int
+    mask: int
+    pad: int
+    ordinary: np.ndarray
+    before: list[int]
+    after: list[int]
+
+    def hide(
+        self, texts: Sequence[np.ndarray], step: int, rows: slice, batch: int, slices: int
+    ) -> list[MaskedSlice]:
+        """Hide tokens of this rank's texts.
+
+        The draws of a step cover the whole global batch and a rank uses its own rows of them, so that the
+        choice does not depend on the number of ranks.
+
+        Parameters
+        ----------
+        texts
+            Token ids without special tokens; an empty array for a filler.
+        step
+            Number of the step in the run.
+        rows
+            Which rows of the global batch these are.
+        batch
+            B.
+        slices
+            See `train.data.padding.length_sorted_slices`.
+        """
+        generator = np.random.default_rng([self.seed, step, _KEY])
+        shape = (batch, self.max_length)
+        chosen = (generator.random(shape) < self.rate)[rows]
+        kind = generator.random(shape)[rows]
+        random = self.ordinary[generator.integers(len(self.ordinary), size=shape)][rows]
+        inputs, targets = [], []
+        for row, text in enumerate(texts):
+            original = with_special(text, self.before, self.after, self.max_length)
+            first, last = len(self.before), len(original) - len(self.after)
+            hidden = np.zeros(len(original), dtype=bool)
+            hidden[first:last] = chosen[row, first:last]
+            n = len(original)
+            seen = np.where(
+                kind[row, :n] < 0.8, self.mask, np.where(kind[row, :n] < 0.9, random[row, :n], original)
+            )
+            inputs.append(np.where(hidden, seen, original))
+            targets.append(np.where(hidden, original, -1))
+        result = []
+        for item in length_sorted_slices(inputs, slices, self.pad):
+            padded = np.full(item.ids.shape, -1, dtype=np.int64)
+            for row, place in enumerate(item.places.tolist()):
+                padded[row, : len(targets[place])] = targets[place]
+            flat = padded.reshape(-1)
+            where = np.flatnonzero(flat >= 0)
+            result.append(MaskedSlice(item, torch.from_numpy(where), torch.from_numpy(flat[where])))
+        return result
+
+
+class MaskedHead(nn.Module):
+    """BERT's head: linear, GELU, layer norm, then the word embeddings as decoder.
+
+    The decoder shares the encoder's word embeddings; only hidden positions are decoded, which saves
+    six sevenths of the largest product of a small encoder.
+    """
+
+    def __init__(self, hidden_size: int, vocabulary: int, word_embeddings: nn.Embedding) -> None:
+        super().__init__()
+        self.dense = nn.Linear(hidden_size, hidden_size)
+        self.norm = nn.LayerNorm(hidden_size)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))
+        nn.init.normal_(self.dense.weight, std=0.02)
+        nn.init.zeros_(self.dense.bias)
+        self._words = [word_embeddings]  # in a list, lest the shared weight be saved twice
+
+    def forward(self, hidden_states: Tensor, item: MaskedSlice) -> Tensor:
+        """Sum of the negative log-likelihoods (nats) of the hidden tokens, a scalar.
+
+        Parameters
+        ----------
+        hidden_states
+            Last layer, shape (n, length, d).
+        """
+        picked = hidden_states.reshape(-1, hidden_states.shape[-1])[item.hidden]
+        decoded = F.linear(self.norm(F.gelu(self.dense(picked))), self._words[0].weight, self.bias)
+        wide = decoded if decoded.dtype == torch.float64 else decoded.float()
+        return F.cross_entropy(wide, item.targets, reduction="sum")

@@ -1,0 +1,262 @@
+"""The contrastive objective: the views of the gathered global batch, their loss, and its gradient."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from train import losses
+from train.additions import Addition, rows_mean
+from train.additions import Batch as Gathered
+from train.data.order import rank_slice
+from train.data.padding import Slice, length_sorted_slices
+from train.data.reader import Batch
+from train.machine.distributed import Ranks
+from train.model.mlm import MaskedSlice
+from train.model.model import Model, draw_key
+from train.objectives.masked_language import CORPUS, NOTHING, autocast, make_masking, masked_loss
+from train.objectives.masks import NO_SENTENCE, NO_TEXT, no_negatives
+from train.objectives.views import ViewChooser, text_id
+from train.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A rank's texts of one step.
+
+    Attributes
+    ----------
+    slices
+        The texts there are, padded; `places` index the flattened (rows · views) grid.
+    texts
+        Text ids of the grid, shape (rows, views), int64; `NO_TEXT` where there is none.
+    labels
+        The additions' labels, shape (rows, labels), int64.
+    masked
+        The anchors with hidden tokens, for the auxiliary loss; empty without it.
+    """
+
+    slices: list[Slice]
+    texts: Tensor
+    labels: Tensor
+    masked: list[MaskedSlice]
+
+    def to(self, device: torch.device) -> Prepared:
+        """The same on another device."""
+        return Prepared(
+            [item.to(device) for item in self.slices], self.texts.to(device), self.labels.to(device),
+            [item.to(device) for item in self.masked],
+        )  # fmt: skip
+
+
+class ContrastiveObjective:
+    """Contrast each row's anchor and positive with the rest of the global batch, as the recipe says."""
+
+    def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
+        self.recipe, self.ranks = recipe, ranks
+        self.pad = tokenizer.pad_token_id
+        self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
+        self.views = ViewChooser(recipe, tokenizer, self.rows)
+        self.columns, self.once = self.views.columns, self.views.once
+        self.masking = make_masking(recipe, tokenizer) if recipe.mlm_weight else None
+        slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
+        self.sizes = [item.stop - item.start for item in slices]
+
+    # --- before the step, in the read-ahead thread
+
+    def prepare(self, batch: Batch, step: int) -> Prepared:
+        """Choose the views of each row, pad and number their texts."""
+        grid, labels = self.views.choose(batch, step)
+        flat = [
+            (place, ids) for place, ids in enumerate(ids for row in grid for ids in row) if ids is not None
+        ]
+        slices = []
+        for item in (
+            length_sorted_slices([ids for _, ids in flat], self.recipe.slices, self.pad) if flat else []
+        ):
+            places = torch.tensor([flat[index][0] for index in item.places.tolist()])
+            slices.append(Slice(places, item.ids, item.mask))
+        texts = torch.tensor([[text_id(ids) for ids in row] for row in grid], dtype=torch.int64)
+        masked = []
+        if self.masking is not None:
+            anchors = [NOTHING if ids is None else ids for ids in batch.columns[CORPUS]]
+            masked = self.masking.hide(anchors, step, self.rows, self.recipe.batch, self.recipe.slices)
+        return Prepared(
+            slices, texts.reshape(len(grid), self.views.count(step)[1]), torch.from_numpy(labels), masked
+        )
+
+    # --- the step
+
+    def backward(self, model: Model, prepared: Prepared, step: int) -> dict[str, float]:
+        """Compute the loss of the global batch and add this rank's share of its gradient."""
+        rows, views = prepared.texts.shape
+        cached = 0 < self.recipe.chunk < sum(len(item.places) for item in prepared.slices)
+        chunks = self._chunks(model, prepared.slices)
+        with torch.set_grad_enabled(not cached), autocast(self.recipe, self.ranks):
+            own = self._embed(model, enumerate(chunks), step, (rows, views)).reshape(rows, views, -1)
+        everyone = self.ranks.gather(own.detach(), self.sizes).requires_grad_()
+        numbers = self.ranks.gather(torch.cat([prepared.texts, prepared.labels], dim=1), self.sizes)
+        texts, labels = numbers.split([views, numbers.shape[1] - views], dim=1)
+        batch = Gathered(
+            step, texts, labels, slice(0), everyone, None, model.apply_head, self.recipe.temperature,
+            self.recipe.mask_equal_texts,
+        )  # fmt: skip
+        loss, metrics, batch = self.loss(model, batch)
+        loss.backward()
+        assert everyone.grad is not None
+        gradient = everyone.grad[self.rows].reshape(rows * views, -1)
+        if cached:
+            # Gradient caching (Gao et al. 2021): encode again chunk by chunk, with the same dropout.
+            for number, chunk in enumerate(chunks):
+                with autocast(self.recipe, self.ranks):
+                    again = self._embed(model, [(number, chunk)], step, (rows, views))
+                again.backward(gradient)
+        elif own.requires_grad:
+            own.reshape(rows * views, -1).backward(gradient)
+
+        def encode(encoder: nn.Module) -> Tensor:
+            """Embeddings of the global batch's anchors by another encoder, shape (B, d)."""
+            anchors = [[_anchors(item, views) for item in chunk] for chunk in chunks]
+            there = [[item for item in chunk if len(item.places)] for chunk in anchors]
+            with autocast(self.recipe, self.ranks):
+                found = self._embed(model, enumerate(there), step, (rows, 1), encoder)
+            return self.ranks.gather(found, self.sizes)
+
+        with torch.no_grad():
+            for _, addition, part in self._hooks(model, batch):
+                addition.finish(part, encode)
+        if prepared.masked:
+            total, more = masked_loss(model, prepared.masked, step, self.recipe, self.ranks)
+            (self.recipe.mlm_weight * total).backward()
+            metrics |= more
+        return metrics
+
+    def _embed(
+        self,
+        model: Model,
+        chunks: Iterable[tuple[int, list[Slice]]],
+        step: int,
+        shape: tuple[int, int],
+        encoder: nn.Module | None = None,
+    ) -> Tensor:
+        """Embeddings of the given chunks in their places of a (rows, views) grid, zeros elsewhere."""
+        found, where = [], []
+        places = shape[0] * shape[1]
+        for number, chunk in chunks:
+            if not chunk:
+                continue
+            torch.manual_seed(draw_key(self.recipe.seed, "dropout", step, self.ranks.rank, number))
+            with contextlib.ExitStack() as stack:
+                hooked = model.additions.values() if encoder is None and not model.packs else ()
+                for addition, item in itertools.product(hooked, chunk):
+                    rows, views = item.places // shape[1] + self.rows.start, item.places % shape[1]
+                    assert isinstance(addition, Addition)
+                    stack.enter_context(addition.encoding(model, item, rows, views, step))
+                found += model.embed(chunk, encoder)
+            where += [item.places for item in chunk]
+        if not found:
+            return torch.zeros(places, model.dimension, device=self.ranks.device, dtype=model.dtype)
+        embeddings = torch.cat(found)
+        return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, torch.cat(where), embeddings)
+
+    def _chunks(self, model: Model, slices: list[Slice]) -> list[list[Slice]]:
+        """What is encoded at a time: all, or one slice where the model knows no better, or `chunk` texts."""
+        if not self.recipe.chunk and model.packs:
+            return [slices]
+        return [[part] for item in slices for part in _split(item, self.recipe.chunk)]
+
+    def loss(self, model: Model, batch: Gathered) -> tuple[Tensor, dict[str, float], Gathered]:
+        """Loss of the global batch, its parts by name, and the batch with what the head made of it."""
+        for _, addition, part in self._hooks(model, batch):
+            batch = dataclasses.replace(batch, embeddings=addition.change(part))
+        there = batch.texts.reshape(-1) != NO_TEXT
+        headed = batch.head(batch.embeddings.flatten(0, 1)[there])
+        z = headed.new_zeros(len(there), headed.shape[-1]).index_put((there,), headed)
+        batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
+        negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
+        host = self.views.count(batch.step)[0]
+        assert batch.z is not None
+        total = contrast(
+            self.recipe, batch.z[:, :host], batch.texts[:, :host], [item for item in negatives if item]
+        )
+        metrics = {"loss": float(total.detach())}
+        for name, addition, part in self._hooks(model, batch):
+            term = addition.loss(part)
+            if term is not None:
+                metrics[f"{name}_loss"] = float(term.detach())
+                total = total + addition.settings.weight * term
+        return total, metrics, batch
+
+    def _hooks(self, model: Model, batch: Gathered) -> Iterator[tuple[str, Addition, Gathered]]:
+        """Each addition with its part of the batch, torch seeded for its draws."""
+        view, label = self.views.count(batch.step)[0], 0
+        for (name, addition), views in zip(model.additions.items(), self.views.added, strict=True):
+            part = dataclasses.replace(
+                batch,
+                own=slice(view, view + views.count),
+                labels=batch.labels[:, label : label + views.labels],
+            )
+            view, label = view + views.count, label + views.labels
+            torch.manual_seed(draw_key(self.recipe.seed, name, batch.step))
+            assert isinstance(addition, Addition)
+            yield name, addition, part
+
+
+def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Tensor, Tensor]]) -> Tensor:
+    """Mean of the recipe's contrastive loss over the rows of the global batch that are no fillers.
+
+    Parameters
+    ----------
+    z
+        After the head, shape (B, views, h).
+    texts
+        Text ids, shape (B, views).
+    negatives
+        Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; one-way layouts.
+    """
+    loss = losses.find(recipe.loss)
+    function = getattr(loss, recipe.loss.replace("-", "_"))
+    if loss.LAYOUT == "pool":
+        # (B, views, h) to pairs of views: all anchors, then all negatives of the first stage, …
+        first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
+        ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
+        partner = torch.arange(len(ids), device=ids.device).roll(len(first))
+        excluded = no_negatives(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
+        return rows_mean(function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
+    rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
+    own = torch.arange(len(rows), device=rows.device)
+    beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
+    excluded = no_negatives(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
+    if recipe.negative_scope == "own":
+        for column in range(1, texts.shape[1] - 1):
+            others = excluded[:, column * len(rows) : (column + 1) * len(rows)]
+            others |= ~torch.eye(len(rows), dtype=torch.bool, device=others.device)
+    bonus = None
+    if recipe.hard_negative_weight and texts.shape[1] > 2:
+        bonus = z.new_zeros(excluded.shape)
+        for column in range(1, texts.shape[1] - 1):
+            bonus[own, own + column * len(rows)] = recipe.hard_negative_weight
+    candidates = torch.cat([z[:, 1:].transpose(0, 1).flatten(0, 1), *(vectors for vectors, _ in negatives)])
+    return rows_mean(function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
+
+
+def _anchors(item: Slice, views: int) -> Slice:
+    """The anchors among a slice's texts, their places counted in rows."""
+    chosen = torch.nonzero(item.places % views == 0).squeeze(1)
+    width = int(item.mask[chosen].sum(1).max()) if len(chosen) else 0
+    return Slice(item.places[chosen] // views, item.ids[chosen, :width], item.mask[chosen, :width])
+
+
+def _split(item: Slice, chunk: int) -> list[Slice]:
+    """A slice in pieces of at most `chunk` texts; 0 leaves it whole."""
+    if not chunk:
+        return [item]
+    pieces = zip(item.places.split(chunk), item.ids.split(chunk), item.mask.split(chunk), strict=True)
+    return [Slice(*piece) for piece in pieces]

@@ -1,0 +1,82 @@
+"""The objective of masked language modelling alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from train.data.order import rank_slice
+from train.data.reader import Batch
+from train.data.tokens import special_ids
+from train.machine.distributed import Ranks
+from train.model.mlm import MaskedSlice, Masking
+from train.model.model import Model, draw_key
+from train.recipe import Recipe
+
+CORPUS = "corpus"
+NOTHING = np.zeros(0, dtype=np.int64)
+
+
+def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
+    """Masking as a recipe and a tokenizer want it."""
+    before, after = special_ids(tokenizer)
+    ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+    return Masking(
+        recipe.mask_rate, recipe.seed, recipe.max_length, tokenizer.mask_token_id, tokenizer.pad_token_id,
+        ordinary, before, after,
+    )  # fmt: skip
+
+
+class MaskedBatch(list[MaskedSlice]):
+    """A rank's texts of one step, with hidden tokens."""
+
+    def to(self, device: torch.device) -> MaskedBatch:
+        """The same on another device."""
+        return MaskedBatch(item.to(device) for item in self)
+
+
+class MaskedObjective:
+    """Mean negative log-likelihood (nats) of the hidden tokens of the global batch."""
+
+    columns = (CORPUS,)
+    once: tuple[str, ...] = ()
+
+    def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
+        self.recipe, self.ranks = recipe, ranks
+        self.masking = make_masking(recipe, tokenizer)
+        self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
+
+    def prepare(self, batch: Batch, step: int) -> MaskedBatch:
+        """Hide tokens and pad; runs in the read-ahead thread."""
+        texts = [NOTHING if ids is None else ids for ids in batch.columns[CORPUS]]
+        return MaskedBatch(self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices))
+
+    def backward(self, model: Model, prepared: MaskedBatch, step: int) -> dict[str, float]:
+        """Add this rank's share of the gradient of the global mean; return what to log."""
+        total, metrics = masked_loss(model, prepared, step, self.recipe, self.ranks)
+        total.backward()
+        return metrics
+
+
+def masked_loss(
+    model: Model, prepared: list[MaskedSlice], step: int, recipe: Recipe, ranks: Ranks
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """This rank's share of the global mean loss, and the whole of it over all ranks."""
+    assert model.masked_head is not None
+    own = sum(item.hidden.numel() for item in prepared)
+    count = ranks.sum(torch.tensor(float(own), device=ranks.device)).clamp(min=1)
+    with autocast(recipe, ranks):
+        losses = []
+        for number, group in enumerate([prepared] if model.packs else [[item] for item in prepared]):
+            torch.manual_seed(draw_key(recipe.seed, "mlm", step, ranks.rank, number))
+            states = model.hidden_states([item.inputs for item in group])
+            losses += [model.masked_head(*each) for each in zip(states, group, strict=True)]
+        total = torch.stack(losses).sum() / count
+    return total, {"mlm_loss": float(ranks.sum(total.detach().clone()))}
+
+
+def autocast(recipe: Recipe, ranks: Ranks) -> torch.autocast:
+    """bf16 autocast where the recipe asks for it."""
+    return torch.autocast(ranks.device.type, torch.bfloat16, enabled=recipe.precision == "bf16")

@@ -1,0 +1,164 @@
+"""What comes out: a folder for `transformers.AutoModel` and sentence-transformers, old releases and new,
+with a card."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+from augment_cli.errors import UsageError
+from augment_cli.store.files import replace_folder
+from eval.encoding.encoder import Encoder
+
+# Our pooling name to (the one key of new sentence-transformers releases, the flag of older ones).
+_POOLING = {
+    "cls": ("cls", "pooling_mode_cls_token"),
+    "max": ("max", "pooling_mode_max_tokens"),
+    "mean": ("mean", "pooling_mode_mean_tokens"),
+    "mean-sqrt-length": ("mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens"),
+    "weighted-mean": ("weightedmean", "pooling_mode_weightedmean_tokens"),
+    "last-token": ("lasttoken", "pooling_mode_lasttoken"),
+}
+
+
+def check_pooling(pooling: str) -> None:
+    """Refuse a pooling that the formats we write cannot name, before any time is spent on training.
+
+    Raises
+    ------
+    UsageError
+        If sentence-transformers has no such pooling.
+    """
+    for name in pooling.split("+"):
+        if name not in _POOLING:
+            raise UsageError(
+                f"pooling {name!r} cannot be stored in a model folder; choose one of {', '.join(_POOLING)}"
+            )
+
+
+def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
+    """Write the encoder, its tokenizer and its pooling; the head stays behind, as in the papers.
+
+    A model that was there is replaced as a whole or not at all.
+
+    Parameters
+    ----------
+    dtype
+        Number format of the stored weights.
+    """
+    work = folder.with_name(f".{folder.name}.writing")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    weights = {
+        name: tensor.detach().to("cpu", dtype).contiguous()
+        for name, tensor in _distinct(encoder.model).items()
+    }
+    save_file(weights, work / "model.safetensors", metadata={"format": "pt"})
+    (work / "model.safetensors").chmod(0o644)  # safetensors makes its files the owner's alone
+    config = encoder.model.config.to_dict() | {"architectures": [type(encoder.model).__name__]}
+    name = str(dtype).removeprefix("torch.")
+    config |= {"dtype": name, "torch_dtype": name}  # the second is what releases before 4.56 read
+    _write(
+        work / "config.json", {key: value for key, value in sorted(config.items()) if not key.startswith("_")}
+    )
+    encoder.tokenizer.backend_tokenizer.no_truncation()
+    encoder.tokenizer.backend_tokenizer.no_padding()
+    encoder.tokenizer.save_pretrained(work)
+    _write_sentence_transformers_files(encoder, work)
+    replace_folder(work, folder)
+
+
+def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
+    # The type names of the first releases, which all later ones still read.
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    ]
+    _write(folder / "modules.json", modules)
+    _write(
+        folder / "sentence_bert_config.json", {"max_seq_length": encoder.max_length, "do_lower_case": False}
+    )
+    versions = {"__version__": {"sentence_transformers": "2.2.2"}, "prompts": {}, "default_prompt_name": None}
+    _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
+    chosen = encoder.pooling.split("+")
+    modes = [_POOLING[name][0] for name in chosen]
+    pooling: dict[str, Any] = {"word_embedding_dimension": encoder.model.config.hidden_size}
+    pooling |= {flag: name in chosen for name, (_, flag) in _POOLING.items()}
+    pooling |= {"pooling_mode": modes[0] if len(modes) == 1 else modes}
+    (folder / "1_Pooling").mkdir()
+    _write(folder / "1_Pooling" / "config.json", pooling)
+
+
+def write_card(folder: Path, facts: dict[str, Any]) -> None:
+    """Write the model's README.md from the facts of its run.
+
+    Parameters
+    ----------
+    facts
+        `name`, `command`, `encoder`, `data` (stage name to SHA-256), `recipe` (settings), `scores` (name to
+        list over seeds), `seeds`, `pooling`, `steps`; what is absent is left out.
+    """
+    recipe = facts["recipe"]
+    lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity", "tags:"]
+    lines += [
+        "- sentence-similarity",
+        "- feature-extraction",
+        "language: en",
+        "---",
+        "",
+        f"# {facts['name']}",
+        "",
+    ]
+    lines += [recipe.get("description", ""), "", "| | |", "|---|---|"]
+    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {facts['pooling']} |"]
+    lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
+    lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
+    lines += [
+        "",
+        f"## Scores over seeds {', '.join(map(str, facts['seeds']))}",
+        "",
+        "| | mean | sd | each |",
+        "|---|---|---|---|",
+    ]
+    for name, values in facts["scores"].items():
+        mean, deviation = mean_and_deviation(values)
+        lines.append(
+            f"| {name} | {mean:.4f} | {deviation} | {', '.join(f'{value:.4f}' for value in values)} |"
+        )
+    lines += ["", "## Settings", "", "| | |", "|---|---|"]
+    lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
+    lines += [
+        "",
+        "Load it with `SentenceTransformer(folder)`, or `AutoModel.from_pretrained(folder)` and the pooling",
+        "named above.",
+        "",
+    ]
+    (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def mean_and_deviation(values: list[float]) -> tuple[float, str]:
+    """Mean, and sample standard deviation as text; a dash where one value has none."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, "–"
+    return mean, f"{(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5:.4f}"
+
+
+def _distinct(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Tensors by name; of tensors that share memory only the first, as safetensors requires."""
+    seen: set[int] = set()
+    result = {}
+    for name, tensor in model.state_dict().items():
+        if tensor.data_ptr() not in seen or not tensor.numel():
+            result[name] = tensor
+            seen.add(tensor.data_ptr())
+    return result
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2, default=str) + "\n", encoding="utf-8")

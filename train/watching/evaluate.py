@@ -1,0 +1,80 @@
+"""The score watched while training: STS-B dev, or retrieval of held-out pairs where there is no STS-B."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from augment_cli.store.store import Store
+from eval.encoding.encoder import Encoder
+from eval.measures.geometry import alignment, uniformity
+from eval.protocols.sts import cosine, stsb
+from train.data.order import is_held_out, row_groups
+
+PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
+Evaluate = Callable[[Encoder], dict[str, float]]
+
+
+def has_stsb(data: Path | None) -> bool:
+    """Whether the data folder holds STS-B."""
+    return data is not None and (data / "sts" / "stsb.tsv.gz").is_file()
+
+
+def stsb_dev(data: Path) -> Evaluate:
+    """Spearman correlation on STS-B dev (1,500 pairs), in [-1, 1]."""
+    return lambda encoder: {"stsb_dev": float(np.nan_to_num(stsb(encoder.encode, data, "dev").spearman))}
+
+
+def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Pairs of held-out rows: a text and its positive, or the text's two halves where there is none.
+
+    Parameters
+    ----------
+    fraction
+        Share of rows held out of training.
+    stages
+        Positive stages, tried in order.
+    """
+    pairs: list[tuple[str, str]] = []
+    for group in row_groups(store.parts):
+        columns = ["row_id", "text"]
+        corpus = store.read_part("corpus", group.part, columns, [group.index])
+        chosen = np.flatnonzero(is_held_out(corpus["row_id"].to_numpy(), fraction))
+        texts = corpus["text"].take(chosen).to_pylist()
+        others = [
+            store.read_part(stage, group.part, columns, [group.index])["text"].take(chosen).to_pylist()
+            for stage in stages
+        ]
+        for row, text in enumerate(texts):
+            positive = next((column[row] for column in others if column[row] is not None), None)
+            words = text.split()
+            if positive is not None:
+                pairs.append((text, positive))
+            elif len(words) >= 8:  # shorter halves say too little to find each other by
+                pairs.append((" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])))
+            if len(pairs) == PAIRS:
+                return pairs
+    return pairs
+
+
+def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
+    """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity."""
+
+    def evaluate(encoder: Encoder) -> dict[str, float]:
+        vectors = encoder.encode([text for pair in pairs for text in pair])
+        first, second = vectors[::2], vectors[1::2]
+        nearest = np.argmax(_unit(first) @ _unit(second).T, axis=1)
+        return {
+            "pair_retrieval": float((nearest == np.arange(len(pairs))).mean()) if pairs else 0.0,
+            "alignment": alignment(first, second),
+            "uniformity": uniformity(vectors),
+            "pair_cosine": float(cosine(first, second).mean()) if pairs else 0.0,
+        }
+
+    return evaluate
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
