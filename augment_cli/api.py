@@ -1,4 +1,4 @@
-"""The Python interface, for notebooks and scripts; the commands do the same through `pipeline`."""
+"""The Python interface, for notebooks and scripts; the commands do the same through `Session`."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def ingest_corpus(
         As in `IngestOptions`: text_column, id_column, limit, max_characters, part_rows.
     """
     entries = [corpus] if isinstance(corpus, str | Path) else list(corpus)
-    with Session(store) as pipeline:
-        pipeline.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
-        return report_of(pipeline.store)
+    with Session(store) as session:
+        session.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
+        return report_of(session.store)
 
 
 def fit(
     store: str | Path = "store", *, name: str | None = None, jobs: int | None = None, **options: Any
 ) -> Store:
     """Fit TF-IDF on a store's corpus; `**options` as in `FitOptions` (tokenizer, min_df, stages)."""
-    with Session(store, Engine.for_this_machine(jobs)) as pipeline:
-        pipeline.ingest()
-        pipeline.fit(FitOptions(**options), name)
-        return pipeline.store
+    with Session(store, Engine.for_this_machine(jobs)) as session:
+        session.ingest()
+        session.fit(FitOptions(**options), name)
+        return session.store
 
 
 def parse(
@@ -87,10 +87,10 @@ def parse(
     jobs : int, optional
         Worker processes; one for each core by default.
     """
-    with Session(store, Engine.for_this_machine(jobs)) as made:
-        made.ingest()
-        made.parse(pipeline, name)
-        return made.store
+    with Session(store, Engine.for_this_machine(jobs)) as session:
+        session.ingest()
+        session.parse(pipeline, name)
+        return session.store
 
 
 def run(
@@ -124,10 +124,10 @@ def run(
         Ready to be read.
     """
     augmentation_run = make_run(name, **parameters)
-    with Session(store, Engine.for_this_machine(jobs)) as pipeline:
-        pipeline.ingest()
-        pipeline.augment(augmentation_run, stage, draws)
-        return pipeline.store
+    with Session(store, Engine.for_this_machine(jobs)) as session:
+        session.ingest()
+        session.augment(augmentation_run, stage, draws)
+        return session.store
 
 
 def augment(

@@ -1,4 +1,7 @@
-"""What a command needs done: the earlier stages that are missing, then its own. Commands and API use it."""
+"""A store opened to make stages in it: the earlier ones that are missing, then the one asked for.
+
+The commands and the Python interface both work through a `Session`.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ class StageResult:
 class Session:
     """A store, an engine and a reporter, with one method for each kind of stage.
 
-    Used inside `with pipeline:`, which holds the store's lock.
+    Used as `with Session(…) as session:`, which holds the store's lock.
 
     Parameters
     ----------
@@ -205,7 +208,7 @@ class Session:
     ) -> list[str]:
         """Make `draws` independent draws of an augmentation, and before it what it needs.
 
-        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the pipeline's end.
+        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the session's end.
         """
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")

@@ -54,15 +54,15 @@ def prepare(folder: Path, texts: list[str]) -> Path:
     """A store with the sentences as its corpus, in parts of half of them."""
     folder.mkdir()
     (folder / "in.txt").write_text("\n".join(texts) + "\n", "utf-8")
-    with Session(folder / "store", Engine(1)) as stages:
-        stages.ingest([folder / "in.txt"], IngestOptions(part_rows=-(-len(texts) // 2)), max_rejects=1)
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(part_rows=-(-len(texts) // 2)), max_rejects=1)
     return folder / "store"
 
 
 def parse(store: Path, pipeline: str | None) -> None:
     """The stage, with two workers."""
-    with Session(store, Engine(2)) as stages:
-        stages.parse(pipeline)
+    with Session(store, Engine(2)) as session:
+        session.parse(pipeline)
 
 
 def main() -> None:
@@ -96,10 +96,10 @@ def main() -> None:
                 seconds = timed(work)
                 wall[name] += seconds[0]
                 cpu[name] += seconds[1]
-            with Session(store, Engine(1)) as stages:
-                parts = stages.store.stage("parses").parts.values()
+            with Session(store, Engine(1)) as session:
+                parts = session.store.stage("parses").parts.values()
                 words += sum(part.statistics["tokens"] for part in parts)
-                rows += stages.store.rows
+                rows += session.store.rows
                 size += sum(part.bytes for part in parts)
 
     load = os.getloadavg()[0]

@@ -1,4 +1,4 @@
-"""Build the command of an augmentation from its card: one option for each parameter."""
+"""Build the command of an augmentation from its descriptor: one option for each parameter."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from augment_cli.store.schema import PART_ROWS
 
 def make_command(name: str) -> Callable[..., None]:
     """A function with the signature that Typer turns into the augmentation's command."""
-    card = augmentations.get(name)
-    own = {item.name: item for item in dataclasses.fields(card.parameters)}
+    descriptor = augmentations.get(name)
+    own = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
 
     def command(**values: Any) -> None:
         parameters = {key: values.pop(key) for key in own}
@@ -32,21 +32,22 @@ def make_command(name: str) -> Callable[..., None]:
         run_augmentation(make_run(name, **chosen, **parameters), **values)
 
     signature = inspect.Signature(
-        [*map(_option_of, own.values()), *_common_options(card.needs, "parts_of_speech" in own)]
+        [*map(_option_of, own.values()), *_common_options(descriptor.needs, "parts_of_speech" in own)]
     )
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {item.name: item.annotation for item in signature.parameters.values()}
     command.__name__ = name
-    command.__doc__ = help_of(name, card)
+    command.__doc__ = help_of(name, descriptor)
     return guarded(command)
 
 
-def help_of(name: str, card: Augmentation) -> str:
+def help_of(name: str, descriptor: Augmentation) -> str:
     """Help text: summary, what it makes, the paper, examples."""
-    examples = "".join(f"\n\n    {line}" for line in card.examples)
+    examples = "".join(f"\n\n    {line}" for line in descriptor.examples)
     return (
-        f"{augmentations.summary(name)}\n\nMakes a stage of {card.kind}s, and before it whatever is missing. "
-        f"Source: {card.paper}.\n\n\b\nExamples:{examples}"
+        f"{augmentations.summary(name)}\n\n"
+        f"Makes a stage of {descriptor.kind}s, and before it whatever is missing. "
+        f"Source: {descriptor.paper}.\n\n\b\nExamples:{examples}"
     )
 
 
@@ -136,14 +137,14 @@ def run_augmentation(
         return
     chosen = None if parts is None else parse_parts(parts)
     engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
-        stages.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
+    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as session:
+        session.ingest(corpus, ingest_options, strict=strict, max_rejects=max_rejects)
         if pipeline is not None:
-            stages.parse(pipeline, run.parses)
-        folders = stages.augment(run, stage, draws, chosen)
-        views.show_run(stages.store, stages.results, as_json)
-        if not as_json and all(stages.store.has(folder) for folder in folders):
-            views.show_hints(stages.store, folders)
+            session.parse(pipeline, run.parses)
+        folders = session.augment(run, stage, draws, chosen)
+        views.show_run(session.store, session.results, as_json)
+        if not as_json and all(session.store.has(folder) for folder in folders):
+            views.show_hints(session.store, folders)
 
 
 def parse_parts(text: str) -> set[int]:

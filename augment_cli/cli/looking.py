@@ -137,16 +137,16 @@ def list_augmentations(as_json: options.Json = False) -> None:
     from augment_cli import augmentations
     from augment_cli.cli import views
 
-    cards = {name: augmentations.get(name) for name in augmentations.names()}
+    descriptors = {name: augmentations.get(name) for name in augmentations.names()}
     entries = [
         {
             "name": name,
-            "kind": card.kind,
-            "needs": sorted(card.needs),
+            "kind": descriptor.kind,
+            "needs": sorted(descriptor.needs),
             "summary": augmentations.summary(name),
-            "paper": card.paper,
+            "paper": descriptor.paper,
         }
-        for name, card in cards.items()
+        for name, descriptor in descriptors.items()
     ]
     if as_json:
         views.print_json(entries)

@@ -1,4 +1,4 @@
-"""Commands that fill a store, each a thin layer over `pipeline`."""
+"""Commands that fill a store, each a thin layer over `Session`."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def ingest(
         split_sentences,
         deduplicate,
     )
-    with Session(store, reporter=ConsoleReporter()) as pipeline:
-        pipeline.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
-        views.show_run(pipeline.store, pipeline.results, as_json)
+    with Session(store, reporter=ConsoleReporter()) as session:
+        session.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        views.show_run(session.store, session.results, as_json)
 
 
 @app.command()
@@ -95,10 +95,10 @@ def fit(
     from augment_cli.tfidf.fit import FitOptions
 
     wanted = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
-        pipeline.ingest(corpus)
-        pipeline.fit(wanted, name)
-        views.show_run(pipeline.store, pipeline.results, as_json)
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+        session.ingest(corpus)
+        session.fit(wanted, name)
+        views.show_run(session.store, session.results, as_json)
 
 
 @app.command()
@@ -149,10 +149,10 @@ def parse(
         return
     chosen = None if parts is None else parse_parts(parts)
     engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as stages:
-        stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
-        stages.parse(pipeline, name, chosen)
-        views.show_run(stages.store, stages.results, as_json)
+    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as session:
+        session.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        session.parse(pipeline, name, chosen)
+        views.show_run(session.store, session.results, as_json)
 
 
 @app.command("run")
@@ -201,24 +201,24 @@ def run_recipe(
         plan = plan_run(store, corpus, wanted, [(item.run, item.stage, item.draws) for item in runs])
         views.show_plan(plan, as_json)
         return
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as stages:
-        stages.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+        session.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
         # First of all, where one of them would read the parse if it were there, and another makes it.
         first = [item.run for item in runs if item.run.parses is None and item.run.may_read_parses]
         is_sure = any("parses" in run.needs for run in first)
         if first and (pipeline is not None or (is_sure and len({run.needs for run in first}) > 1)):
-            stages.parse(pipeline)
+            session.parse(pipeline)
         folders, missing = [], []
         for item in runs:
             try:
-                folders += stages.augment(item.run, item.stage, item.draws)
+                folders += session.augment(item.run, item.stage, item.draws)
             except MissingError as error:  # a model that is not here; the others need not wait for it
                 if "model" not in item.run.needs:
                     raise
                 missing.append(f"{item.stage}: {error}")
-        views.show_run(stages.store, stages.results, as_json)
+        views.show_run(session.store, session.results, as_json)
         if not as_json:
-            views.show_hints(stages.store, folders)
+            views.show_hints(session.store, folders)
         if missing:
             advice = (
                 "in a recipe, --set STAGE.model=FOLDER names a model, --set STAGE.allow_download=true gets it"

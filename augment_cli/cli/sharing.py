@@ -78,9 +78,9 @@ def pack(
     if recipe is not None:
         wanted |= read_pack_recipe(recipe)
     Store.open(store)  # there must be one
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as pipeline:
-        pipeline.pack(choose(pipeline.store, **wanted), name)  # type: ignore[arg-type]
-        views.show_run(pipeline.store, pipeline.results, as_json)
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+        session.pack(choose(session.store, **wanted), name)  # type: ignore[arg-type]
+        views.show_run(session.store, session.results, as_json)
 
 
 @app.command()

@@ -82,8 +82,8 @@ def _configuration(stage: Stage) -> Iterable[str]:
 def _what(stage: Stage) -> str:
     maker = stage.settings["stage"]
     if maker in augmentations.names():
-        card = augmentations.get(maker)
-        return f"{augmentations.summary(maker)} Source: {card.paper}."
+        descriptor = augmentations.get(maker)
+        return f"{augmentations.summary(maker)} Source: {descriptor.paper}."
     known = {
         "corpus": "the sentences",
         "rejects": "lines that are no sentences, and why",

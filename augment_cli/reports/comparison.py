@@ -77,11 +77,11 @@ def compare(
         sample = [row for row in sample_rows(store, name, rows) if row["text"] is not None]
         before, after = [row["original"] for row in sample], [row["text"] for row in sample]
         ratios = [len(text) / len(original) for original, text in zip(before, after, strict=True)]
-        card = augmentations.get(numbers["made_by"])
+        descriptor = augmentations.get(numbers["made_by"])
         entry = {
             "stage": name,
-            "augmentation": card.name,
-            "meaning": meaning_of(card),
+            "augmentation": descriptor.name,
+            "meaning": meaning_of(descriptor),
             "rows": numbers["rows"],
             "changed_share": numbers["changed_share"],
             "edits_per_changed_row": numbers["edits_per_changed_row"],
@@ -131,13 +131,13 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     it cannot be made again from what the stage says: it runs a model, or a parameter names a file.
     """
     stage = store.stage(name)
-    card = augmentations.get(stage.settings["stage"])
-    if "model" in card.needs:
+    descriptor = augmentations.get(stage.settings["stage"])
+    if "model" in descriptor.needs:
         return None
-    own = {item.name for item in dataclasses.fields(card.parameters)}
+    own = {item.name for item in dataclasses.fields(descriptor.parameters)}
     parameters = {key: value for key, value in stage.settings["parameters"].items() if key in own}
     try:
-        run = make_run(card.name, **parameters, seed=stage.settings["seed"])
+        run = make_run(descriptor.name, **parameters, seed=stage.settings["seed"])
         prepared = run.augmentation.prepare(run.parameters, run.resources(store))
     except UsageError:
         return None
@@ -147,7 +147,7 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
             prepared(batch)  # tables of words are loaded at the first call
             warm = True
         start = time.process_time()
-        as_table(card, batch, prepared(batch))
+        as_table(descriptor, batch, prepared(batch))
         spent += time.process_time() - start
         rows += len(batch)
         if spent > seconds:

@@ -71,9 +71,9 @@ def _need(what: str, need: str) -> dict[str, Any]:
 
 def _missing_model(name: str) -> str | None:
     """What an augmentation's default model lacks on this machine, or None."""
-    card = augmentations.get(name)
+    descriptor = augmentations.get(name)
     try:
-        card.uses(card.parameters(), Resources(0, 0))
+        descriptor.uses(descriptor.parameters(), Resources(0, 0))
     except UserError as error:
         return str(error).partition(": ")[0].removeprefix("--")
     return None
@@ -81,15 +81,15 @@ def _missing_model(name: str) -> str | None:
 
 def _augmentation(name: str) -> dict[str, Any]:
     try:
-        card = augmentations.get(name)
+        descriptor = augmentations.get(name)
     except ImportError as error:
         get = "pip install 'augment-cli[dev]'"
         return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
-    needs = card.needs
+    needs = descriptor.needs
     found = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
     if "parses" in needs:  # what inflects on the parse
-        found.append(_packages(name, card.libraries, _NEEDS["parses"][1]))
-    if hasattr(card.parameters(), "vectors"):
+        found.append(_packages(name, descriptor.libraries, _NEEDS["parses"][1]))
+    if hasattr(descriptor.parameters(), "vectors"):
         get = f"augment-cli {name} --vectors FILE, with your own GloVe or word2vec vectors"
         found.append({"missing": ["word vectors"], "get": get})
     missing = [package for entry in found for package in entry["missing"]]

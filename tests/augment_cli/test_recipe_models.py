@@ -27,10 +27,10 @@ def changes(model):
 @pytest.mark.parametrize("name", ["augcse-8", "augcse-16"])
 def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
     runs = recipe.load(name, changes(model))
-    with Session(store_path, Engine(1)) as pipeline:
+    with Session(store_path, Engine(1)) as session:
         for run in runs:
-            pipeline.augment(run.run, run.stage)
-        made = [result.stage for result in pipeline.results]
+            session.augment(run.run, run.stage)
+        made = [result.stage for result in session.results]
     assert made.count("parses") == 1
     store = Store.open(store_path)
     assert verify(store) == []
@@ -45,10 +45,10 @@ def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
 def test_running_a_set_again_makes_nothing(model, store_path):
     runs = recipe.load("augcse-8", changes(model))
     for attempt in range(2):
-        with Session(store_path, Engine(1)) as pipeline:
+        with Session(store_path, Engine(1)) as session:
             for run in runs:
-                pipeline.augment(run.run, run.stage)
-            assert any(result.was_made for result in pipeline.results) == (attempt == 0)
+                session.augment(run.run, run.stage)
+            assert any(result.was_made for result in session.results) == (attempt == 0)
 
 
 def test_a_model_that_is_not_here_keeps_none_of_the_others(store_path, tmp_path):

@@ -16,9 +16,9 @@ def made_store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     lines = [f"the river number {n} flows by house {n * n}" for n in range(60)]
     (folder / "in.txt").write_text("\n".join([*lines, "a\x00b", ""]))
-    with Session(folder / "store", Engine(1)) as pipeline:
-        pipeline.ingest([folder / "in.txt"], IngestOptions(part_rows=20), max_rejects=1)
-        pipeline.augment(make_run("una", radius=4), draws=2)
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(part_rows=20), max_rejects=1)
+        session.augment(make_run("una", radius=4), draws=2)
     return folder / "store"
 
 

@@ -40,6 +40,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 def store_path(tmp_path: Path) -> Path:
     """A store of 60 sentences in three parts."""
     (tmp_path / "in.txt").write_text("\n".join(tiny_models.SENTENCES) + "\n")
-    with Session(tmp_path / "store", Engine(1)) as pipeline:
-        pipeline.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=25))
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=25))
     return tmp_path / "store"

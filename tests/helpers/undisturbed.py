@@ -19,11 +19,11 @@ LINES = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(20)]
 
 def run_all(store: Path, corpus: Path, engine: Engine | None = None) -> None:
     """Ingest, fit, UNA, pack, card: all that writes."""
-    with Session(store, engine or Engine(1)) as pipeline:
-        pipeline.ingest([corpus], IngestOptions(part_rows=12), max_rejects=1)
-        pipeline.augment(make_run("una", radius=5))
-        pipeline.pack(choose(pipeline.store))
-        write_card(pipeline.store, "Herons", "cc0-1.0", "en")
+    with Session(store, engine or Engine(1)) as session:
+        session.ingest([corpus], IngestOptions(part_rows=12), max_rejects=1)
+        session.augment(make_run("una", radius=5))
+        session.pack(choose(session.store))
+        write_card(session.store, "Herons", "cc0-1.0", "en")
 
 
 def contents(store: Path) -> dict[str, str]:

@@ -76,10 +76,10 @@ def folder(tmp_path_factory):
     # A tenth of the sample: the examples are to work, not to work long.
     few = folder / "few.txt"
     few.write_text("".join(SAMPLE.read_text("utf-8").splitlines(keepends=True)[:140]), "utf-8")
-    with Session(folder / "store", Engine(1)) as pipeline:
-        pipeline.ingest([few])
-        pipeline.fit()
-        pipeline.augment(make_run("una", beta=0.5, radius=5))
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([few])
+        session.fit()
+        session.augment(make_run("una", beta=0.5, radius=5))
     few.unlink()
     return folder
 

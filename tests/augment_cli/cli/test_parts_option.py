@@ -18,10 +18,10 @@ from augment_cli.store.store import Store
 @pytest.fixture
 def store_path(tmp_path):
     (tmp_path / "in.txt").write_text("".join(f"the heron of river {n}\n" for n in range(60)))
-    with Session(tmp_path / "store", Engine(1)) as pipeline:
-        pipeline.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=10))
-        pipeline.fit()
-        pipeline.augment(make_run("una", radius=5), "expected")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions(part_rows=10))
+        session.fit()
+        session.augment(make_run("una", radius=5), "expected")
     return tmp_path / "store"
 
 
@@ -34,8 +34,8 @@ def test_an_array_of_processes_at_once(store_path):
     ]
     assert [process.wait(timeout=120) for process in running] == [0, 0, 0]
     assert sorted(Store.open(store_path).stage("una").parts) == [0, 1, 2, 3, 4]
-    with Session(store_path, Engine(1), shared=True) as pipeline:
-        pipeline.augment(make_run("una", radius=5), parts={5})
+    with Session(store_path, Engine(1), shared=True) as session:
+        session.augment(make_run("una", radius=5), parts={5})
     store = Store.open(store_path)
     assert store.read("una").equals(store.read("expected"))
     assert verify(store) == []

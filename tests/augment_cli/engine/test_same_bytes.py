@@ -25,11 +25,11 @@ def corpus_file(tmp_path_factory):
 
 
 def make(path, corpus, engine, parts=None):
-    with Session(path, engine) as pipeline:
-        pipeline.ingest([corpus], IngestOptions(part_rows=20))
-        pipeline.fit()
+    with Session(path, engine) as session:
+        session.ingest([corpus], IngestOptions(part_rows=20))
+        session.fit()
         for chosen in parts or [None]:
-            pipeline.augment(make_run("una", radius=5), draws=2, parts=chosen)
+            session.augment(make_run("una", radius=5), draws=2, parts=chosen)
     return digests(path)
 
 

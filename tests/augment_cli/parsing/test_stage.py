@@ -31,8 +31,8 @@ def digests(path):
 
 
 def ingested(path, parsed_corpus_file, rows=1_100):
-    with Session(path, Engine(1)) as stages:
-        stages.ingest([parsed_corpus_file], IngestOptions(part_rows=rows))
+    with Session(path, Engine(1)) as session:
+        session.ingest([parsed_corpus_file], IngestOptions(part_rows=rows))
     return path
 
 
@@ -40,9 +40,9 @@ def ingested(path, parsed_corpus_file, rows=1_100):
 def made(tmp_path_factory, parsed_corpus_file, pipeline):
     """A store with two parts of parses: 1,100 rows in two pieces, and 300 rows in one."""
     path = ingested(tmp_path_factory.mktemp("made") / "store", parsed_corpus_file)
-    with Session(path, Engine(1)) as stages:
-        stages.parse(pipeline)
-        assert [(one.stage, one.was_made) for one in stages.results] == [("parses", True)]
+    with Session(path, Engine(1)) as session:
+        session.parse(pipeline)
+        assert [(one.stage, one.was_made) for one in session.results] == [("parses", True)]
     assert verify(Store.open(path)) == []
     return path
 
@@ -78,8 +78,8 @@ def test_settings_name_the_pipeline_but_no_place(made, pipeline):
 
 @pytest.mark.parametrize("engine", [Engine(2), Engine(2, "threading")], ids=["processes", "threads"])
 def test_same_bytes_with_any_workers(made, parsed_corpus_file, pipeline, tmp_path, engine):
-    with Session(ingested(tmp_path / "store", parsed_corpus_file), engine) as stages:
-        stages.parse(pipeline)
+    with Session(ingested(tmp_path / "store", parsed_corpus_file), engine) as session:
+        session.parse(pipeline)
     assert digests(tmp_path / "store") == digests(made)
 
 
@@ -104,8 +104,8 @@ class Progress:
 
 def test_progress_within_a_part(parsed_corpus_file, pipeline, tmp_path):
     progress = Progress()
-    with Session(ingested(tmp_path / "store", parsed_corpus_file, 50_000), Engine(1), progress) as stages:
-        stages.parse(pipeline)
+    with Session(ingested(tmp_path / "store", parsed_corpus_file, 50_000), Engine(1), progress) as session:
+        session.parse(pipeline)
     assert (progress.rows, progress.calls) == (1_400, [1_024, 376])
 
 
@@ -131,11 +131,11 @@ def test_an_ended_run_loses_only_the_piece_in_work(
     path = ingested(tmp_path / "store", parsed_corpus_file)
     with monkeypatch.context() as patch:
         stop_after(pieces, patch)
-        with Session(path, Engine(1)) as stages, pytest.raises(StoppedError):
-            stages.parse(pipeline)
+        with Session(path, Engine(1)) as session, pytest.raises(StoppedError):
+            session.parse(pipeline)
     progress = Progress()
-    with Session(path, Engine(1), progress) as stages:
-        stages.parse(pipeline)
+    with Session(path, Engine(1), progress) as session:
+        session.parse(pipeline)
     assert progress.calls == [1_024, 76, 300][pieces:]
     assert progress.rows == sum(progress.calls)
     assert digests(path) == digests(made) and verify(Store.open(path)) == []
@@ -148,11 +148,11 @@ def test_a_part_whose_pieces_are_all_there_is_only_joined(
     path = ingested(tmp_path / "store", parsed_corpus_file)
     with monkeypatch.context() as patch:
         patch.setattr(Store, "commit", lambda self, pending: (_ for _ in ()).throw(StoppedError()))
-        with Session(path, Engine(1)) as stages, pytest.raises(StoppedError):
-            stages.parse(pipeline)
+        with Session(path, Engine(1)) as session, pytest.raises(StoppedError):
+            session.parse(pipeline)
     progress = Progress()
-    with Session(path, Engine(1), progress) as stages:
-        stages.parse(pipeline)
+    with Session(path, Engine(1), progress) as session:
+        session.parse(pipeline)
     assert progress.calls == [300]
     assert digests(path) == digests(made)
 
@@ -163,8 +163,8 @@ def test_a_damaged_or_foreign_piece_is_made_again(
     path = ingested(tmp_path / "store", parsed_corpus_file)
     settings = {}
     for folder in (other_pipeline, pipeline):
-        with Session(path, Engine(1)) as stages:
-            work = parsing.begin(stages.store, find_pipeline(folder), "parses")
+        with Session(path, Engine(1)) as session:
+            work = parsing.begin(session.store, find_pipeline(folder), "parses")
             parsing.parse_piece(path, "parses", 0, 0, work.source, work.settings)
             settings[folder] = work.settings
     store = Store.open(path)
@@ -173,41 +173,41 @@ def test_a_damaged_or_foreign_piece_is_made_again(
     whole = (mine / "piece-00000.parquet").read_bytes()
     for spoiled in (whole[:-100], b"", (foreign / "piece-00000.parquet").read_bytes()):
         (mine / "piece-00000.parquet").write_bytes(spoiled)
-        with Session(path, Engine(1)) as stages:
-            assert parsing.begin(stages.store, find_pipeline(pipeline), "parses").rows == 1_400
-    with Session(path, Engine(1)) as stages:
-        stages.parse(pipeline)
+        with Session(path, Engine(1)) as session:
+            assert parsing.begin(session.store, find_pipeline(pipeline), "parses").rows == 1_400
+    with Session(path, Engine(1)) as session:
+        session.parse(pipeline)
     assert digests(path) == digests(made)
 
 
 def test_a_deleted_part_is_made_anew(made, store, pipeline):
     (store / "parses" / "part-00001.parquet").unlink()
     progress = Progress()
-    with Session(store, Engine(1), progress) as stages:
-        stages.parse(pipeline)
+    with Session(store, Engine(1), progress) as session:
+        session.parse(pipeline)
     assert progress.calls == [300] and digests(store) == digests(made)
 
 
 def test_some_parts_only(made, parsed_corpus_file, pipeline, tmp_path):
     path = ingested(tmp_path / "store", parsed_corpus_file)
     for chosen in ({1}, {0}):
-        with Session(path, Engine(1), shared=True) as stages:
-            stages.parse(pipeline, parts=chosen)
+        with Session(path, Engine(1), shared=True) as session:
+            session.parse(pipeline, parts=chosen)
     assert digests(path) == digests(made)
-    with Session(path, Engine(1), shared=True) as stages, pytest.raises(UsageError, match="no part 2"):
-        stages.parse(pipeline, parts={2})
+    with Session(path, Engine(1), shared=True) as session, pytest.raises(UsageError, match="no part 2"):
+        session.parse(pipeline, parts={2})
 
 
 def test_another_pipeline_is_refused_and_the_key_is_named(store, other_pipeline):
     before = digests(store)
     with (
-        Session(store, Engine(1)) as stages,
+        Session(store, Engine(1)) as session,
         pytest.raises(MixError, match=r"made with resources\.pipeline = .* --parses NAME"),
     ):
-        stages.parse(other_pipeline)
-    with Session(store, Engine(1)) as stages:
-        stages.parse(other_pipeline, "other")
-        assert stages.store.has("parses-other")
+        session.parse(other_pipeline)
+    with Session(store, Engine(1)) as session:
+        session.parse(other_pipeline, "other")
+        assert session.store.has("parses-other")
     assert digests(store) == before and verify(Store.open(store)) == []
 
 
@@ -235,8 +235,8 @@ def test_a_stage_begun_with_a_folder_asks_for_it_again(store, pipeline):
     ):
         find_again(settings)
     (store / "parses" / "part-00001.parquet").unlink()
-    with Session(store, Engine(1)) as stages, pytest.raises(MissingError, match="name its folder"):
-        stages.parse()
+    with Session(store, Engine(1)) as session, pytest.raises(MissingError, match="name its folder"):
+        session.parse()
 
 
 def test_the_example_of_the_docs_works(made):
@@ -256,8 +256,8 @@ def undisturbed(pipeline, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kills")
     (folder / "in.txt").write_text("".join(f"The heron of river {n} waits.\n" for n in range(4_000)))
     shutil.copytree(ingested(folder / "store", folder / "in.txt", 2_000), folder / "whole")
-    with Session(folder / "whole", Engine(1)) as stages:
-        stages.parse(pipeline)
+    with Session(folder / "whole", Engine(1)) as session:
+        session.parse(pipeline)
     return folder / "store", digests(folder / "whole")
 
 

@@ -21,11 +21,11 @@ TEXTS = ["The old ferry crossed the wide river.", "River.", "It is not late, but
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("compared")
     (folder / "corpus.txt").write_text("\n".join(TEXTS) + "\n", "utf-8")
-    with Session(folder / "store", Engine(1)) as pipeline:
-        pipeline.ingest([folder / "corpus.txt"])
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "corpus.txt"])
         for name in ("word-deletion", "negation-removal"):
-            pipeline.augment(make_run(name))
-        return pipeline.store
+            session.augment(make_run(name))
+        return session.store
 
 
 def test_the_table_holds_what_the_stages_hold(store: Store) -> None:
@@ -73,14 +73,14 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
             originals.extend(texts)
             return np.ones((len(texts), 1))
 
-        with Session(tmp_path / f"store{rows}", Engine(1)) as pipeline:
-            pipeline.ingest([tmp_path / "corpus.txt"], IngestOptions(part_rows=rows))
+        with Session(tmp_path / f"store{rows}", Engine(1)) as session:
+            session.ingest([tmp_path / "corpus.txt"], IngestOptions(part_rows=rows))
             names = ["crop", "random-swap"][:: 1 if rows == 7 else -1]
             for name in names:
-                pipeline.augment(make_run(name))
-            comparison.compare(pipeline.store, names, rows=10, encode=letters)
+                session.augment(make_run(name))
+            comparison.compare(session.store, names, rows=10, encode=letters)
         # Each original is scored once, though two stages have changed it.
-        plain = [text for text in originals if text in set(pipeline.store.read("corpus")["text"].to_pylist())]
+        plain = [text for text in originals if text in set(session.store.read("corpus")["text"].to_pylist())]
         assert len(plain) == len(set(plain)) == 10
         seen[rows] = sorted(plain)
     assert seen[7] == seen[100]
@@ -88,10 +88,10 @@ def test_the_sample_is_a_pure_function_of_the_store(tmp_path: Path) -> None:
 
 def test_a_store_without_augmentations_says_so(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("River.\n")
-    with Session(tmp_path / "store", Engine(1)) as pipeline:
-        pipeline.ingest([tmp_path / "corpus.txt"])
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "corpus.txt"])
         with pytest.raises(UsageError, match="no augmentation"):
-            comparison.compare(pipeline.store)
+            comparison.compare(session.store)
 
 
 def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:

@@ -34,10 +34,10 @@ def store(pipeline, tmp_path_factory):
     """A store of two parts with its parses."""
     folder = tmp_path_factory.mktemp("readers")
     (folder / "in.txt").write_text("\n".join(LINES) + "\n", "utf-8")
-    with Session(folder / "store", Engine(1)) as stages:
-        stages.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
-        stages.parse(pipeline)
-        return stages.store
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+        session.parse(pipeline)
+        return session.store
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def shipped(pipeline, monkeypatch):
 
 @pytest.mark.parametrize("name", READERS)
 def test_stored_and_in_memory_are_the_same(name, store, pipeline):
-    with Session(store.path, Engine(1)) as stages:
-        stages.augment(make_run(name))
-        stored = stages.store.read(name)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run(name))
+        stored = session.store.read(name)
     table = augment_cli.augment(LINES, name, store=store, pipeline=pipeline)
     assert stored.equals(table.drop_columns(["original"]))
 
@@ -85,21 +85,21 @@ def test_in_memory_the_stores_pipeline_or_none(store, pipeline, other_pipeline, 
 
 
 def test_other_parses_are_read_by_name(store, other_pipeline):
-    with Session(store.path, Engine(1)) as stages:
-        stages.parse(other_pipeline, "other")
-        stages.augment(make_run("pi", parses="other"), "pi-other", draws=1)
-        inputs = stages.store.stage("pi-other").settings["inputs"]
-        assert inputs["parses"] == stages.store.stage("parses-other").digest
-        assert inputs["parses"] != stages.store.stage("parses").digest
-        stages.store.remove("parses-other")
+    with Session(store.path, Engine(1)) as session:
+        session.parse(other_pipeline, "other")
+        session.augment(make_run("pi", parses="other"), "pi-other", draws=1)
+        inputs = session.store.stage("pi-other").settings["inputs"]
+        assert inputs["parses"] == session.store.stage("parses-other").digest
+        assert inputs["parses"] != session.store.stage("parses").digest
+        session.store.remove("parses-other")
 
 
 def test_parts_need_parses_that_are_there(store, shipped):
-    with Session(store.path, Engine(1), shared=True) as stages:
-        stages.augment(make_run("pi"), "pi-parts", parts={1})
-        assert stages.store.stage("pi-parts").parts.keys() == {1}
+    with Session(store.path, Engine(1), shared=True) as session:
+        session.augment(make_run("pi"), "pi-parts", parts={1})
+        assert session.store.stage("pi-parts").parts.keys() == {1}
         with pytest.raises(UsageError, match="run `augment-cli parse` first"):
-            stages.augment(make_run("pi", parses="new"), parts={1})
+            session.augment(make_run("pi", parses="new"), parts={1})
 
 
 def run(*arguments):

@@ -26,10 +26,10 @@ FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 60, "beams": 3}
 
 
 def make(path, run, jobs=1):
-    with Session(path, Engine(jobs)) as pipeline:
-        pipeline.ingest()
-        pipeline.augment(run)
-        return pipeline.store
+    with Session(path, Engine(jobs)) as session:
+        session.ingest()
+        session.augment(run)
+        return session.store
 
 
 def digests(path):
@@ -50,9 +50,9 @@ def expected(run, tmp_path_factory):
     """The bytes of an undisturbed run, in a store of its own."""
     folder = tmp_path_factory.mktemp("undisturbed")
     (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n")
-    with Session(folder / "store", Engine(1)) as pipeline:
-        pipeline.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
-        pipeline.augment(run)
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+        session.augment(run)
     return digests(folder / "store")
 
 
@@ -93,8 +93,8 @@ def test_a_dead_run_resumes_and_loses_one_batch(store_path, run, expected, monke
 
 @pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_the_same_bytes_with_two_workers(store_path, run, expected, backend):
-    with Session(store_path, Engine(2, backend)) as pipeline:
-        pipeline.augment(run)
+    with Session(store_path, Engine(2, backend)) as session:
+        session.augment(run)
     assert digests(store_path) == expected
 
 
@@ -203,11 +203,11 @@ def test_the_model_and_the_libraries_decide_reuse(store_path, run, model, monkey
 
 def test_parts_and_draws(store_path, model):
     run = make_run("mask-fill", model=model("bert"), precision="fp32", batch_tokens=60)
-    with Session(store_path, Engine(1), shared=True) as pipeline:
-        pipeline.augment(run, parts={1})
+    with Session(store_path, Engine(1), shared=True) as session:
+        session.augment(run, parts={1})
     assert sorted(Store.open(store_path).stage("mask-fill").parts) == [1]
-    with Session(store_path, Engine(1)) as pipeline:
-        pipeline.augment(run, draws=2)
+    with Session(store_path, Engine(1)) as session:
+        session.augment(run, draws=2)
     store = Store.open(store_path)
     assert store.read("mask-fill")["text"] != store.read("mask-fill.1")["text"]
     assert store.read("mask-fill")["row_id"].to_pylist() == list(range(60))
@@ -218,12 +218,12 @@ def test_una_on_original_and_paraphrase(store_path, run):
     """The paper's best setting: TF-IDF of both, negatives from the originals."""
     from augment_cli.tfidf.fit import FitOptions
 
-    with Session(store_path, Engine(1)) as pipeline:
-        pipeline.augment(run)
-        pipeline.fit(FitOptions(stages=("corpus", "paraphrase")), "both")
-        pipeline.fit(FitOptions(), None)
-        pipeline.augment(make_run("una", fit="both", radius="10%"))
-        store = pipeline.store
+    with Session(store_path, Engine(1)) as session:
+        session.augment(run)
+        session.fit(FitOptions(stages=("corpus", "paraphrase")), "both")
+        session.fit(FitOptions(), None)
+        session.augment(make_run("una", fit="both", radius="10%"))
+        store = session.store
     terms = {name: set(store.read(name)["term"].to_pylist()) for name in ("terms", "terms-both")}
     assert terms["terms"] < terms["terms-both"]
     texts = store.read("paraphrase")["text"].drop_null().to_pylist()

@@ -17,10 +17,10 @@ def bytes_of(path):
 
 
 def run_again(path, **parameters):
-    with Session(path, Engine(1)) as pipeline:
-        pipeline.ingest()
-        pipeline.augment(make_run("una", radius=4, **parameters), draws=2)
-        return {result.stage: result.was_made for result in pipeline.results}
+    with Session(path, Engine(1)) as session:
+        session.ingest()
+        session.augment(make_run("una", radius=4, **parameters), draws=2)
+        return {result.stage: result.was_made for result in session.results}
 
 
 def test_a_second_run_changes_nothing(store):
@@ -58,8 +58,8 @@ def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
     store.part_path("corpus", 1).unlink()
     with pytest.raises(UsageError, match="its corpus is unfinished; give the same --corpus again"):
         run_again(store.path)
-    with Session(store.path, Engine(1)) as pipeline:
-        pipeline.ingest([made_store.parent / "in.txt"], IngestOptions(part_rows=20), max_rejects=1)
+    with Session(store.path, Engine(1)) as session:
+        session.ingest([made_store.parent / "in.txt"], IngestOptions(part_rows=20), max_rejects=1)
     assert bytes_of(store.path) == before
 
 
@@ -103,8 +103,8 @@ def test_every_kind_of_difference_is_named(tmp_path, changes, key):
 
 
 def test_ingest_options_of_the_corpus_are_not_silently_ignored(store):
-    with Session(store.path, Engine(1)) as pipeline, pytest.raises(MixError, match=r"parameters\.limit"):
-        pipeline.ingest(None, IngestOptions(limit=5))
+    with Session(store.path, Engine(1)) as session, pytest.raises(MixError, match=r"parameters\.limit"):
+        session.ingest(None, IngestOptions(limit=5))
 
 
 def test_a_folder_with_other_files_is_no_store(tmp_path):

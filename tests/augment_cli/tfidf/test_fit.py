@@ -32,10 +32,10 @@ def make_store(tmp_path: Path) -> MakeStore:
     def make(sentences: list[str], part_rows: int = 50_000, name: str = "store", **options: object) -> Store:
         source = tmp_path / f"{name}.txt"
         source.write_text("\n".join(sentences) + "\n", "utf-8")
-        with Session(tmp_path / name, Engine(1)) as pipeline:
-            pipeline.ingest([source], IngestOptions(part_rows=part_rows))
-            pipeline.fit(FitOptions(**options))  # type: ignore[arg-type]
-            return pipeline.store
+        with Session(tmp_path / name, Engine(1)) as session:
+            session.ingest([source], IngestOptions(part_rows=part_rows))
+            session.fit(FitOptions(**options))  # type: ignore[arg-type]
+            return session.store
 
     return make
 
@@ -105,14 +105,14 @@ def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
 ) -> None:
     folder = tmp_path_factory.mktemp("ties")
     (folder / "corpus.txt").write_text("\n".join(sentences) + "\n", "utf-8")
-    with Session(folder / "store", Engine(1)) as pipeline:
-        pipeline.ingest([folder / "corpus.txt"], IngestOptions(part_rows=part_rows))
-        parts = list(range(len(pipeline.store.parts)))
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "corpus.txt"], IngestOptions(part_rows=part_rows))
+        parts = list(range(len(session.store.parts)))
         random.shuffle(parts)  # type: ignore[attr-defined]
         work = folder / "work"
         work.mkdir()
         for index in parts:
-            tfidf.count_part(pipeline.store.path, "corpus", index, "treebank", work, keep_tokens=True)
+            tfidf.count_part(session.store.path, "corpus", index, "treebank", work, keep_tokens=True)
         paths = [work / f"counts-corpus-{index:05d}.arrow" for index in sorted(parts)]
         terms, _ = tfidf.reduce_counts(paths, min_df=1)
     shutil.rmtree(folder)

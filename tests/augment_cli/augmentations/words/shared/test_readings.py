@@ -144,13 +144,13 @@ def test_a_stage_goes_on_as_it_was_begun(tmp_path: Path) -> None:
     texts = ["Supply and demand grew.", "The students quickly built a big house."]
     (tmp_path / "corpus.txt").write_text("\n".join(texts) + "\n", "utf-8")
     run = make_run("synonym", rate=1.0)
-    with Session(tmp_path / "store", Engine(1)) as pipeline:
-        pipeline.ingest([tmp_path / "corpus.txt"])
-        pipeline.augment(run)
-        pipeline.parse()
-        pipeline.augment(run)
-        pipeline.augment(run, "later")
-        store = pipeline.store
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "corpus.txt"])
+        session.augment(run)
+        session.parse()
+        session.augment(run)
+        session.augment(run, "later")
+        store = session.store
         settings = {stage: store.stage(stage).settings for stage in ("synonym", "later")}
         assert settings["synonym"]["parameters"]["parts_of_speech"] == "words"
         assert settings["later"]["parameters"]["parts_of_speech"] == "parse"
