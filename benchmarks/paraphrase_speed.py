@@ -1,12 +1,12 @@
 """Paraphrases a second against the naive loop that people use, interleaved in one run.
 
-    python benchmarks/paraphrase_speed.py --sentences 300 --rounds 3
+    python -m benchmarks.paraphrase_speed --sentences 300 --rounds 3
 
 The naive loop: batches of 4 in corpus order, padded, `model.generate(num_beams=10)` in fp32, all cores as
-PyTorch takes them. Beside it the package's own path (beam search, batch plan, decoding) on as many worker
-processes as there are cores, in fp32 and in bf16, each process with one thread. Every round runs all three
-on the same sentences in turns; printed are sentences/s, the ratio to the naive loop of the same round (the
-median of the rounds), and the share of outputs equal to the naive loop's. Loading is in no figure.
+PyTorch takes them. Beside it the package's own path (beam search, batches by length, decoding) on as many
+worker processes as there are cores, in fp32 and in bf16, each process with one thread. Every round runs all
+three on the same sentences in turns; printed are sentences/s, the ratio to the naive loop of the same round
+(the median of the rounds), and the share of outputs equal to the naive loop's. Loading is in no figure.
 `--one-core` compares one process with one thread each by CPU seconds, which other work on the machine
 disturbs little.
 
@@ -21,23 +21,19 @@ import argparse
 import multiprocessing
 import os
 import statistics
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-# The checkout's root in place of this folder, whose files would otherwise hide packages of the same names.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
+import torch
+import transformers
 
-import torch  # noqa: E402
-import transformers  # noqa: E402
-
-from augment_cli.models import shipped_paraphraser  # noqa: E402
-from augment_cli.neural.batches import plan_batches  # noqa: E402
-from augment_cli.neural.checks import one_line  # noqa: E402
-from augment_cli.neural.generation import Decoding, Seq2Seq  # noqa: E402
-from augment_cli.neural.loading import ModelFolder, find_model  # noqa: E402
-from augment_cli.session import SAMPLE  # noqa: E402
+from augment_cli.models import shipped_paraphraser
+from augment_cli.neural.batches import plan_batches
+from augment_cli.neural.checks import one_line
+from augment_cli.neural.generation import Decoding, Seq2Seq
+from augment_cli.neural.loading import ModelFolder, find_model
+from augment_cli.session import SAMPLE
 
 BEAMS = 10
 NAIVE_BATCH = 4
@@ -59,6 +55,7 @@ FULL_SIZE_INPUT, FULL_SIZE_OUTPUT = 30, 30  # tokens
 
 
 def main() -> None:
+    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", help="folder; the shipped paraphraser by default")
     parser.add_argument("--corpus", type=Path, default=SAMPLE, help="text, one sentence a line")
@@ -98,10 +95,10 @@ def compare(folder: ModelFolder, texts: list[str], device: str, workers: int, ro
             outputs[name] = way(texts)
             speeds[name].append(len(texts) / (clock() - start))
     print("| | sentences/s | ratio | equal outputs |\n|---|---:|---:|---:|")
-    for name, found in speeds.items():
-        ratio = statistics.median(own / base for own, base in zip(found, speeds["naive"], strict=True))
+    for name, of_rounds in speeds.items():
+        ratio = statistics.median(own / base for own, base in zip(of_rounds, speeds["naive"], strict=True))
         equal = sum(a == b for a, b in zip(outputs[name], outputs["naive"], strict=True)) / len(texts)
-        print(f"| {name} | {statistics.median(found):.1f} | {ratio:.2f} | {equal:.1%} |")
+        print(f"| {name} | {statistics.median(of_rounds):.1f} | {ratio:.2f} | {equal:.1%} |")
     for way in ways.values():
         way.close()
 
@@ -154,15 +151,15 @@ class Workers:
             os.environ["OMP_NUM_THREADS"] = before
 
     def __call__(self, texts: list[str]) -> list[str]:
-        plan = plan_batches(self._planner.lengths(texts), self._budget)
-        batches = [[texts[row] for row in rows] for rows in plan]
+        rows_of_batches = plan_batches(self._planner.lengths(texts), self._budget)
+        batches = [[texts[row] for row in rows] for rows in rows_of_batches]
         outputs = [""] * len(texts)
         if self._pool is None:
             results = (_paraphrase_with(self._planner, batch) for batch in batches)
         else:
             results = self._pool.imap(_paraphrase, batches)
-        for rows, found in zip(plan, results, strict=True):
-            for row, output in zip(rows, found, strict=True):
+        for rows, of_batch in zip(rows_of_batches, results, strict=True):
+            for row, output in zip(rows, of_batch, strict=True):
                 outputs[row] = output
         return outputs
 

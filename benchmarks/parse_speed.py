@@ -13,8 +13,6 @@ the machine is not idle: twice the stage's rate by plain `nlp.pipe`'s is what tw
 from __future__ import annotations
 
 import argparse
-import gzip
-import itertools
 import os
 import tempfile
 import time
@@ -30,6 +28,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
 from augment_cli.session import Session
+from benchmarks.corpora import read_sentences
 
 
 def cpu_seconds() -> float:
@@ -75,8 +74,8 @@ def main() -> None:
     arguments = parser.parse_args()
     source = find_pipeline(arguments.pipeline)
     nlp = load_pipeline(source)
-    with gzip.open(arguments.data / "corpus" / "wiki_en-00.txt.gz", "rt", encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in itertools.islice(file, arguments.rows * arguments.repetitions)]
+    corpus = arguments.data / "corpus" / "wiki_en-00.txt.gz"
+    lines = list(read_sentences(str(corpus), arguments.rows * arguments.repetitions))
 
     names = ["nlp.pipe", "nlp.pipe, n_process=2", "augment-cli parse, 2 workers"]
     wall: dict[str, float] = defaultdict(float)

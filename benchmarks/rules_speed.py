@@ -32,10 +32,10 @@ from augment_cli.store.store import Store
 def runs() -> Iterator[AugmentationRun]:
     """Every augmentation that reads parses and runs no model, in each of its modes."""
     for name in augmentations.names():
-        card = augmentations.get(name)
-        if "parses" not in card.needs or "model" in card.needs:
+        descriptor = augmentations.get(name)
+        if "parses" not in descriptor.needs or "model" in descriptor.needs:
             continue
-        modes = [field for field in dataclasses.fields(card.parameters) if field.name == "mode"]
+        modes = [field for field in dataclasses.fields(descriptor.parameters) if field.name == "mode"]
         for mode in modes[0].metadata["choices"] if modes else [None]:
             yield make_run(name) if mode is None else make_run(name, mode=mode)
 

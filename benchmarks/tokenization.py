@@ -11,15 +11,11 @@ terms and offsets are. Classes of differing rows are told apart by the first ter
 from __future__ import annotations
 
 import argparse
-import glob
-import gzip
 import resource
-import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
@@ -27,8 +23,8 @@ from nltk.tokenize import word_tokenize
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from augment_cli.tokenization import Tokens, get_tokenizer
+from benchmarks.corpora import read_sentences
 
 ALONE_SHARE = 10  # NLTK alone sees one row in so many
 
@@ -48,15 +44,6 @@ class Stopwatch:
         self.seconds[name] += time.perf_counter() - start
         self.rows[name] += rows
         return result
-
-
-def sentences(pattern: str, count: int) -> Iterator[str]:
-    """The first `count` lines of the gzipped files, in the order of their names."""
-    for path in sorted(glob.glob(pattern)):  # noqa: PTH207 (the pattern may start with any folder)
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for line in islice(lines, count):
-                count -= 1
-                yield line.rstrip("\n")
 
 
 def rows_of(tokens: Tokens) -> list[list[tuple[str, int, int]]]:
@@ -89,7 +76,7 @@ def main() -> None:
     watch = Stopwatch()
     classes: Counter[tuple[str, str]] = Counter()
     token_count = 0
-    source = sentences(options.corpus, options.sentences)
+    source = read_sentences(options.corpus, options.sentences)
     while batch := list(islice(source, options.batch)):
         texts = pa.array(batch, pa.string())
         ours = watch("treebank", len(batch), lambda texts=texts: fast(texts))

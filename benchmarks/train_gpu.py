@@ -1,6 +1,6 @@
 """Training speed on a GPU: bert-base's shape, sentences a second, share of the matrix rate, what limits it.
 
-    PYTHONPATH=. python -P benchmarks/train_gpu.py [--batch 64,512] [--steps 60]
+    python -m benchmarks.train_gpu [--batch 64,512] [--steps 60]
 
 SimCSE on the sample corpus (or --store) from a new encoder of bert-base's shape with the shipped encoder's
 vocabulary, bf16 autocast, 32 tokens. The clock starts after the first third of the steps. The matrix rate is
@@ -24,9 +24,10 @@ from torch.profiler import ProfilerActivity, profile
 from augment_cli.ingest import ingest
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
+from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
-from train.recipe import Recipe, make_recipe
+from train.recipe import Recipe
 from train.run import Run, train
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,6 +1,6 @@
 """Peak memory of the reader over an epoch, for corpora of growing size: it stays what a window takes.
 
-PYTHONPATH=. python -P benchmarks/train_memory.py --store STORE --encoder data/models/encoder
+python -m benchmarks.train_memory --store STORE --encoder data/models/encoder
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class FirstParts(Store):
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """The part plan, cut off."""
+        """Number and rows of each part, cut off."""
         return super().parts[: self.limit]
 
 

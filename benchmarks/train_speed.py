@@ -1,15 +1,14 @@
 """Sentences a second of this trainer and of the sentence-transformers library's, interleaved.
 
-    PYTHONPATH=. python -P benchmarks/train_speed.py --data DATA [--rounds 2] [--ranks 2]
+    python -m benchmarks.train_speed --data DATA [--rounds 2] [--ranks 2]
 
 Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same
-Wikipedia
-sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the runs
-alternate, so
-that a noisy machine is noisy for all. The clock starts after the first steps, so that loading and warming up
-do not count. The library runs in one process, once with its default threads and once with one thread (where a
-neighbour keeps a core busy, the default collapses); ratios are to its better fp32 speed. This trainer runs as
-`make train RANKS=2` does: two processes of one thread under torchrun (`--ranks 1` for one process).
+Wikipedia sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the
+runs alternate, so that a noisy machine is noisy for all. The clock starts after the first steps, so that
+loading and warming up do not count. The library runs in one process, once with its default threads and once
+with one thread (where a neighbour keeps a core busy, the default collapses); ratios are to its better fp32
+speed. This trainer runs as `make train RANKS=2` does: two processes of one thread under torchrun (`--ranks 1`
+for one process).
 """
 
 from __future__ import annotations
@@ -94,9 +93,9 @@ def make_encoder(folder: Path) -> Path:
     """A new BERT with the shipped encoder's vocabulary."""
     import torch
 
-    from train.model.model import start
+    from train.loading import make_recipe
+    from train.model.start import start
     from train.outputs.export import export
-    from train.recipe import make_recipe
 
     tokenizer = folder / "tokenizer"
     tokenizer.mkdir()
@@ -137,18 +136,9 @@ def main() -> None:
             waits.append(waited)
             for threads in ("default", "1"):
                 environment = os.environ | ({} if threads == "default" else {"OMP_NUM_THREADS": threads})
-                command = [
-                    sys.executable,
-                    "-P",
-                    __file__,
-                    "library",
-                    encoder,
-                    folder / "texts.txt",
-                    precision,
-                ]
-                done = subprocess.run(
-                    list(map(str, command)), capture_output=True, text=True, env=environment
-                )
+                command = [sys.executable, "-m", "benchmarks.train_speed", "library"]
+                command += [str(encoder), str(folder / "texts.txt"), precision]
+                done = subprocess.run(command, capture_output=True, text=True, env=environment)
                 if done.returncode:
                     raise SystemExit(done.stderr[-2000:])
                 name = f"sentence-transformers, {threads} thread{'s' if threads == 'default' else ''}"

@@ -12,7 +12,6 @@ as a rate.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.feature_extraction.text import CountVectorizer
 
+from benchmarks.corpora import read_sentences
 from benchmarks.reference_una import ReferenceFit, negative, tokenize
 
 
@@ -89,12 +89,6 @@ def measure(corpus: str, rows: int, jobs: int) -> dict[str, float]:
     }
 
 
-def read_sentences(corpus: Path, rows: int) -> list[str]:
-    """The first sentences of a gzipped text file."""
-    with gzip.open(corpus, "rt", encoding="utf-8") as file:
-        return [line.rstrip("\n") for line, _ in zip(file, range(rows), strict=False)]
-
-
 def reference_rate(sentences: list[str]) -> float:
     """Sentences a second of the plain-Python reference, fit and negatives together."""
     start = time.perf_counter()
@@ -139,7 +133,7 @@ def main() -> None:
         )  # fmt: skip
     console.print(table)
 
-    sentences = read_sentences(corpus / "wiki_en-00.txt.gz", arguments.reference_rows)
+    sentences = list(read_sentences(str(corpus / "wiki_en-00.txt.gz"), arguments.reference_rows))
     beside = Table(title=f"beside it, on {len(sentences):,} sentences, one process")
     beside.add_column("what")
     beside.add_column("sentences/s", justify="right")

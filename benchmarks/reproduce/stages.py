@@ -14,8 +14,8 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.reports.doctor import examine
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Grid, Profile
+from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
-from train.objectives.masked_language import CORPUS
 
 _LAST_LINES = 5  # of a command that failed, for the message
 

@@ -13,9 +13,9 @@ from benchmarks.reproduce.grid import Grid, Profile, Row
 from benchmarks.reproduce.results import TRAINING
 from eval.encoding.encoder import load_encoder
 from train.additions import make_views
-from train.objectives.masked_language import CORPUS
-from train.objectives.views import SELF
-from train.recipe import Recipe, load_recipe
+from train.data.texts import CORPUS, SELF
+from train.loading import load_recipe
+from train.recipe import Recipe
 
 # Settings that change no number. How often it is evaluated does: it decides which encoder is the best.
 _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")

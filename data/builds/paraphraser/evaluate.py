@@ -24,7 +24,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from data.builds.paraphraser import baseline, corpus, parses, wordnet
-from data.builds.paraphraser.train import RECIPE
+from data.builds.paraphraser.train import SETTINGS
 from data.builds.paraphraser.vocabulary import sample_lines
 
 SEED = 46
@@ -165,9 +165,9 @@ def evaluate(
 
 
 def fill(scores: str, lines: str, count: int) -> str:
-    """The card, with the recipe's numbers and what a reader of 50 outputs noted there."""
-    recipe = tomllib.loads(RECIPE.read_text(encoding="utf-8"))
-    notes = recipe["card"]
+    """The card, with the build's numbers and what a reader of 50 outputs noted there."""
+    settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    notes = settings["card"]
     label = (
         "**It is a demonstration model**: it shows that the command works on a machine without a hub."
         if notes["demonstration"]
@@ -175,8 +175,8 @@ def fill(scores: str, lines: str, count: int) -> str:
     )
     values = {
         "demonstration": label,
-        "pretrain": f"{recipe['pretrain']['steps']:,}",
-        "fine-tune": f"{recipe['fine-tune']['steps']:,}",
+        "pretrain": f"{settings['pretrain']['steps']:,}",
+        "fine-tune": f"{settings['fine-tune']['steps']:,}",
         "phrases": str(len((HERE / "lexicon.tsv").read_text(encoding="utf-8").splitlines())),
         "count": str(count),
         "table": scores,

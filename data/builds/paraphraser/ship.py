@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from transformers import AutoTokenizer, GenerationConfig, PegasusForConditionalGeneration
 
-from data.builds.paraphraser.train import RECIPE
+from data.builds.paraphraser.train import SETTINGS
 from data.builds.paraphraser.vocabulary import compact
 
 LIMIT = 13_000_000  # bytes, all files together
@@ -87,10 +87,10 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="folder of the shipped model")
     args = parser.parse_args()
-    recipe = tomllib.loads(RECIPE.read_text(encoding="utf-8"))
+    settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     size = ship(
-        args.work / "fine-tuned" / "model", args.work / "vocabulary", recipe["generation"], args.out,
-        recipe["card"]["demonstration"],
+        args.work / "fine-tuned" / "model", args.work / "vocabulary", settings["generation"], args.out,
+        settings["card"]["demonstration"],
     )  # fmt: skip
     print(f"{size:,} bytes in {args.out}")
 

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from transformers import PegasusConfig, PegasusForConditionalGeneration
 
-from data.builds.encoder_start import REACH, embed_words
+from data.builds.encoder.start import REACH, embed_words
 from data.builds.paraphraser.tokens import Rows
 
 SHARPNESS = 64.0  # product of query and key gains: one position apart is then four nats less

@@ -29,7 +29,7 @@ from data.builds.paraphraser import start, tokens
 from data.builds.paraphraser.tokens import Rows
 
 PAD, END, MASK = 0, 1, 3
-RECIPE = Path(__file__).with_name("paraphraser.toml")
+SETTINGS = Path(__file__).with_name("paraphraser.toml")
 Pair = tuple[np.ndarray, np.ndarray]
 
 
@@ -156,7 +156,7 @@ def train(
     pairs_of : callable
         (row numbers, step) to (source, target) pairs.
     phase : dict
-        The recipe's table for this phase.
+        The settings' table for this phase.
     folder : Path
         For ``checkpoint.pt``, ``log.jsonl`` and the finished model.
     """
@@ -245,16 +245,16 @@ def main() -> None:
     parser.add_argument(
         "--work", type=Path, required=True, help="work folder with vocabulary, corpus and pairs"
     )
-    parser.add_argument("--recipe", type=Path, default=RECIPE)
+    parser.add_argument("--settings", type=Path, default=SETTINGS, help="TOML file")
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    recipe = tomllib.loads(args.recipe.read_text(encoding="utf-8"))
-    phase = recipe[args.phase]
+    settings = tomllib.loads(args.settings.read_text(encoding="utf-8"))
+    phase = settings[args.phase]
     if args.phase == "pretrain":
         rows = tokens.load(args.work / "corpus.npz")["text"]
         rows = shorter(rows, phase["max_length"])
-        model = start.build(recipe["model"], recipe["vocabulary"]["size"], rows, phase["seed"])
+        model = start.build(settings["model"], settings["vocabulary"]["size"], rows, phase["seed"])
 
         def pairs_of(numbers: np.ndarray, step: int) -> list[Pair]:
             random = np.random.default_rng([phase["seed"], 1, step])

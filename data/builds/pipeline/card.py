@@ -31,21 +31,21 @@ take its place (`--pipeline en_core_web_sm`).
 `make pipeline DATA=folder` makes everything below; the steps are modules of `data/builds/pipeline/`.
 
 1. **Gold trees**: UD English EWT, train part only (12,544 sentences, 204,577 words), with the raw text
-   restored. EWT dev chose among checkpoints; GUM was only measured.
+   restored. EWT dev chose among checkpoints; GUM served only to measure.
 2. **Vectors**: floret, 18,000 hashed rows of 64, learned from 500,000 Wikipedia and 150,000 book sentences.
 3. **Teacher** (not shipped): all-MiniLM-L6-v2 with biaffine and linear heads, fine-tuned on the gold trees.
-4. **Silver trees**: the teacher's parses of Wikipedia and book sentences, those that are trees: {silver}.
+4. **Silver trees**: the teacher's parses of Wikipedia and book sentences, as far as they are trees: {silver}.
 5. **Student** (this pipeline): hash embeddings, vectors and four convolutional layers of width 96, trained on
-   gold and silver trees together, a gold tree five times as often. The lemmatizer's last layer is learned
-   once more afterwards, to choose among the 1,000 commonest edit trees of gold and silver.
+   gold and silver trees together, each gold tree five times as often. The lemmatizer's last layer is then
+   trained again, to choose among the 1,000 commonest edit trees of gold and silver.
 {note}
 The tokenizer is spaCy's English one with rules changed towards the treebank's (prefixes such as "non-" stay
 with their word, "?!" and "----" are one token).
 
 ## Scores
 
-By spaCy's scorer, percent, one sentence a document, UAS and LAS without punctuation. *Gold words*: the
-pipeline is given the treebank's words. *Raw text*: it divides the text itself; a word divided otherwise
+In percent, by spaCy's scorer, one sentence per document, UAS and LAS without punctuation. *Gold words*: the
+pipeline is given the treebank's words. *Raw text*: it divides the text itself; a word divided differently
 counts as wrong in UAS and LAS and is left out of the others.
 
 | | UPOS | XPOS | features | lemma | UAS | LAS | tokens F |
@@ -58,24 +58,24 @@ The teacher, with gold words:
 |---|---|---|---|---|---|---|
 {teacher}
 
-Against what this project asks of it, on EWT dev:
+Against this project's requirements, on EWT dev:
 
 | | required | aimed at | gold words | raw text |
 |---|---|---|---|---|
 {required}
 
-Speed, words a second of processor time on one core of the (shared) machine it was made on: {speed}.
+Speed, in words per second of processor time on one core of the (shared) machine it was made on: {speed}.
 
 ## Weaknesses
 
-- Trained on American web text and English Wikipedia. GUM divides and labels some words otherwise than EWT, so
-  its scores there mix real errors with differences of annotation.
-- The labels it gets right least often (F score on EWT dev, raw text, labels that stand there 100 times or
+- Trained on American web text and English Wikipedia. GUM divides and labels some words differently from EWT, so
+  the scores there mix real errors with differences of annotation.
+- The labels it gets right least often (F score on EWT dev, raw text, labels that occur there 100 times or
   more): {weakest}.
-- The features of rare words and the lemmas of irregular verbs it never met are guesses from the word's end.
+- The features of rare words, and the lemmas of irregular verbs it has never seen, are guesses from the word's ending.
 - Text in capitals: "DIDN'T" is not divided, and lemmas come out in mixed case ("HE" is "hE").
-- One sentence a document is what it knows best; it divides longer texts into sentences, but was not tuned
-  for that.
+- It works best on one sentence per document; it divides longer texts into sentences, but was not tuned for
+  that.
 
 ## Licence
 

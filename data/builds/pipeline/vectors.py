@@ -39,7 +39,7 @@ def write_tokens(paths: Iterable[Path], out: Path) -> int:
 
 def train_vectors(tokens: Path, out: Path) -> None:
     """Train floret vectors on a file of tokens and write them in floret's text format."""
-    import floret  # in the extra `recipes`, which nothing but this step needs
+    import floret  # in the extra `builds`, which nothing but this step needs
 
     model = floret.train_unsupervised(str(tokens), **SETTINGS)
     temporary = out.with_suffix(".part")

@@ -1,6 +1,6 @@
 """Make a pretraining run the shipped encoder: fp16 weights and a card.
 
-python data/builds/encoder_ship.py runs/encoder --data DATA --out data/models/encoder
+python -m data.builds.encoder.ship runs/encoder --data DATA --out data/models/encoder
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from train.outputs.checkpoint import checkpoints, read_state
 from train.outputs.export import export
 from train.outputs.log import read_log
 
+LICENSE = Path(__file__).parent.parent / "CC-BY-SA-4.0.txt"
 LIMIT = 13_000_000  # bytes, all files together
 
 CARD = """---
@@ -37,15 +38,15 @@ starting point for `make train` on a machine without a model hub, not a sentence
 
 Made from 1,000,000 sentences of English Wikipedia (CC BY-SA) and 150,000 of public-domain books. The
 vocabulary was learned from them; the word embeddings start from the factorised co-occurrence matrix of
-400,000 of them; then masked language modelling with this project's own trainer: {steps:,} steps of {batch}
+400,000 of them; then came masked language modelling with this project's own trainer: {steps:,} steps of {batch}
 sentences ({seen:,} sentences, {share:.0%} of the corpus), bf16 autocast on one shared CPU core. Mean loss
-over the last 1,000 steps logged: {loss:.2f} nats a hidden piece (even guessing has 9.35).
+over the last 1,000 steps logged: {loss:.2f} nats per hidden piece (uniform guessing has 9.35).
 
 | STS-B Spearman × 100, nothing else trained | dev | test |
 |---|---|---|
 {scores}
 
-Remake it with `make encoder DATA=folder` (vocabulary, start, pretraining, this card). The corpus files'
+To remake it: `make encoder DATA=folder` (vocabulary, start, pretraining, this card). The corpus files'
 digests are in the data folder's README; the corpus stage's SHA-256 is `{corpus}`.
 
 Licence: CC BY-SA 4.0, see LICENSE in this folder. Attribution: Wikipedia contributors; the books are in the
@@ -70,7 +71,7 @@ def main() -> None:
     losses = [event["mlm_loss"] for event in events if event["step"] > steps - 1000]
 
     export(load_encoder(args.run / "last", pooling="mean"), args.out, torch.float16)
-    shutil.copy(Path(__file__).with_name("CC-BY-SA-4.0.txt"), args.out / "LICENSE")
+    shutil.copy(LICENSE, args.out / "LICENSE")
     encoder = load_encoder(args.out)
     scores = []
     for pooling in ("mean", "cls"):

@@ -1,4 +1,4 @@
-"""Small functions of the paraphraser's recipe on inputs that can be checked by eye."""
+"""Small functions of the paraphraser's build on inputs that can be checked by eye."""
 
 import random
 import re

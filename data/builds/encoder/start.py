@@ -1,6 +1,6 @@
 """Where the shipped encoder's pretraining starts: a new BERT whose word embeddings know which words meet.
 
-    python data/builds/encoder_start.py --store STORE --tokenizer FOLDER --out FOLDER
+    python -m data.builds.encoder.start --store STORE --tokenizer FOLDER --out FOLDER
 
 Masked language modelling needs thousands of steps before it has learned more than word frequencies. The
 factorised co-occurrence matrix (Levy & Goldberg 2014: positive pointwise mutual information, singular value
@@ -20,9 +20,9 @@ from sklearn.utils.extmath import randomized_svd
 
 from augment_cli.store.store import Store
 from train.data.tokens import cache_tokens
-from train.model.model import start
+from train.loading import load_recipe
+from train.model.start import start
 from train.outputs.export import export
-from train.recipe import load_recipe
 
 REACH = 5  # words to each side that count as met
 SENTENCES = 400_000  # enough for 11,520 pieces
@@ -70,7 +70,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, required=True, help="store with the sentences")
-    parser.add_argument("--tokenizer", type=Path, required=True, help="folder of encoder_vocabulary.py")
+    parser.add_argument(
+        "--tokenizer", type=Path, required=True, help="folder of data.builds.encoder.vocabulary"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the encoder")
     args = parser.parse_args()
     encoder = start(args.tokenizer, load_recipe("mlm"), torch.device("cpu"))

@@ -1,7 +1,6 @@
 """Learn the shipped encoder's WordPiece vocabulary from plain sentences.
 
-    python data/builds/encoder_vocabulary.py DATA/corpus/wiki_en-*.txt.gz DATA/corpus/books_en.txt.gz --out
-    FOLDER
+    python -m data.builds.encoder.vocabulary DATA/corpus/*.txt.gz --out FOLDER
 
 Writes a tokenizer folder (``tokenizer.json``, ``vocab.txt``, ``tokenizer_config.json``,
 ``special_tokens_map.json``) that ``transformers.AutoTokenizer`` opens. Lower-cased, accents stripped, as

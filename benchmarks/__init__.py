@@ -1,0 +1,1 @@
+"""What stands behind each figure of speed or quality, run as ``python -m benchmarks.NAME``."""
