@@ -72,7 +72,8 @@ Speed, in words per second of processor time on one core of the (shared) machine
   the scores there mix real errors with differences of annotation.
 - The labels it gets right least often (F score on EWT dev, raw text, labels that occur there 100 times or
   more): {weakest}.
-- The features of rare words, and the lemmas of irregular verbs it has never seen, are guesses from the word's ending.
+- The features of rare words, and the lemmas of irregular verbs it has never seen, are guessed from the word's
+  ending.
 - Text in capitals: "DIDN'T" is not divided, and lemmas come out in mixed case ("HE" is "hE").
 - It works best on one sentence per document; it divides longer texts into sentences, but was not tuned for
   that.
