@@ -68,8 +68,8 @@ Speed, in words per second of processor time on one core of the (shared) machine
 
 ## Weaknesses
 
-- Trained on American web text and English Wikipedia. GUM divides and labels some words differently from EWT, so
-  the scores there mix real errors with differences of annotation.
+- Trained on American web text and English Wikipedia. GUM divides and labels some words differently from
+  EWT, so the scores there mix real errors with differences of annotation.
 - The labels it gets right least often (F score on EWT dev, raw text, labels that occur there 100 times or
   more): {weakest}.
 - The features of rare words, and the lemmas of irregular verbs it has never seen, are guessed from the word's
