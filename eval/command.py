@@ -15,10 +15,11 @@ from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors import UsageError, UserError
+from eval import protocols
 from eval.results import tables
-from eval.results.compare import RESAMPLES, compare
-from eval.results.results import ModelResults, find_results, read_results
+from eval.results.files import ModelResults, find_results, read_results
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
+from eval.tasks.table import Table, read_tables
 
 _EXAMPLES = """
 score an encoder on the STS test sets:
@@ -35,7 +36,13 @@ which tasks there are:            python -m eval tasks
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code."""
+    """Run the command and leave with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What stands after `python -m eval`; by default the process's own.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     commands = {"table": _table, "compare": _compare, "leaks": _leaks, "tasks": _tasks}
     try:
@@ -60,70 +67,40 @@ def _parser(name: str, summary: str) -> argparse.ArgumentParser:
     )
 
 
-def _add_registry(parser: argparse.ArgumentParser) -> None:
+# Options that several subcommands have, each said once.
+_SHARED: dict[str, dict[str, Any]] = {
+    "--data": {"type": Path, "required": True, "help": "the data folder"},
+    "--registry": {
+        "type": Path,
+        "default": REGISTRY,
+        "help": "registry of tasks (default eval/tasks/tasks.toml)",
+    },
+    "--any-data": {
+        "action": "store_true",
+        "help": "accept data files whose digest differs from the registry's",
+    },
+}
+
+
+def _tasks_option(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
-        "--registry", type=Path, default=REGISTRY, help="registry of tasks (default eval/tasks/tasks.toml)"
+        "--tasks",
+        default=default,
+        help=f"tasks and suites, joined by commas (default {default}); see: python -m eval tasks",
     )
+
+
+def _json_option(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON instead of tables")
 
 
 def _score(arguments: Sequence[str]) -> None:
-    parser = _parser("", "Score sentence encoders with the published protocols.")
-    add = parser.add_argument
-    add(
-        "models",
-        nargs="+",
-        metavar="MODEL",
-        help="folder, hub name or LABEL=folder; one label: seeds of a model",
-    )
-    add("--data", type=Path, required=True, help="the data folder")
-    add(
-        "--tasks",
-        default="sts",
-        help="tasks and suites, joined by commas (default sts); see: python -m eval tasks",
-    )
-    add("--pooling", help="instead of the stored one: cls, mean, max, first-last, first-last-1, static, …")
-    add(
-        "--max-length",
-        type=int,
-        metavar="N",
-        help="cut sentences after N tokens (default: the stored length)",
-    )
-    add("--no-truncation", action="store_true", help="cut only where the model's position table ends")
-    add("--precision", choices=("fp32", "bf16", "both"), default="fp32", help="both shows what bf16 does")
-    add("--whiten", action="store_true", help="whiten each task's embeddings, fitted on its own sentences")
-    add("--classifier", default="logistic-regression", help="or senteval-torch, senteval-torch-fast")
-    add("--gromov", action="store_true", help="Gromov-Hausdorff distance too (needs gudhi)")
-    add("--out", type=Path, default=Path("results"), help="folder of the results (default results)")
-    add("--cache", type=Path, help="folder of the embedding cache (default OUT/cache)")
-    add("--no-cache", action="store_true", help="keep no embeddings")
-    add(
-        "--jobs",
-        type=int,
-        default=os.cpu_count() or 1,
-        help="processes for cross-validation (default: all cores)",
-    )
-    add("--device", default="cpu", help="where the encoder runs (default cpu)")
-    _add_registry(parser)
-    add("--any-data", action="store_true", help="accept data files whose digest differs from the registry's")
-    add(
-        "--skip-missing", action="store_true", help="leave out tasks whose data file is not there, and say so"
-    )
-    add("--allow-download", action="store_true", help="fetch a hub model that is not on this machine")
-    add("--no-plots", action="store_true", help="write no plots")
-    add("--json", action="store_true", help="print the scores as JSON instead of tables")
-    options = parser.parse_args(arguments)
+    options = _score_parser().parse_args(arguments)
     if options.max_length is not None and options.no_truncation:
         raise UsageError("--max-length and --no-truncation contradict each other; give one")
-    from eval import scoring
-    from eval.runner import read_tables
+    from eval import scoring  # loads torch
 
-    registry = load_registry(options.registry)
-    chosen = choose_tasks(registry, options.tasks.split(","))
-    data_tables, missing = read_tables(
-        chosen, options.data, any_data=options.any_data, skip_missing=options.skip_missing
-    )
-    for message in missing:
-        print(f"skipped: {message}", file=sys.stderr)
+    registry, data_tables = _read_data(options, skip_missing=options.skip_missing)
     precisions = ("fp32", "bf16") if options.precision == "both" else (options.precision,)
     results = [
         scoring.score_model(model, precision, data_tables, options)
@@ -135,6 +112,63 @@ def _score(arguments: Sequence[str]) -> None:
     scoring.write_overview(results, registry, options)
 
 
+def _score_parser() -> argparse.ArgumentParser:
+    parser = _parser("", "Score sentence encoders with the published protocols.")
+    add = parser.add_argument
+    add(
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        help="folder, hub name or LABEL=folder; one label: seeds of a model",
+    )
+    add("--data", **_SHARED["--data"])
+    _tasks_option(parser, "sts")
+    add("--pooling", help="instead of the stored one: cls, mean, max, first-last, first-last-1, static, …")
+    add(
+        "--max-length",
+        type=int,
+        metavar="N",
+        help="cut sentences after N tokens (default: the stored length)",
+    )
+    add("--no-truncation", action="store_true", help="cut only where the model's position table ends")
+    add("--precision", choices=("fp32", "bf16", "both"), default="fp32", help="both shows what bf16 does")
+    add("--whiten", action="store_true", help="whiten each task's embeddings, fitted on its own sentences")
+    for setting in protocols.settings():
+        action: dict[str, Any] = {"action": "store_true"} if setting.default is False else {}
+        add(f"--{setting.name}", dest=setting.name, default=setting.default, help=setting.help, **action)
+    add("--out", type=Path, default=Path("results"), help="folder of the results (default results)")
+    add("--cache", type=Path, help="folder of the embedding cache (default OUT/cache)")
+    add("--no-cache", action="store_true", help="keep no embeddings")
+    add(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="processes for cross-validation (default: all cores)",
+    )
+    add("--device", default="cpu", help="where the encoder runs (default cpu)")
+    add("--registry", **_SHARED["--registry"])
+    add("--any-data", **_SHARED["--any-data"])
+    add(
+        "--skip-missing", action="store_true", help="leave out tasks whose data file is not there, and say so"
+    )
+    add("--allow-download", action="store_true", help="fetch a hub model that is not on this machine")
+    add("--no-plots", action="store_true", help="write no plots")
+    _json_option(parser, "the scores")
+    return parser
+
+
+def _read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict[str, Task], list[Table]]:
+    """The registry and the files of the tasks that were asked for; says which are left out."""
+    registry = load_registry(options.registry)
+    chosen = choose_tasks(registry, options.tasks.split(","))
+    data_tables, messages = read_tables(
+        chosen, options.data, any_data=options.any_data, skip_missing=skip_missing
+    )
+    for message in messages:
+        print(f"skipped: {message}", file=sys.stderr)
+    return registry, data_tables
+
+
 def _print_tables(
     results: Sequence[ModelResults], registry: dict[str, Task], *, as_json: bool, published: bool
 ) -> None:
@@ -143,7 +177,7 @@ def _print_tables(
             {
                 "model": result.label,
                 **result.settings,
-                "scores": {n: s.scores for n, s in result.tasks.items()},
+                "scores": {name: stored.scores for name, stored in result.tasks.items()},
             }
             for result in results
         ]
@@ -161,7 +195,7 @@ def _print_tables(
 
 
 def _console() -> Console:
-    # Where the output is no terminal there is no width to keep to.
+    # Output that does not go to a terminal has no width to keep to.
     return Console() if sys.stdout.isatty() else Console(width=240)
 
 
@@ -177,7 +211,7 @@ def _table(arguments: Sequence[str]) -> None:
     parser = _parser("table", "One table over all results below a folder, the papers' rows beside ours.")
     parser.add_argument("folder", type=Path, nargs="*", default=[Path("results")])
     parser.add_argument("--format", choices=("screen", "markdown", "csv", "json"), default="screen")
-    _add_registry(parser)
+    parser.add_argument("--registry", **_SHARED["--registry"])
     parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
     options = parser.parse_args(arguments)
     results = [result for folder in options.folder for result in find_results(folder)]
@@ -192,20 +226,25 @@ def _table(arguments: Sequence[str]) -> None:
 
 
 def _compare(arguments: Sequence[str]) -> None:
+    from eval.results.compare import RESAMPLES, compare  # loads scipy's statistics
+
     parser = _parser("compare", "Paired bootstrap test between two models on every task both were scored on.")
     parser.add_argument("first", type=Path, help="a folder of results (it holds encoder.json)")
-    parser.add_argument("second", type=Path)
-    parser.add_argument("--resamples", type=int, default=RESAMPLES)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("second", type=Path, help="another")
+    parser.add_argument(
+        "--resamples", type=int, default=RESAMPLES, help=f"draws of the examples (default {RESAMPLES})"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="what decides the draws (default 0)")
+    _json_option(parser, "the differences")
     options = parser.parse_args(arguments)
     first, second = read_results(options.first), read_results(options.second)
-    found = compare(first, second, resamples=options.resamples, seed=options.seed)
+    comparisons = compare(first, second, resamples=options.resamples, seed=options.seed)
     if options.json:
-        print(json.dumps(_finite([vars(item) | {"difference": item.difference} for item in found]), indent=2))
+        rows = [vars(item) | {"difference": item.difference} for item in comparisons]
+        print(json.dumps(_finite(rows), indent=2))
         return
     screen = ScreenTable("task", "statistic", first.label, second.label, "difference", "95 % interval", "p")
-    for item in found:
+    for item in comparisons:
         numbers = [f"{100 * value:.2f}" for value in (item.first, item.second, item.difference)]
         interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}"
         screen.add_row(item.task, item.statistic, *numbers, interval, f"{item.p:.4f}")
@@ -213,24 +252,20 @@ def _compare(arguments: Sequence[str]) -> None:
 
 
 def _leaks(arguments: Sequence[str]) -> None:
-    from eval.runner import read_tables
-    from eval.tasks.leaks import find_leaks, training_sentences
+    from eval.leaks import find_leaks, training_sentences
 
     parser = _parser("leaks", "Which evaluation sentences occur in the training data?")
     parser.add_argument("source", type=Path, help="a store folder, or a text file with one sentence a line")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--tasks", default="all")
+    parser.add_argument("--data", **_SHARED["--data"])
+    _tasks_option(parser, "all")
     parser.add_argument(
         "--stages", default="corpus", help="stages of the store, joined by commas (default corpus)"
     )
-    parser.add_argument("--any-data", action="store_true")
-    _add_registry(parser)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--any-data", **_SHARED["--any-data"])
+    parser.add_argument("--registry", **_SHARED["--registry"])
+    _json_option(parser, "the leaks")
     options = parser.parse_args(arguments)
-    chosen = choose_tasks(load_registry(options.registry), options.tasks.split(","))
-    data_tables, missing = read_tables(chosen, options.data, any_data=options.any_data, skip_missing=True)
-    for message in missing:
-        print(f"skipped: {message}", file=sys.stderr)
+    _, data_tables = _read_data(options, skip_missing=True)
     leaks = find_leaks(data_tables, training_sentences(options.source, options.stages.split(",")))
     if options.json:
         print(json.dumps([vars(leak) for leak in leaks], indent=2, ensure_ascii=False))
@@ -247,8 +282,8 @@ def _leaks(arguments: Sequence[str]) -> None:
 
 def _tasks(arguments: Sequence[str]) -> None:
     parser = _parser("tasks", "The registry of tasks.")
-    _add_registry(parser)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--registry", **_SHARED["--registry"])
+    _json_option(parser, "the tasks")
     options = parser.parse_args(arguments)
     registry = load_registry(options.registry)
     if options.json:

@@ -9,15 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichBars
 
-from eval import runner
+from eval import protocols
+from eval.contract.options import Options, Progress
 from eval.encoding.encoder import Encoder, load_encoder, longest_input
 from eval.encoding.static import SUFFIXES, StaticEncoder, load_static
 from eval.results import tables
+from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
 from eval.results.plots import plot_scores, plot_similarity
-from eval.results.results import ModelResults, read_results, write_encoder, write_file, write_result
-from eval.tasks.registry import Table, Task
+from eval.runner import Vectors, timed
+from eval.tasks.registry import Task
+from eval.tasks.table import Table
 
 _BAR = (
     TextColumn("{task.description}"),
@@ -31,9 +35,28 @@ _BAR = (
 def score_model(
     model: str, precision: str, data_tables: Sequence[Table], options: argparse.Namespace
 ) -> ModelResults:
-    """Score one model (a folder, a name, a file of word vectors; LABEL= may stand before it)."""
+    """Score one model and write its results.
+
+    Parameters
+    ----------
+    model : str
+        A folder, a name, a file of word vectors; LABEL= may stand before it.
+    precision : str
+        `fp32` or `bf16`.
+    data_tables : sequence of Table
+        The tasks.
+    options : argparse.Namespace
+        What the command was given.
+
+    Returns
+    -------
+    ModelResults
+        Everything in the folder of results, earlier tasks included.
+    """
     label, path = split_label(model)
     encoder = _load(path, precision, options)
+    values = {setting.name: vars(options)[setting.name] for setting in protocols.settings()}
+    recorded = [setting for setting in protocols.settings() if setting.recorded]
     settings = {
         "digest": encoder.digest,
         "revision": encoder.revision,
@@ -41,29 +64,28 @@ def score_model(
         "max_length": encoder.max_length,
         "precision": encoder.precision,
         "whiten": options.whiten,
-        "classifier": options.classifier,
+        **{setting.name: values[setting.name] for setting in recorded},
     }
     kind = [str(encoder.digest)[:12], encoder.pooling, str(encoder.max_length), encoder.precision]
     kind += ["whitened"] if options.whiten else []
-    kind += [options.classifier] if options.classifier != "logistic-regression" else []
+    changed = [setting.name for setting in recorded if values[setting.name] != setting.default]
+    kind += [name if values[name] is True else str(values[name]) for name in changed]
     folder = options.out / re.sub(r"[^\w.+-]+", "_", label) / "-".join(kind)
     write_encoder(folder, label, settings)
-    run = runner.Options(
+    run = Options(
         whiten=options.whiten,
-        classifier=options.classifier,
         jobs=options.jobs,
-        gromov=options.gromov,
         cache=None if options.no_cache else options.cache or options.out / "cache",
-        any_data=options.any_data,
+        values=values,
     )
     # On a terminal bars show rate and time to go; a log gets a line for each step.
-    with Progress(*_BAR, console=Console(stderr=True), transient=True) as bars:
-        vectors = runner.Vectors(encoder, data_tables, run, _Bars(bars, label))
+    with RichBars(*_BAR, console=Console(stderr=True), transient=True) as bars:
+        vectors = Vectors(encoder, data_tables, run, _Bars(bars, label))
         for table in data_tables:
-            outcome, seconds = runner.timed(table, vectors, run, _Bars(bars, table.task.title))
-            write_result(folder, table, outcome, seconds)
-            _say(f"{label}: {table.task.title} {table.task.metric} {number(outcome.main)} ({seconds:.1f} s)")
-            for note in outcome.notes:
+            score, seconds = timed(table, vectors, run, _Bars(bars, table.task.title))
+            write_result(folder, table, score, seconds)
+            _say(f"{label}: {table.task.title} {table.task.metric} {number(score.main)} ({seconds:.1f} s)")
+            for note in score.notes:
                 _say(f"  note: {note}")
     return read_results(folder)
 
@@ -97,10 +119,10 @@ def split_label(model: str) -> tuple[str, str]:
     )
 
 
-class _Bars(runner.Progress):
+class _Bars(Progress):
     """Progress of one model, shown by rich."""
 
-    def __init__(self, bars: Progress, label: str) -> None:
+    def __init__(self, bars: RichBars, label: str) -> None:
         self.bars, self.label = bars, label
         self.bar = bars.add_task(label, total=None, rate="")
 
@@ -150,11 +172,7 @@ def write_overview(
     write_file(options.out / "table.csv", tables.as_csv(built).encode())
     if not options.no_plots:
         tasks = list(registry.values())
-        plot_scores(
-            results,
-            [task for task in tasks if not task.protocol.startswith("geometry")],
-            options.out / "scores.png",
-        )
+        plot_scores(results, tasks, options.out / "scores.png")
         for result in results:
             plot_similarity(result, tasks, result.folder / "similarity.png")
     _say(f"results, table.md, table.csv and plots are in {options.out}")

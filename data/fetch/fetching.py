@@ -18,7 +18,8 @@ from pathlib import Path
 
 from augment_cli.errors import BadInputError, IncompleteError, MissingError, UsageError
 from data.fetch.readers import READERS, Row, decode, one_line
-from eval.tasks.registry import Task, load_registry, read_table
+from eval.tasks.registry import Task, load_registry
+from eval.tasks.table import read_table
 
 SOURCES = Path(__file__).with_name("sources.toml")
 HOST = "https://raw.githubusercontent.com"

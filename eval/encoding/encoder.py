@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
 from eval.encoding.cache import EmbeddingCache
-from eval.encoding.digest import model_digest
 from eval.encoding.layout import DEFAULT_POOLING, Layout, Module, read_layout
 from eval.encoding.pooling import canonical, needs_all_layers, pool
 

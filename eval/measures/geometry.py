@@ -30,7 +30,7 @@ def alignment(first: np.ndarray, second: np.ndarray) -> float:
 
     Parameters
     ----------
-    first, second
+    first, second : numpy.ndarray
         Shape (n, d) each, row i of one paired with row i of the other.
 
     Returns
@@ -137,6 +137,11 @@ def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
     Diagrams of dimension 0 of the Vietoris–Rips filtration on √(2 − 2·cosine), with the optional library
     gudhi, as AugCSE computes it.
 
+    Parameters
+    ----------
+    first, second : numpy.ndarray
+        Shape (n, d) and (m, d).
+
     Raises
     ------
     MissingError
@@ -160,14 +165,18 @@ def gromov_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
     return float(gudhi.bottleneck_distance(*diagrams))
 
 
-def neighbourhood_purity(vectors: np.ndarray, labels: Sequence[str], neighbours: int = 10) -> float:
+def neighbourhood_purity(
+    vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: int = 10
+) -> float:
     """Share of each row's nearest others, by cosine, that carry its own label; mean over the rows.
 
     Parameters
     ----------
-    vectors, labels
-        Shape (n, d), and n classes.
-    neighbours
+    vectors : numpy.ndarray
+        Shape (n, d).
+    labels : sequence of str, or numpy.ndarray
+        The class of each row, n.
+    neighbours : int
         How many of the nearest are looked at, at most n − 1.
 
     Raises
@@ -178,8 +187,30 @@ def neighbourhood_purity(vectors: np.ndarray, labels: Sequence[str], neighbours:
     return purities(vectors, labels, [neighbours])[f"purity_{neighbours}"]
 
 
-def purities(vectors: np.ndarray, labels: Sequence[str], neighbours: Sequence[int]) -> dict[str, float]:
-    """`neighbourhood_purity` for several numbers of neighbours in one pass, as `purity_{K}`."""
+def purities(
+    vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
+) -> dict[str, float]:
+    """`neighbourhood_purity` for several numbers of neighbours in one pass.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray
+        Shape (n, d).
+    labels : sequence of str, or numpy.ndarray
+        The class of each row, n.
+    neighbours : sequence of int
+        Numbers of neighbours, each at most n − 1.
+
+    Returns
+    -------
+    dict of str to float
+        `purity_{K}` for each number K, in [0, 1].
+
+    Raises
+    ------
+    UsageError
+        If there are too few rows.
+    """
     scaled = unit(vectors).astype(np.float32)
     most = max(neighbours)
     if min(neighbours) < 1 or most >= len(scaled):
@@ -199,7 +230,20 @@ def purities(vectors: np.ndarray, labels: Sequence[str], neighbours: Sequence[in
 
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
-    """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors."""
+    """Alignment of positive pairs, and uniformity, anisotropy and effective rank of all vectors.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray
+        All of them, shape (n, d).
+    first, second : numpy.ndarray
+        The positive pairs, shape (pairs, d) each.
+
+    Returns
+    -------
+    dict of str to float
+        The four measures by name.
+    """
     return {
         "alignment": alignment(first, second),
         "uniformity": uniformity(vectors),
@@ -209,7 +253,20 @@ def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict
 
 
 def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
-    """COND-HM and singular-value gap (and Gromov–Hausdorff) for each two of several matrices."""
+    """COND-HM and singular-value gap (and Gromov–Hausdorff) for each two of several matrices.
+
+    Parameters
+    ----------
+    spaces : dict of str to numpy.ndarray
+        Matrices by name, shape (n, d) each.
+    gromov : bool
+        Compute the Gromov–Hausdorff distance too, which needs gudhi.
+
+    Returns
+    -------
+    dict of str to float
+        `cond_hm_{A}_{B}`, `svg_{A}_{B}` and `gh_{A}_{B}` for matrices A and B.
+    """
     names = list(spaces)
     measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap}
     if gromov:

@@ -14,14 +14,30 @@ from torch.nn.functional import cross_entropy
 
 @dataclass(frozen=True)
 class Settings:
-    """Optimiser, batch, checks without gain before stopping (tenacity), epochs between checks."""
+    """How the classifier is trained.
+
+    Attributes
+    ----------
+    optimizer : str
+        `adam` or `rmsprop`.
+    batch_size : int
+        Rows of a batch.
+    tenacity : int
+        Checks without gain before stopping.
+    epoch_size : int
+        Epochs between checks.
+    max_epoch : int
+        Where it stops in any case.
+    validation_share : float
+        Of the training part, held out for the checks where no dev part is given.
+    """
 
     optimizer: str
     batch_size: int
     tenacity: int
     epoch_size: int
     max_epoch: int = 200
-    validation_share: float = 0.05  # of the training part, where no dev part is given
+    validation_share: float = 0.05
 
 
 PUBLISHED = Settings("adam", batch_size=64, tenacity=5, epoch_size=4)
@@ -44,11 +60,11 @@ class LinearClassifier:
 
     Parameters
     ----------
-    settings
+    settings : Settings
         `PUBLISHED` or `FAST`.
-    weight_decay
+    weight_decay : float
         Added to the gradient of weights and bias, as the optimiser does it.
-    seed
+    seed : int
         Decides the first weights, the order of the batches and the held-out share.
     """
 
@@ -61,7 +77,15 @@ class LinearClassifier:
     def fit(
         self, vectors: np.ndarray, labels: np.ndarray, *, dev: tuple[np.ndarray, np.ndarray] | None
     ) -> Self:
-        """Train on embeddings (n, d) and labels (n,); the weights with the best dev accuracy are kept."""
+        """Train; the weights with the best dev accuracy are kept.
+
+        Parameters
+        ----------
+        vectors, labels : numpy.ndarray
+            Embeddings (n, d) and labels (n,).
+        dev : tuple of (numpy.ndarray, numpy.ndarray) or None
+            The same of a dev part; None holds out a share of the rows.
+        """
         generator = torch.Generator().manual_seed(self.seed)
         self.labels = np.unique(labels)
         x = torch.as_tensor(vectors, dtype=torch.float32)

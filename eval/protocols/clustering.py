@@ -2,80 +2,52 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from joblib import Parallel, delayed
-from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score
-from sklearn.metrics.cluster import contingency_matrix
-from threadpoolctl import threadpool_limits
 
-from eval.results.outcome import Outcome, caution, flaw, undefined
+from eval.contract.options import Options, Progress
+from eval.contract.protocol import Encode, Protocol
+from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.tasks.table import Table
 
 SEEDS = tuple(range(10))
 
 
-def hungarian_accuracy(gold: Sequence[str] | np.ndarray, clusters: Sequence[int] | np.ndarray) -> float:
-    """Accuracy under the best one-to-one assignment of clusters to classes.
-
-    Parameters
-    ----------
-    gold, clusters
-        Class and cluster of each row, n each. Clusters beyond the number of classes match nothing.
-
-    Returns
-    -------
-    float
-        In (0, 1].
-    """
-    table = contingency_matrix(gold, clusters)
-    rows, columns = linear_sum_assignment(table, maximize=True)
-    return float(table[rows, columns].sum() / table.sum())
-
-
-def cluster(vectors: np.ndarray, clusters: int, seed: int) -> tuple[np.ndarray, bool]:
-    """One K-means run: the cluster of each row, and whether there were fewer distinct rows than clusters.
-
-    On one thread: with several the sums inside K-means depend on which thread comes first, and threads that
-    wait for each other crawl when another process shares a core.
-    """
-    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        model = KMeans(n_clusters=clusters, n_init=10, max_iter=300, random_state=seed)
-        found = model.fit_predict(vectors)
-    return found, any(issubclass(item.category, ConvergenceWarning) for item in caught)
-
-
 def score(
     vectors: np.ndarray,
-    labels: Sequence[str],
+    labels: Sequence[str] | np.ndarray,
     *,
     seeds: Sequence[int] = SEEDS,
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> Outcome:
+) -> TaskScore:
     """Cluster embeddings into as many groups as there are classes, once per seed.
 
     Parameters
     ----------
-    vectors
+    vectors : numpy.ndarray
         Shape (n, d), as the encoder gives them (not normalised here).
-    labels
-        The class of each row.
-    seeds
-        Random states of K-means (k-means++ starts, n_init=10, at most 300 iterations).
-    jobs
+    labels : sequence of str, or numpy.ndarray
+        The class of each row, n.
+    seeds : sequence of int
+        Random states of K-means.
+    jobs : int
         Processes that share the seeds; the result does not depend on it.
+    progress : callable, optional
+        Called with 1 whenever a seed is finished.
 
     Returns
     -------
-    Outcome
+    TaskScore
         Means over seeds of `accuracy`, `nmi`, `ari` and `v_measure`; `runs` holds the accuracies.
     """
+    # Loaded here, as whoever lists tasks or prints a table need not wait for scikit-learn.
+    from joblib import Parallel, delayed
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score
+
+    from eval.measures.kmeans import cluster, hungarian_accuracy
+
     gold = np.asarray(labels)
     classes = len(np.unique(gold))
     settings = {"clusters": classes, "n_init": 10, "seeds": list(seeds)}
@@ -99,4 +71,19 @@ def score(
         if progress:
             progress(1)
     scores = {name: float(np.mean(values)) for name, values in columns.items()}
-    return Outcome(scores["accuracy"], scores, columns["accuracy"], settings=settings, notes=notes)
+    return TaskScore(scores["accuracy"], scores, columns["accuracy"], settings=settings, notes=notes)
+
+
+def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
+    split = table.task.split
+    progress.start("seeds", len(SEEDS))
+    return score(
+        encode(table.texts(split)),
+        table.labels(split),
+        seeds=SEEDS,
+        jobs=options.jobs,
+        progress=progress.advance,
+    )
+
+
+PROTOCOL = Protocol(score=_score, suffix="KMeans")

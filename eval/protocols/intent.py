@@ -1,29 +1,23 @@
 """Few-shot intent classification as VaSCL describes it: a linear layer on frozen embeddings.
 
-Train and dev are merged; K examples a class train and K others choose the iteration. A linear softmax
-layer is trained by Adam (optimiser and pooling are not stated in the paper) at learning rate 1e-4, batch
-32, 1,000 iterations, validated every 100; the best is tested. The five splits are fixed, the same for
-every encoder.
+Train and dev are merged; K examples a class train and K others choose the iteration (the training itself is
+`eval.measures.few_shot`). The five splits are fixed, the same for every encoder.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import torch
-from torch.nn.functional import cross_entropy
 
-from eval.measures.senteval import one_thread
-from eval.results.outcome import Outcome, caution, flaw, undefined
+from eval.contract.options import Options, Progress
+from eval.contract.protocol import Cells, Encode, Protocol
+from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.tasks.table import Table
 
 SHOTS = (5, 10, 20)
 SPLITS = 5
-LEARNING_RATE = 1e-4
-BATCH = 32
-ITERATIONS = 1000
-VALIDATE_EVERY = 100
 
 
 def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -31,16 +25,16 @@ def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray,
 
     Parameters
     ----------
-    labels
+    labels : numpy.ndarray
         Class of each row of train and dev together, shape (n,).
-    shots
+    shots : int
         Rows a class for each of the two.
-    number
+    number : int
         Which split, from 0; the draw depends on this, `shots` and the labels alone.
 
     Returns
     -------
-    tuple
+    tuple of (numpy.ndarray, numpy.ndarray, list of str)
         Row numbers to train on, row numbers to validate on, and the classes with fewer than 2·shots rows,
         which give the larger half (at most `shots`) to training and the rest to validation.
     """
@@ -59,42 +53,49 @@ def draw_split(labels: np.ndarray, shots: int, number: int) -> tuple[np.ndarray,
 
 
 def score(
-    pool: tuple[np.ndarray, Sequence[str]],
-    test: tuple[np.ndarray, Sequence[str]],
+    pool: tuple[np.ndarray, Sequence[str] | np.ndarray],
+    test: tuple[np.ndarray, Sequence[str] | np.ndarray],
     *,
     minimum_class: int = 0,
     shots: Sequence[int] = SHOTS,
     splits: int = SPLITS,
     progress: Callable[[int], None] | None = None,
-) -> Outcome:
+) -> TaskScore:
     """Score embeddings at each number of shots.
 
     Parameters
     ----------
-    pool
-        Embeddings (n, d) and labels of train and dev together.
-    test
+    pool : tuple of (numpy.ndarray, sequence of str)
+        Embeddings (n, d) and labels, n, of train and dev together.
+    test : tuple of (numpy.ndarray, sequence of str)
         The same for the test part.
-    minimum_class
+    minimum_class : int
         Classes with fewer rows in the pool are dropped, from the test part too (ATIS: 40, which leaves 8).
-    shots, splits
-        Numbers of examples a class, and how many fixed splits.
+    shots : sequence of int
+        Numbers of examples a class.
+    splits : int
+        How many fixed splits.
+    progress : callable, optional
+        Called with 1 whenever a training is finished.
 
     Returns
     -------
-    Outcome
+    TaskScore
         `accuracy_{K}` and its sample standard deviation `sd_{K}` over the splits; the main score is the mean
         over the shots. `items["correct_{K}"]` is each test row's share of splits that got it right.
     """
+    # Loaded here, as whoever lists tasks or prints a table need not wait for torch.
+    from eval.measures import few_shot
+
     labels, gold = np.asarray(pool[1]), np.asarray(test[1])
     settings = {
         "shots": list(shots),
         "splits": splits,
         "optimizer": "adam",
-        "learning_rate": LEARNING_RATE,
-        "batch": BATCH,
-        "iterations": ITERATIONS,
-        "validate_every": VALIDATE_EVERY,
+        "learning_rate": few_shot.LEARNING_RATE,
+        "batch": few_shot.BATCH,
+        "iterations": few_shot.ITERATIONS,
+        "validate_every": few_shot.VALIDATE_EVERY,
     }
     vectors, test_vectors = np.asarray(pool[0]), np.asarray(test[0])
     notes = caution(vectors)
@@ -131,7 +132,9 @@ def score(
             train, validation, short = draw_split(labels, count, number)
             if short and not number:
                 notes.append(f"{len(short)} classes have fewer than {2 * count} examples for {count} shots")
-            predicted = _train(vectors, labels, train, validation, test_vectors, seed=number)
+            predicted = few_shot.train_and_predict(
+                vectors, labels, train, validation, test_vectors, seed=number
+            )
             accuracies.append(float(np.mean(predicted == gold)))
             correct += predicted == gold
             if progress:
@@ -140,40 +143,37 @@ def score(
         scores[f"sd_{count}"] = float(np.std(accuracies, ddof=1)) if splits > 1 else math.nan
         items[f"correct_{count}"] = correct / splits
     main = float(np.mean([scores[f"accuracy_{count}"] for count in shots]))
-    return Outcome(main, {"accuracy": main, **scores}, items=items, settings=settings, notes=notes)
+    return TaskScore(main, {"accuracy": main, **scores}, items=items, settings=settings, notes=notes)
 
 
-@one_thread()
-def _train(
-    vectors: np.ndarray,
-    labels: np.ndarray,
-    train: np.ndarray,
-    validation: np.ndarray,
-    test: np.ndarray,
-    *,
-    seed: int,
-) -> np.ndarray:
-    names = np.unique(labels)
-    generator = torch.Generator().manual_seed(seed)
-    x, held = (torch.as_tensor(vectors[rows], dtype=torch.float32) for rows in (train, validation))
-    y, held_y = (torch.as_tensor(np.searchsorted(names, labels[rows])) for rows in (train, validation))
-    bound = x.shape[1] ** -0.5
-    weight = ((torch.rand((len(names), x.shape[1]), generator=generator) * 2 - 1) * bound).requires_grad_()
-    bias = torch.zeros(len(names), requires_grad=True)
-    optimizer = torch.optim.Adam([weight, bias], lr=LEARNING_RATE)
-    best, kept = -1.0, (weight, bias)
-    order = torch.empty(0, dtype=torch.long)
-    for step in range(1, ITERATIONS + 1):
-        if not len(order):
-            order = torch.randperm(len(x), generator=generator)
-        rows, order = order[:BATCH], order[BATCH:]
-        optimizer.zero_grad()
-        cross_entropy(x[rows] @ weight.T + bias, y[rows]).backward()
-        optimizer.step()
-        if step % VALIDATE_EVERY == 0:
-            with torch.no_grad():
-                accuracy = float(((held @ weight.T + bias).argmax(dim=1) == held_y).float().mean())
-            if accuracy > best:
-                best, kept = accuracy, (weight.detach().clone(), bias.detach().clone())
-    answers = (torch.as_tensor(test, dtype=torch.float32) @ kept[0].T + kept[1]).argmax(dim=1)
-    return np.asarray(names[answers.detach().numpy()])
+def shot_cells(scores: Mapping[str, float]) -> Cells:
+    """Accuracy and its deviation at each number of shots, as the paper's table has it.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        Scores of `score` by name, with or without others.
+
+    Returns
+    -------
+    dict of str to tuple of (float, float)
+        By label, `5 shots` for `accuracy_5` and `sd_5`; empty where no score is defined.
+    """
+    prefix = "accuracy_"
+    shots = sorted(int(name.removeprefix(prefix)) for name in scores if name.startswith(prefix))
+    return {f"{count} shots": (scores[f"accuracy_{count}"], scores[f"sd_{count}"]) for count in shots}
+
+
+def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
+    pool = [split for split in ("train", "dev") if split in table.task.counts]
+    progress.start("few-shot trainings", len(SHOTS) * SPLITS)
+    return score(
+        (encode(table.texts(*pool)), table.labels(*pool)),
+        (encode(table.texts("test")), table.labels("test")),
+        minimum_class=table.task.minimum_class,
+        shots=SHOTS,
+        progress=progress.advance,
+    )
+
+
+PROTOCOL = Protocol(score=_score, rows=shot_cells, suffix="FewShot")

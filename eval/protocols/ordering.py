@@ -12,8 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eval.protocols.sts import cosine
-from eval.results.outcome import Outcome, caution, flaw, undefined
+from eval.contract.options import Options, Progress
+from eval.contract.protocol import Encode, Protocol, scored_split
+from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.measures.similarity import cosine
+from eval.tasks.table import Table
 
 
 def score(
@@ -21,23 +24,23 @@ def score(
     hypotheses: np.ndarray,
     labels: Sequence[str],
     groups: Sequence[str] | None = None,
-) -> Outcome:
+) -> TaskScore:
     """Score ordering.
 
     Parameters
     ----------
-    premises
+    premises : tuple of (sequence of str, numpy.ndarray)
         The n premises as text (equal text is one premise) and as embeddings (n, d).
-    hypotheses
+    hypotheses : numpy.ndarray
         Embeddings (n, d).
-    labels
+    labels : sequence of str
         `e…`, `n…` or `c…` (entailment, neutral, contradiction) for each row.
-    groups
+    groups : sequence of str, optional
         Name of each row's round; accuracies are reported per round too.
 
     Returns
     -------
-    Outcome
+    TaskScore
         `accuracy` over all pairs, `accuracy_contradiction` over pairs with contradictions only,
         `accuracy_cosine` with the cosine in place of the dot product, and `accuracy_{round}`.
         No pair at all is NaN with a note.
@@ -75,9 +78,20 @@ def score(
     if groups is not None:
         rounds = np.array([names[row] for row in first])
         scores |= {f"accuracy_{name}": float(right[rounds == name].mean()) for name in np.unique(rounds)}
-    return Outcome(
+    return TaskScore(
         scores["accuracy"],
         scores,
         items={"correct": right},
         notes=caution(np.concatenate([vectors, hypotheses])),
     )
+
+
+def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
+    task = table.task
+    premises, hypotheses = (table.select(column, task.split) for column in task.text_columns)
+    groups = table.select(task.subset_column, task.split) if task.subset_column else None
+    labels = table.select(task.label_column, task.split)
+    return score((premises, encode(premises)), encode(hypotheses), labels, groups)
+
+
+PROTOCOL = Protocol(score=_score, splits=scored_split, suffix="Ordering")

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import csv
 import gzip
-import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from augment_cli.errors import BadInputError, MissingError
+from eval.contract.options import Options, Progress
+from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
+from eval.contract.task_score import TaskScore
+from eval.measures.similarity import correlation, cosine
+from eval.tasks.pairs import Pairs, pairs_of
+from eval.tasks.table import Table
 
-Encode = Callable[[Sequence[str]], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Sentence pairs with gold similarity and the subset each pair is from; all of one length."""
-
-    first: list[str]
-    second: list[str]
-    gold: np.ndarray
-    subsets: list[str]
+_CORRELATIONS = (
+    "spearman",
+    "pearson",
+    "mean_spearman",
+    "weighted_spearman",
+    "mean_pearson",
+    "weighted_pearson",
+)
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class STSScore:
 
     Attributes
     ----------
-    spearman, pearson
+    spearman, pearson : float
         Over all pairs at once ("all").
-    mean_spearman, weighted_spearman, mean_pearson, weighted_pearson
+    mean_spearman, weighted_spearman, mean_pearson, weighted_pearson : float
         Mean over the subsets, plain and weighted by their number of pairs.
-    subsets
+    subsets : dict of str to tuple of (int, float, float)
         (pairs, Spearman, Pearson) per subset.
-    similarity
+    similarity : numpy.ndarray
         The cosine of each pair, shape (pairs,).
-    note
+    note : str
         Why a correlation is not defined; empty otherwise.
     """
 
@@ -56,60 +56,24 @@ class STSScore:
     note: str = ""
 
 
-def rejoin(text: str) -> str:
-    """Whitespace-split and re-joined by single spaces, as SentEval hands sentences to an encoder."""
-    return " ".join(text.split())
-
-
-def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Cosine of matching rows; a zero vector is orthogonal to everything (cosine 0).
-
-    Parameters
-    ----------
-    first, second
-        Shape (n, d) each.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,), float64.
-    """
-    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    return np.divide((first * second).sum(axis=1), norms, out=np.zeros(len(first)), where=norms != 0)
-
-
-def correlation(similarity: np.ndarray, gold: np.ndarray) -> tuple[float, float, str]:
-    """Spearman and Pearson correlation, with the reason where they are not defined.
-
-    Returns
-    -------
-    tuple
-        (Spearman, Pearson, note). Fewer than two pairs, a constant side, or NaN give (NaN, NaN, why).
-    """
-    if not np.isfinite(similarity).all():
-        return math.nan, math.nan, "some embeddings are NaN or infinite"
-    if len(similarity) < 2:
-        return math.nan, math.nan, "fewer than two pairs"
-    if np.ptp(similarity) == 0:
-        return math.nan, math.nan, "all similarities are equal (constant embeddings)"
-    if np.ptp(gold) == 0:
-        return math.nan, math.nan, "all gold scores are equal"
-    return float(stats.spearmanr(similarity, gold)[0]), float(stats.pearsonr(similarity, gold)[0]), ""
-
-
 def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
     """Score an encoder on sentence pairs.
 
     Parameters
     ----------
-    encode
+    encode : callable
         A function of n strings that returns vectors of shape (n, d).
-    pairs
-        The pairs. All sentences go to one call of `encode`, so that equal ones are encoded once.
+    pairs : Pairs
+        The pairs, their sentences as they are to be encoded. All go to one call of `encode`, so that equal
+        ones are encoded once.
+
+    Returns
+    -------
+    STSScore
+        Every correlation; those that are not defined are NaN, with a note.
     """
     count = len(pairs.gold)
-    vectors = encode([rejoin(text) for text in (*pairs.first, *pairs.second)])
+    vectors = encode([*pairs.first, *pairs.second])
     similarity = cosine(vectors[:count], vectors[count:])
     spearman, pearson, note = correlation(similarity, pairs.gold)
     names = np.array(pairs.subsets)
@@ -136,17 +100,24 @@ def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
 
     Parameters
     ----------
-    encode
+    encode : callable
         As in `score_pairs`.
-    data
+    data : pathlib.Path
         The data folder.
-    split
+    split : str
         `train`, `dev` (1,500 pairs) or `test` (1,379 pairs).
+
+    Returns
+    -------
+    STSScore
+        What the tasks `stsb-dev` and `stsb` give, without their checks of the file.
 
     Raises
     ------
     MissingError
         If the data folder does not hold sts/stsb.tsv.gz.
+    BadInputError
+        If that file has no rows of the split.
     """
     path = data / "sts" / "stsb.tsv.gz"
     if not path.is_file():
@@ -164,9 +135,27 @@ def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
     return score_pairs(
         encode,
         Pairs(
-            first=[row["sentence1"] for row in rows],
-            second=[row["sentence2"] for row in rows],
+            first=[rejoin(row["sentence1"]) for row in rows],
+            second=[rejoin(row["sentence2"]) for row in rows],
             gold=np.array([float(row["score"]) for row in rows]),
             subsets=[row["genre"] for row in rows],
         ),
     )
+
+
+def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
+    pairs = pairs_of(table)
+    score = score_pairs(encode, pairs)
+    scores = {name: getattr(score, name) for name in _CORRELATIONS}
+    for name, (count, spearman, pearson) in score.subsets.items():
+        scores |= {f"spearman_{name}": spearman, f"pearson_{name}": pearson, f"pairs_{name}": float(count)}
+    items = {"similarity": score.similarity, "gold": pairs.gold}
+    return TaskScore(score.spearman, scores, items=items, notes=[score.note] if score.note else [])
+
+
+PROTOCOL = Protocol(
+    score=_score,
+    splits=scored_split,
+    prepare=rejoin,
+    mteb_scores={"cosine_spearman": "spearman", "cosine_pearson": "pearson"},
+)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from augment_cli.errors import BadInputError, UsageError
-from eval.results.results import ModelResults, read_items
+from eval.results.files import ModelResults, read_items
 
 RESAMPLES = 2000
 _BLOCK = 200  # resamples ranked at once
@@ -22,13 +22,13 @@ class Comparison:
 
     Attributes
     ----------
-    task, statistic
+    task, statistic : str
         Task, and what is compared (`spearman`, or a mean of per-example correctness).
-    first, second
+    first, second : float
         The statistic of each.
-    low, high
+    low, high : float
         Percentile interval of the difference that holds 95 % of the resamples.
-    p
+    p : float
         Two-sided: twice the smaller share of resamples on one side of zero, at most 1 (one is added to each
         count, so it is never 0).
     """
@@ -74,17 +74,19 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    first, second
-        Per-example values of the two encoders on the same n examples: similarities where `gold` is given (the
+    first, second : numpy.ndarray
+        Values of the two encoders on the same n examples, shape (n,): similarities where `gold` is given (the
         statistic is then Spearman), else correctness in [0, 1] (the statistic is the mean).
-    gold
-        Gold similarity of each example, or None.
-    resamples, seed
-        How many draws of n examples with replacement, and what decides them.
+    gold : numpy.ndarray, optional
+        Gold similarity of each example, shape (n,).
+    resamples : int
+        How many draws of n examples with replacement.
+    seed : int
+        What decides them.
 
     Returns
     -------
-    tuple
+    tuple of float
         (statistic of first, of second, low, high, p) as in `Comparison`.
 
     Raises
@@ -115,7 +117,19 @@ def paired_bootstrap(
 def compare(
     first: ModelResults, second: ModelResults, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> list[Comparison]:
-    """Compare two encoders on every task for which both have per-example values.
+    """Compare two encoders on every task for which both have values per example.
+
+    Parameters
+    ----------
+    first, second : ModelResults
+        The two encoders.
+    resamples, seed : int
+        As `paired_bootstrap`.
+
+    Returns
+    -------
+    list of Comparison
+        One for each task and statistic.
 
     Raises
     ------
@@ -124,7 +138,7 @@ def compare(
     BadInputError
         If the two were scored on different examples.
     """
-    found = []
+    comparisons = []
     for task in first.tasks:
         if task not in second.tasks:
             continue
@@ -137,15 +151,15 @@ def compare(
             values = paired_bootstrap(
                 a["similarity"], b["similarity"], a["gold"], resamples=resamples, seed=seed
             )
-            found.append(Comparison(task, "spearman", *values))
+            comparisons.append(Comparison(task, "spearman", *values))
             continue
         for name in a:
             if name in b:
                 x, y = a[name].astype(float), b[name].astype(float)
                 values = paired_bootstrap(x, y, resamples=resamples, seed=seed)
-                found.append(Comparison(task, name.replace("correct", "accuracy"), *values))
-    if not found:
+                comparisons.append(Comparison(task, name.replace("correct", "accuracy"), *values))
+    if not comparisons:
         raise UsageError(
             f"{first.label} and {second.label} share no task with per-example values; score both"
         )
-    return found
+    return comparisons

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from eval.results.results import ModelResults, read_items, write_file
+from eval import protocols
+from eval.results.files import ModelResults, read_items, write_file
 from eval.results.tables import our_rows
 from eval.tasks.registry import Task
 
@@ -18,7 +19,18 @@ _PER_ROW = 4
 
 
 def plot_scores(results: Sequence[ModelResults], tasks: Sequence[Task], path: Path) -> None:
-    """Bars of the main score of each task, one colour a model, error bars where there are seeds."""
+    """Bars of the main score of each task, one colour a model, error bars where there are seeds.
+
+    Parameters
+    ----------
+    results : sequence of ModelResults
+        The models.
+    tasks : sequence of Task
+        What may be shown; tasks without a score, and those whose score is not a percentage, are left out.
+    path : pathlib.Path
+        The PNG file.
+    """
+    tasks = [task for task in tasks if protocols.get(task.protocol).percent]
     rows = our_rows(results, tasks)
     shown = [task for task in tasks if any(task.name in row.cells for row in rows)]
     figure = Figure(figsize=(max(6.0, 0.55 * len(shown) * max(1, len(rows)) + 2), 4.5), layout="constrained")
@@ -46,6 +58,15 @@ def plot_similarity(result: ModelResults, tasks: Sequence[Task], path: Path) -> 
 
     Gold scores are quantised, so points are spread a little sideways; the line joins the median similarity of
     each fifth of the gold range.
+
+    Parameters
+    ----------
+    result : ModelResults
+        One model.
+    tasks : sequence of Task
+        What may be shown; tasks without stored similarities are left out.
+    path : pathlib.Path
+        The PNG file; not written where nothing is to be shown.
     """
     panels = [(task, items) for task in tasks if "gold" in (items := read_items(result.folder, task.name))]
     if not panels:

@@ -14,18 +14,29 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
-from eval.results.results import ModelResults
+from eval import protocols
+from eval.results.files import ModelResults, StoredScore
 from eval.tasks.registry import Task
 
 PUBLISHED = Path(__file__).with_name("published.toml")
-# Geometry is not a percentage; everything else is printed times 100.
-_PLAIN = frozenset({"geometry", "geometry-nli"})
-_ROW_SETTINGS = ("pooling", "max_length", "precision", "whiten", "classifier")
+# Suites whose tasks have no mean: they are of different kinds, or no paper averages them.
+_NOT_AVERAGED = frozenset({"geometry", "dev", "more", "zh", "anli"})
+_ENCODER_SETTINGS = ("pooling", "max_length", "precision", "whiten")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: a model, where its numbers are from, and (mean, deviation) for each task."""
+    """One line of a table.
+
+    Attributes
+    ----------
+    model, source : str
+        The model, and where its numbers are from.
+    cells : dict of str to tuple of (float, float)
+        (mean, deviation) by task, as they are printed; NaN where there is none.
+    notes : list of str
+        What stands below the table.
+    """
 
     model: str
     source: str
@@ -35,7 +46,17 @@ class Row:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Rows over the tasks of one suite, with the mean of the row where every task of it has a score."""
+    """Rows over the tasks of one suite.
+
+    Attributes
+    ----------
+    suite : str
+        Its name.
+    tasks : tuple of Task
+        The columns.
+    rows : tuple of Row
+        The papers' first.
+    """
 
     suite: str
     tasks: tuple[Task, ...]
@@ -49,6 +70,13 @@ class ScoreTable:
 
 def published_rows(suite: str, path: Path = PUBLISHED) -> list[Row]:
     """The papers' rows of a suite.
+
+    Parameters
+    ----------
+    suite : str
+        Its name.
+    path : pathlib.Path
+        The file of published scores.
 
     Raises
     ------
@@ -77,63 +105,117 @@ def _misprint(entry: dict[str, Any]) -> list[str]:
 
 
 def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row]:
-    """Rows of scored models; those with one label are seeds of one model and share a row, mean ± sd."""
+    """Rows of scored models; those with one label are seeds of one model and share a row, mean ± sd.
+
+    Parameters
+    ----------
+    results : sequence of ModelResults
+        The models.
+    tasks : sequence of Task
+        The columns; the first one's protocol says which settings the rows name.
+
+    Returns
+    -------
+    list of Row
+        Without models that have no score on any of the tasks.
+    """
     by_label: dict[tuple[str, ...], list[ModelResults]] = {}
+    recorded = [setting.name for setting in protocols.settings() if setting.recorded]
     for result in results:
         # Seeds differ in their weights and in nothing else; other settings make another row.
-        same = (str(result.settings.get(key)) for key in _ROW_SETTINGS)
+        same = (str(result.settings.get(key)) for key in (*_ENCODER_SETTINGS, *recorded))
         by_label.setdefault((result.label, *same), []).append(result)
     rows = []
     for (label, *_), seeds in by_label.items():
         cells, notes = {}, []
         for task in tasks:
-            scale = 1 if task.protocol in _PLAIN else 100
-            found = [seed.tasks[task.name] for seed in seeds if task.name in seed.tasks]
-            if not found:
+            scores = [seed.tasks[task.name] for seed in seeds if task.name in seed.tasks]
+            if not scores:
                 continue
-            values = [scale * scores.main for scores in found]
-            if len(seeds) > 1 and len(found) < len(seeds):
-                notes.append(f"{task.title}: {len(found)} of {len(seeds)} seeds")
-            runs = values if len(values) > 1 else [scale * run for run in found[0].runs]
-            deviation = (
-                float(np.std(runs, ddof=1)) if len(runs) > 1 and task.protocol != "transfer" else math.nan
+            if len(seeds) > 1 and len(scores) < len(seeds):
+                notes.append(f"{task.title}: {len(scores)} of {len(seeds)} seeds")
+            cells[task.name] = _mean_and_deviation(task, scores)
+            notes.extend(
+                f"{task.title}: {note}" for note in dict.fromkeys(n for s in scores for n in s.notes)
             )
-            cells[task.name] = (float(np.mean(values)), deviation)
-            notes.extend(f"{task.title}: {note}" for note in dict.fromkeys(n for s in found for n in s.notes))
-        settings = seeds[0].settings
-        kind = [settings["pooling"], str(settings["max_length"]), settings["precision"]]
-        kind += ["whitened"] if settings.get("whiten") else []
-        kind += [str(settings.get("classifier"))] if tasks[0].protocol == "transfer" else []
-        kind += [f"{len(seeds)} seeds"] if len(seeds) > 1 else []
         if cells:
-            rows.append(Row(label, "ours: " + ", ".join(kind), cells, notes))
+            rows.append(Row(label, "ours: " + ", ".join(_kind(seeds, tasks[0])), cells, notes))
     return rows
 
 
-def shot_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row]:
-    """Few-shot rows, one for each number of shots, as the paper prints them."""
+def _mean_and_deviation(task: Task, scores: Sequence[StoredScore]) -> tuple[float, float]:
+    """Over the seeds of a model; over the runs of the protocol where there is one seed."""
+    protocol = protocols.get(task.protocol)
+    values = [protocol.scale * score.main for score in scores]
+    runs = values if len(values) > 1 else [protocol.scale * run for run in scores[0].runs]
+    deviates = len(runs) > 1 and protocol.deviates
+    return float(np.mean(values)), float(np.std(runs, ddof=1)) if deviates else math.nan
+
+
+def _kind(seeds: Sequence[ModelResults], task: Task) -> list[str]:
+    """What a row was made with, in words."""
+    settings = seeds[0].settings
+    kind = [settings["pooling"], str(settings["max_length"]), settings["precision"]]
+    kind += ["whitened"] if settings.get("whiten") else []
+    recorded = [setting for setting in protocols.get(task.protocol).settings if setting.recorded]
+    kind += [str(settings.get(setting.name)) for setting in recorded]
+    kind += [f"{len(seeds)} seeds"] if len(seeds) > 1 else []
+    return kind
+
+
+def labelled_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row]:
+    """One row for each model and label of its protocol's scores, such as a number of shots.
+
+    Parameters
+    ----------
+    results : sequence of ModelResults
+        The models; each has rows of its own, seeds too.
+    tasks : sequence of Task
+        The columns, all of protocols that have `rows`.
+
+    Returns
+    -------
+    list of Row
+        In the order of the labels of each model.
+    """
     rows = []
     for result in results:
-        scored = [result.tasks[task.name] for task in tasks if task.name in result.tasks]
-        shots = sorted({int(key[9:]) for scores in scored for key in scores.scores if key[:9] == "accuracy_"})
-        for shot in shots:
-            cells = {
-                scores.task: (100 * scores.scores[f"accuracy_{shot}"], 100 * scores.scores[f"sd_{shot}"])
-                for scores in scored
-            }
-            source = f"ours: {result.settings['pooling']}, {result.settings['precision']}"
-            rows.append(Row(f"{result.label}, {shot} shots", source, cells))
+        by_label: dict[str, dict[str, tuple[float, float]]] = {}
+        for task in tasks:
+            protocol = protocols.get(task.protocol)
+            if task.name in result.tasks and protocol.rows:
+                for label, (score, deviation) in protocol.rows(result.tasks[task.name].scores).items():
+                    cell = (protocol.scale * score, protocol.scale * deviation)
+                    by_label.setdefault(label, {})[task.name] = cell
+        source = f"ours: {result.settings['pooling']}, {result.settings['precision']}"
+        rows += [Row(f"{result.label}, {label}", source, cells) for label, cells in by_label.items()]
     return rows
 
 
 def build(
     results: Sequence[ModelResults], registry: dict[str, Task], *, published: bool = True
 ) -> list[ScoreTable]:
-    """One table for each suite in which some model has a score, published rows first."""
+    """One table for each suite in which some model has a score.
+
+    Parameters
+    ----------
+    results : sequence of ModelResults
+        The models.
+    registry : dict of str to Task
+        All tasks, by name.
+    published : bool
+        Put the papers' rows first.
+
+    Returns
+    -------
+    list of ScoreTable
+        In the order in which the registry first names the suites.
+    """
     tables = []
     for suite in dict.fromkeys(suite for task in registry.values() for suite in task.suites):
         tasks = tuple(task for task in registry.values() if suite in task.suites)
-        ours = our_rows(results, tasks) if suite != "intent" else shot_rows(results, tasks)
+        labelled = all(protocols.get(task.protocol).rows for task in tasks)
+        ours = labelled_rows(results, tasks) if labelled else our_rows(results, tasks)
         if ours:
             theirs = published_rows(suite) if published else []
             tables.append(ScoreTable(suite, tasks, (*theirs, *ours)))
@@ -151,7 +233,7 @@ def _cell(cell: tuple[float, float] | None) -> str:
 
 def header_and_lines(table: ScoreTable) -> tuple[list[str], list[list[str]]]:
     """A table as strings; the average column stands where more than one task is averaged."""
-    averaged = len(table.tasks) > 1 and table.suite not in ("geometry", "dev", "more", "zh", "anli")
+    averaged = len(table.tasks) > 1 and table.suite not in _NOT_AVERAGED
     header = ["model", "source", *(task.title for task in table.tasks), *(["average"] if averaged else [])]
     lines = []
     for row in table.rows:

@@ -14,7 +14,8 @@ from augment_cli.errors import BadInputError, IncompleteError, MissingError, Usa
 from data.fetch.command import main
 from data.fetch.fetching import convert, download, fetch, load_sources
 from data.fetch.readers import READERS, decode, one_line, split_lines
-from eval.tasks.registry import load_registry, read_table
+from eval.tasks.registry import load_registry
+from eval.tasks.table import read_table
 
 SOURCES = load_sources()
 REGISTRY = load_registry()

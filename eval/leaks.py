@@ -9,8 +9,8 @@ from pathlib import Path
 
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.store.store import Store
-from eval.runner import sentences_of
-from eval.tasks.registry import Table
+from eval import protocols
+from eval.tasks.table import Table
 
 EXAMPLES = 3
 
@@ -21,16 +21,16 @@ class Leak:
 
     Attributes
     ----------
-    task
+    task : str
         The task's name.
-    sentences
+    sentences : int
         Distinct evaluation sentences (of all splits that the protocol reads).
-    exact
+    exact : int
         How many occur in the training data letter for letter.
-    normalised
+    normalised : int
         How many occur once case, punctuation and spacing are ignored; includes the exact ones.
-    examples
-        The first few found, each with where: row of the corpus, or line of the file.
+    examples : list of tuple of (str, int)
+        The first few, each with its place: row of the corpus, or line of the file.
     """
 
     task: str
@@ -47,6 +47,18 @@ def normalise(text: str) -> str:
 
 def training_sentences(source: Path, stages: Sequence[str] = ("corpus",)) -> Iterator[tuple[int, str]]:
     """The sentences of a store's stages, or of a text file (plain or gzip, one a line), with their numbers.
+
+    Parameters
+    ----------
+    source : pathlib.Path
+        A store folder, or a text file.
+    stages : sequence of str
+        Which stages of a store; a text file has none.
+
+    Yields
+    ------
+    tuple of (int, str)
+        Row number of the corpus, or line number from 1, and the sentence.
 
     Raises
     ------
@@ -81,15 +93,23 @@ def find_leaks(tables: Sequence[Table], training: Iterator[tuple[int, str]]) -> 
 
     Parameters
     ----------
-    tables
+    tables : sequence of Table
         Tasks to look at.
-    training
+    training : iterator of tuple of (int, str)
         Numbered sentences, as `training_sentences` gives them.
+
+    Returns
+    -------
+    list of Leak
+        One for each task.
     """
-    wanted = {table.task.name: list(dict.fromkeys(sentences_of(table))) for table in tables}
+    wanted = {
+        table.task.name: list(dict.fromkeys(protocols.get(table.task.protocol).sentences(table)))
+        for table in tables
+    }
     exact_wanted = {text for texts in wanted.values() for text in texts}
     normal = {text: normalise(text) for text in exact_wanted}
-    normal_wanted = set(normal.values()) - {""}  # a line of dots is no sentence to leak
+    normal_wanted = set(normal.values()) - {""}  # a line of dots cannot leak
     exact: dict[str, int] = {}
     similar: dict[str, int] = {}
     for number, text in training:
@@ -100,8 +120,8 @@ def find_leaks(tables: Sequence[Table], training: Iterator[tuple[int, str]]) -> 
             similar.setdefault(key, number)
     leaks = []
     for task, texts in wanted.items():
-        found = [(text, exact.get(text, similar.get(normal[text], -1))) for text in texts]
-        found = [(text, number) for text, number in found if number >= 0]
+        places = [(text, exact.get(text, similar.get(normal[text], -1))) for text in texts]
+        leaked = [(text, number) for text, number in places if number >= 0]
         same = sum(text in exact for text in texts)
-        leaks.append(Leak(task, len(texts), same, len(found), found[:EXAMPLES]))
+        leaks.append(Leak(task, len(texts), same, len(leaked), leaked[:EXAMPLES]))
     return leaks

@@ -1,4 +1,4 @@
-"""What every protocol hands back."""
+"""What every protocol returns."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ import numpy as np
 
 
 @dataclass
-class Outcome:
+class TaskScore:
     """The scores of one encoder on one task.
 
     Attributes
     ----------
-    main
-        The main score, as a fraction (0 to 1, or -1 to 1 for correlations); NaN where it is not defined.
-    scores
+    main : float
+        The main score as a fraction (0 to 1, or -1 to 1 for correlations), or raw where the protocol's scores
+        are no percentages; NaN where it is not defined.
+    scores : dict of str to float
         Every score by name, the main one included.
-    runs
+    runs : list of float
         The main score of each seed, split or fold, where there are several.
-    items
-        Per-example values, for the paired bootstrap and the plots: `similarity` and `gold`, or `correct`.
-    settings
+    items : dict of str to numpy.ndarray
+        Values per example, for the paired bootstrap and the plots: `similarity` and `gold`, or `correct`.
+    settings : dict of str to Any
         What the protocol was run with.
-    notes
+    notes : list of str
         Everything out of the ordinary, in words.
     """
 
@@ -42,18 +43,33 @@ class Outcome:
         return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else math.nan
 
 
-def undefined(metric: str, reason: str, settings: dict[str, Any] | None = None) -> Outcome:
-    """The outcome of a task whose score is not defined, with the reason."""
-    return Outcome(math.nan, {metric: math.nan}, settings=settings or {}, notes=[reason])
+def undefined(metric: str, reason: str, settings: dict[str, Any] | None = None) -> TaskScore:
+    """The score of a task that cannot be scored.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the main score, which becomes NaN.
+    reason : str
+        Why; becomes the score's note.
+    settings : dict of str to Any, optional
+        What the protocol was run with.
+
+    Returns
+    -------
+    TaskScore
+        NaN, with the reason.
+    """
+    return TaskScore(math.nan, {metric: math.nan}, settings=settings or {}, notes=[reason])
 
 
 def flaw(vectors: np.ndarray) -> str:
-    """Why embeddings cannot be scored at all; empty where they can."""
+    """Why embeddings (n, d) cannot be scored at all; empty where they can."""
     return "" if np.isfinite(vectors).all() else "some embeddings are NaN or infinite"
 
 
 def caution(vectors: np.ndarray) -> list[str]:
-    """What a reader should know about embeddings that can be scored."""
+    """What a reader should know about embeddings (n, d) that can be scored, as notes."""
     if len(vectors) > 1 and not np.ptp(vectors, axis=0).any():
         return ["all embeddings are equal (constant encoder)"]
     return []

@@ -1,4 +1,4 @@
-"""Results on disk: one JSON a task in the shape the mteb library reads, and per-example values beside it."""
+"""Results on disk: one JSON a task in the shape the mteb library reads, and values per example beside it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError, MissingError
-from eval.results.outcome import Outcome
-from eval.tasks.registry import Table, Task
+from eval import protocols
+from eval.contract.task_score import TaskScore
+from eval.tasks.registry import Task
+from eval.tasks.table import Table
 
 # The version of mteb whose result layout this is; the library reads it from this field.
 MTEB_VERSION = "2.0.0"
@@ -23,20 +25,20 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokeni
 
 
 @dataclass(frozen=True)
-class TaskScores:
+class StoredScore:
     """One task's result as read back from disk.
 
     Attributes
     ----------
-    task, title
+    task, title : str
         Name in the registry, and what tables print.
-    main
-        Main score as a fraction; NaN where not defined.
-    scores
+    main : float
+        Main score as the protocol gave it; NaN where it is not defined.
+    scores : dict of str to float
         Every number by name.
-    notes
+    notes : list of str
         What the protocol remarked.
-    runs
+    runs : list of float
         Main score of each seed, split or fold.
     """
 
@@ -50,50 +52,75 @@ class TaskScores:
 
 @dataclass(frozen=True)
 class ModelResults:
-    """Every task of one encoder under one setting."""
+    """Every task of one encoder under one setting.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        Where they lie.
+    label : str
+        What tables call the encoder; seeds of one model share it.
+    settings : dict of str to Any
+        What encoder.json says of the encoder and of the run.
+    tasks : dict of str to StoredScore
+        The scores by task.
+    """
 
     folder: Path
     label: str
     settings: dict[str, Any]
-    tasks: dict[str, TaskScores]
+    tasks: dict[str, StoredScore]
 
 
 def task_name(task: Task) -> str:
-    """The name under which mteb finds a result: its own where data and protocol agree, else one of ours."""
-    suffix = {"transfer": "SentEval", "clustering": "KMeans", "intent": "FewShot", "ordering": "Ordering"}
+    """The name under which mteb finds a result: its own where data and protocol agree, else our own."""
     plain = re.sub(r"[^A-Za-z0-9-]+", "-", task.title).strip("-")
-    return task.mteb_name or "-".join(filter(None, (plain, suffix.get(task.protocol, ""))))
+    return task.mteb_name or "-".join(filter(None, (plain, protocols.get(task.protocol).suffix)))
 
 
 def library_versions() -> dict[str, str]:
     """Versions of the libraries that decide a score."""
-    found = {}
+    versions = {}
     for name in _LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
-def as_mteb(table: Table, outcome: Outcome, seconds: float) -> dict[str, Any]:
-    """A task's result in mteb's JSON shape; undefined scores are null, extra keys say how it was made."""
+def as_mteb(table: Table, score: TaskScore, seconds: float) -> dict[str, Any]:
+    """A task's result in mteb's JSON shape.
+
+    Parameters
+    ----------
+    table : Table
+        The task, and the digest of its file.
+    score : TaskScore
+        What its protocol returned.
+    seconds : float
+        How long that took.
+
+    Returns
+    -------
+    dict of str to Any
+        Undefined scores are null; keys beyond mteb's say how the scores were made.
+    """
     task = table.task
-    scores = dict(outcome.scores)
-    if task.protocol == "sts":
-        scores |= {"cosine_spearman": scores["spearman"], "cosine_pearson": scores["pearson"]}
+    names = protocols.get(task.protocol).mteb_scores
+    scores = score.scores | {theirs: score.scores[ours] for theirs, ours in names.items()}
     entry = {
         "hf_subset": "default",
         "languages": [task.language],
-        "main_score": outcome.main,
+        "main_score": score.main,
         **scores,
         "task": task.name,
         "title": task.title,
         "protocol": task.protocol,
         "main_metric": task.metric,
-        "runs": outcome.runs,
-        "settings": outcome.settings,
-        "notes": outcome.notes,
+        "runs": score.runs,
+        "settings": score.settings,
+        "notes": score.notes,
         "data_file": task.file,
         "data_sha256": table.sha256,
         "data_checked": table.checked,
@@ -109,18 +136,31 @@ def as_mteb(table: Table, outcome: Outcome, seconds: float) -> dict[str, Any]:
     }
 
 
-def write_result(folder: Path, table: Table, outcome: Outcome, seconds: float) -> Path:
-    """Write a task's JSON and its per-example values; each file is complete or not there."""
+def write_result(folder: Path, table: Table, score: TaskScore, seconds: float) -> Path:
+    """Write a task's JSON and its values per example; each file is complete or not there.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the encoder's results, made if missing.
+    table, score, seconds
+        As `as_mteb`.
+
+    Returns
+    -------
+    pathlib.Path
+        The JSON file.
+    """
     name = task_name(table.task)
     path = folder / f"{name}.json"
-    text = json.dumps(as_mteb(table, outcome, seconds), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(as_mteb(table, score, seconds), indent=2, ensure_ascii=False, allow_nan=False)
     write_file(path, (text + "\n").encode())
     items = folder / "items" / f"{table.task.name}.npz"
-    if outcome.items:
+    if score.items:
         items.parent.mkdir(parents=True, exist_ok=True)
         temporary = items.with_name(f".{items.name}.{os.getpid()}")
         with temporary.open("wb") as file:
-            np.savez_compressed(file, **outcome.items)  # type: ignore[arg-type]
+            np.savez_compressed(file, **score.items)  # type: ignore[arg-type]
         temporary.replace(items)
     else:
         items.unlink(missing_ok=True)
@@ -136,13 +176,28 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_encoder(folder: Path, label: str, settings: dict[str, Any]) -> None:
-    """Write what the results of a folder were made with."""
+    """Write what the results of a folder were made with.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the encoder's results, made if missing.
+    label : str
+        What tables call the encoder.
+    settings : dict of str to Any
+        Of the encoder and of the run; versions of libraries are added.
+    """
     entry = {"name": label, **settings, "libraries": library_versions()}
     write_file(folder / "encoder.json", (json.dumps(entry, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def read_results(folder: Path) -> ModelResults:
     """Read back a folder of results.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        One that holds encoder.json.
 
     Raises
     ------
@@ -167,7 +222,7 @@ def read_results(folder: Path) -> ModelResults:
                 for key, value in entry.items()
                 if value is None or (isinstance(value, int | float) and not isinstance(value, bool))
             }
-            tasks[entry["task"]] = TaskScores(
+            tasks[entry["task"]] = StoredScore(
                 entry["task"], entry["title"], numbers["main_score"], numbers, entry["notes"], entry["runs"]
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -180,15 +235,20 @@ def read_results(folder: Path) -> ModelResults:
 def find_results(root: Path) -> list[ModelResults]:
     """All results at or below a folder, in the order of their paths.
 
+    Parameters
+    ----------
+    root : pathlib.Path
+        Where to look.
+
     Raises
     ------
     MissingError
         If there are none.
     """
-    found = [read_results(path.parent) for path in sorted(root.rglob("encoder.json"))]
-    if not found:
+    results = [read_results(path.parent) for path in sorted(root.rglob("encoder.json"))]
+    if not results:
         raise MissingError(f"{root} holds no results; score a model first: python -m eval MODEL --data DIR")
-    return found
+    return results
 
 
 def read_items(folder: Path, task: str) -> dict[str, np.ndarray]:

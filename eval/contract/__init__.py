@@ -1,0 +1,1 @@
+"""What a protocol declares (`Protocol`), is run with (`Options`) and returns (`TaskScore`)."""

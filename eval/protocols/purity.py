@@ -1,0 +1,25 @@
+"""Neighbourhood purity: how many of a sentence's nearest neighbours are of its own class."""
+
+from __future__ import annotations
+
+from eval.contract.options import Options, Progress
+from eval.contract.protocol import Encode, Protocol
+from eval.contract.task_score import TaskScore, caution, flaw, undefined
+from eval.measures import geometry
+from eval.tasks.table import Table
+
+NEIGHBOURS = (1, 10, 100)
+
+
+def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
+    task = table.task
+    vectors = encode(table.texts(task.split))
+    reason = flaw(vectors)
+    if reason:
+        return undefined(task.metric, reason)
+    counts = [count for count in NEIGHBOURS if count < len(vectors)]
+    scores = geometry.purities(vectors, table.labels(task.split), counts)
+    return TaskScore(scores[task.metric], scores, notes=caution(vectors))
+
+
+PROTOCOL = Protocol(score=_score)
