@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(args: argparse.Namespace, typed: list[str]) -> int:
-    from train.recipe import load_recipe
+    from train.loading import load_recipe
 
     if args.recipe == "plot":
         from train.outputs.plot import plot
@@ -90,8 +90,8 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     from train.machine.distributed import join, leave
     from train.plan import plan
     from train.run import Run
+    from train.seeds import repeat
     from train.watching.evaluate import has_stsb
-    from train.watching.seeds import repeat
 
     if recipe.evaluate_every and not recipe.held_out and not has_stsb(args.data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)

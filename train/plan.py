@@ -7,7 +7,8 @@ from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.reader import changed_rows
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
-from train.model.model import Model, start
+from train.model.model import Model
+from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
 from train.run import Run

@@ -20,19 +20,22 @@ from augment_cli.store.store import Store
 from eval.encoding.encoder import load_encoder
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.reader import Reader, ahead, changed_rows
+from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
+from train.draws import draw_key
 from train.machine.distributed import Ranks
 from train.machine.signals import StopRequest
 from train.machine.threads import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
-from train.model.model import Model, draw_key, start
+from train.model.model import Model
+from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
-from train.objectives.masked_language import CORPUS, MaskedObjective
+from train.objectives.masked_language import MaskedObjective
+from train.optimizer import clip, make_optimizer, rate_at
 from train.outputs import checkpoint
 from train.outputs.export import check_pooling, export, write_card
 from train.outputs.log import Log, Quiet
 from train.outputs.whiten import store_whitened
 from train.recipe import Recipe
-from train.schedule import clip, make_optimizer, rate_at
 from train.watching.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
 from train.watching.watch import Watch
 

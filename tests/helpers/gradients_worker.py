@@ -11,11 +11,13 @@ import torch
 
 import train.machine.distributed
 from train.data.reader import Reader
+from train.draws import draw_key
+from train.loading import make_recipe
 from train.machine.distributed import join, leave
-from train.model.model import Model, draw_key, start
+from train.model.model import Model
+from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
-from train.recipe import make_recipe
 from train.run import open_columns
 
 STAGES = ("una", "una.1", "pi")

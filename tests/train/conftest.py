@@ -1,4 +1,4 @@
-"""A tiny encoder and a tiny store with every kind of column, made once."""
+"""A tiny store with every kind of column, made once."""
 
 import os
 import shutil
@@ -10,47 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.schema import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from eval.encoding.encoder import Encoder
 from tests.helpers.places import REPOSITORY
-from train.additions import Batch, Row, find
+from tests.helpers.tiny_encoders import SENTENCES
+from train.additions import find
+from train.additions.base import GlobalBatch, Row
+from train.loading import make_recipe
 from train.outputs.export import export
-from train.recipe import make_recipe
-
-SENTENCES = (REPOSITORY / "augment_cli/sample/sentences.txt").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():
     torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="session")
-def tiny_encoder(tmp_path_factory):
-    """Folder of a BERT of 2 layers and 32 dimensions, with a vocabulary of its own and dropout 0.1."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=600, special_tokens=special, show_progress=False)
-    tokenizer.train_from_iterator(SENTENCES[:400], trainer)
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    wrapped = BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=64)
-    torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=len(wrapped), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=64,
-    )  # fmt: skip
-    encoder = Encoder(BertModel(config).eval(), wrapped, "mean", max_length=64)
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    export(encoder, folder)
-    return folder
 
 
 def add_stage(store, name, change):
@@ -186,7 +161,7 @@ def make_batch():
             labels = torch.zeros(rows, 0, dtype=torch.int64)
         z = embeddings if z is None else torch.as_tensor(z)
         head = head or (lambda vectors: vectors)
-        return Batch(
+        return GlobalBatch(
             step, torch.as_tensor(texts), torch.as_tensor(labels), own, embeddings, z, head, tau, True
         )
 

@@ -19,10 +19,10 @@ from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
+from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs import checkpoint
 from train.outputs.log import read_log
-from train.recipe import make_recipe
 from train.run import Run, train
 
 RECIPES = {

@@ -14,14 +14,15 @@ from eval.encoding.encoder import load_encoder
 from train.cli import main
 from train.data.order import is_held_out
 from train.data.reader import Reader
+from train.data.texts import NO_TEXT
+from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.machine.threads import has_fast_bf16
-from train.model.model import Model, start
+from train.model.model import Model
+from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
-from train.objectives.masks import NO_TEXT
 from train.outputs.log import read_log
 from train.plan import _numbers as plan_numbers
-from train.recipe import load_recipe, make_recipe
 from train.run import Run, open_columns, train
 from train.watching.evaluate import held_out_pairs, pair_retrieval
 from train.watching.watch import DivergedError, Watch

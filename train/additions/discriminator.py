@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from train.additions import Addition, Batch, Ids, Row, Views, row_generator, rows_mean
-
-if TYPE_CHECKING:
-    from train.model.model import Model
-    from train.recipe import Recipe
+from train.additions.base import Addition, GlobalBatch, Host, Row, Views, mean_over, row_generator
+from train.data.texts import Ids
+from train.recipe import Recipe
 
 _KEY = 0x617567  # keeps these draws apart from others of the same row
 
@@ -147,9 +145,9 @@ class Discriminator(Addition):
         "form": ("bounded", "binary", "softmax"),
     }
 
-    def __init__(self, settings: Settings, model: Model) -> None:
-        super().__init__(settings, model)
-        width = 2 * model.head_dimension
+    def __init__(self, settings: Settings, host: Host) -> None:
+        super().__init__(settings, host)
+        width = 2 * host.head_dimension
         self.classes = len(settings.stages) + 1 if settings.target == "augmentation" else 2
         self.layers = nn.Sequential(
             nn.Dropout(settings.dropout), nn.Linear(width, 2 * width), nn.Tanh(),
@@ -168,13 +166,13 @@ class Discriminator(Addition):
     def views(cls, settings: Settings, recipe: Recipe) -> Views:
         return _OneAugmentation(settings, recipe.seed)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GlobalBatch) -> Tensor:
         assert batch.z is not None
         anchor = batch.z[:, 0]
         augmented = batch.z[:, batch.own.start if batch.own.stop > batch.own.start else 1]
         none = len(self.settings.stages)
         chosen, swapped = batch.labels.unbind(1)
-        there, classes = batch.there, chosen
+        there, classes = batch.real, chosen
         if self.settings.target == "bool":
             classes = (chosen < none).long()
         elif self.settings.target == "order":
@@ -186,4 +184,4 @@ class Discriminator(Addition):
             )
         pairs = scale_gradient(torch.cat([anchor, augmented], dim=1), self.settings.alpha)
         losses = classification_loss(self.layers(pairs), classes, self.settings.form)
-        return rows_mean(losses, there)
+        return mean_over(losses, there)

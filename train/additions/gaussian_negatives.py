@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from train.additions import Addition, Batch
-from train.objectives.masks import NO_SENTENCE
-
-if TYPE_CHECKING:
-    from train.recipe import Recipe
+from train.additions.base import Addition, GlobalBatch
+from train.data.texts import NO_SENTENCE
+from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class GaussianNegatives(Addition):
     def check(cls, settings: Settings, recipe: Recipe) -> str:
         return "" if settings.count > 0 else f"count = {settings.count} must be above 0"
 
-    def negatives(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def negatives(self, batch: GlobalBatch) -> tuple[Tensor, Tensor]:
         assert batch.z is not None
         count, z = self.settings.count, batch.z
         noise = torch.randn(count, z.shape[-1], dtype=z.dtype, device=z.device)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from train.additions import Addition, Batch
-
-if TYPE_CHECKING:
-    from train.recipe import Recipe
+from train.additions.base import Addition, GlobalBatch
+from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ class LatentAugmentation(Addition):
         good = 0 <= settings.strength <= 1 and 0 < settings.sample <= 1
         return "" if good else "strength and sample must lie between 0 and 1"
 
-    def change(self, batch: Batch) -> Tensor:
+    def change(self, batch: GlobalBatch) -> Tensor:
         views = list(batch.embeddings.unbind(1))
-        views[1] = augment(views[1], batch.there, self.settings)
+        views[1] = augment(views[1], batch.real, self.settings)
         return torch.stack(views, dim=1)

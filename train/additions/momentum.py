@@ -5,17 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from train.additions import Addition, Batch
-from train.objectives.masks import NO_TEXT
-
-if TYPE_CHECKING:
-    from train.model.model import Model
-    from train.recipe import Recipe
+from train.additions.base import Addition, GlobalBatch, Host
+from train.data.texts import NO_TEXT
+from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -50,13 +46,13 @@ class Momentum(Addition):
     vectors: Tensor
     texts: Tensor
 
-    def __init__(self, settings: Settings, model: Model) -> None:
-        super().__init__(settings, model)
-        self.encoder = copy.deepcopy(model.encoder).requires_grad_(False).eval()
-        self.register_buffer("vectors", torch.zeros(settings.queue, model.head_dimension, dtype=model.dtype))
+    def __init__(self, settings: Settings, host: Host) -> None:
+        super().__init__(settings, host)
+        self.encoder = copy.deepcopy(host.encoder).requires_grad_(False).eval()
+        self.register_buffer("vectors", torch.zeros(settings.queue, host.head_dimension, dtype=host.dtype))
         self.register_buffer("texts", torch.full((settings.queue,), NO_TEXT))
         # In a list, lest the encoder be a part of this module too.
-        self._followed = [model.encoder]
+        self._followed = [host.encoder]
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
@@ -72,14 +68,14 @@ class Momentum(Addition):
         self.encoder.eval()
         return self
 
-    def negatives(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def negatives(self, batch: GlobalBatch) -> tuple[Tensor, Tensor]:
         return self.vectors, self.texts
 
-    def finish(self, batch: Batch, encode: Callable[[nn.Module], Tensor]) -> None:
+    def finish(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
         pairs = zip(self.encoder.parameters(), self._followed[0].parameters(), strict=True)
         for mean, value in pairs:
             mean.lerp_(value, 1 - self.settings.rate)
-        there = batch.there
+        there = batch.real
         entering = batch.head(encode(self.encoder)[there]).to(self.vectors.dtype)
         self.vectors.copy_(torch.cat([entering, self.vectors])[: self.settings.queue])
         self.texts.copy_(torch.cat([batch.texts[there, 0], self.texts])[: self.settings.queue])

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from train.additions import Addition, Batch, rows_mean
-from train.objectives.masks import NO_TEXT
-
-if TYPE_CHECKING:
-    from train.recipe import Recipe
+from train.additions.base import Addition, GlobalBatch, mean_over
+from train.data.texts import NO_TEXT
+from train.recipe import Recipe
 
 Head = Callable[[Tensor], Tensor]
 
@@ -231,7 +229,7 @@ class Neighbourhood(Addition):
             return 'does not go with head "batch-norm", whose rows depend on each other'
         return ""
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GlobalBatch) -> Tensor:
         settings: Settings = self.settings
         first, texts = batch.embeddings[:, 0], batch.texts[:, 0]
         near = neighbours(first, texts, settings.neighbours, batch.mask_equal_texts)
@@ -240,4 +238,4 @@ class Neighbourhood(Addition):
         moved = batch.head(source + delta)
         with torch.set_grad_enabled(torch.is_grad_enabled() and settings.gradient != "head_perturbed"):
             clean = batch.head(source)
-        return rows_mean(both_ways(clean, moved, near, batch.temperature), batch.there)
+        return mean_over(both_ways(clean, moved, near, batch.temperature), batch.real)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,12 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
-from train.additions import Addition
-
-if TYPE_CHECKING:
-    from train.data.padding import Slice
-    from train.model.model import Model
-    from train.recipe import Recipe
+from train.additions.base import Addition, Host
+from train.data.padding import Slice
+from train.recipe import Recipe
 
 _KEY = 0x706361  # keeps these draws apart from others of the same step
 _COMPONENTS = 64  # principal directions that get a draw of their own; a sentence of n tokens has at most n
@@ -119,10 +116,10 @@ class PcaJitter(Addition):
         "noise": ("vector", "scalar"),
     }
 
-    def __init__(self, settings: Settings, model: Model) -> None:
-        super().__init__(settings, model)
-        self.seed, self.batch = model.recipe.seed, model.recipe.batch
-        layer_module(model.encoder, settings.layer)  # says now what is wrong
+    def __init__(self, settings: Settings, host: Host) -> None:
+        super().__init__(settings, host)
+        self.seed, self.batch = host.recipe.seed, host.recipe.batch
+        layer_module(host.encoder, settings.layer)  # says now what is wrong
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
@@ -149,7 +146,7 @@ class PcaJitter(Addition):
         return draws if self.settings.draws == "each" else draws[:, :1]
 
     @contextlib.contextmanager
-    def encoding(self, model: Model, item: Slice, rows: Tensor, views: Tensor, step: int) -> Iterator[None]:
+    def encoding(self, model: Host, item: Slice, rows: Tensor, views: Tensor, step: int) -> Iterator[None]:
         alpha = torch.from_numpy(self.alpha(step)).to(item.ids.device)[rows] * (views == 1)[:, None]
         if alpha.shape[1] > 1:
             alpha = F.pad(alpha, (0, max(0, item.ids.shape[1] - _COMPONENTS)))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from train.additions import Addition, Ids, Row, Views, row_generator
-
-if TYPE_CHECKING:
-    from train.recipe import Recipe
+from train.additions.base import Addition, Row, Views, row_generator
+from train.data.texts import Ids
+from train.recipe import Recipe
 
 _KEY = 0x726570  # keeps these draws apart from others of the same row
 _MOST = 10  # the code's bound on the number of repetitions, whatever the length

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from train.additions import Addition, Batch, Ids, Row, Views, rows_mean
-from train.objectives.masks import NO_TEXT
-
-if TYPE_CHECKING:
-    from train.recipe import Recipe
+from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over
+from train.data.texts import NO_TEXT, Ids
+from train.recipe import Recipe
 
 
 def bidirectional_margin(
@@ -96,7 +93,7 @@ class SoftNegative(Addition):
     def views(cls, settings: Settings, recipe: Recipe) -> Views:
         return _SoftNegatives(settings.stage)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GlobalBatch) -> Tensor:
         assert batch.z is not None
         soft, there = batch.z[:, batch.own.start], batch.texts[:, batch.own.start] != NO_TEXT
         # A row without a soft negative has a zero vector in its place, which has no direction to learn from.
@@ -104,4 +101,4 @@ class SoftNegative(Addition):
         losses = bidirectional_margin(
             batch.z[:, 0], batch.z[:, 1], soft, self.settings.least, self.settings.most
         )
-        return rows_mean(losses, there)
+        return mean_over(losses, there)

@@ -14,7 +14,7 @@ import numpy as np
 
 from augment_cli.store.schema import ROW_GROUP_ROWS
 
-MASKED = -1  # the row id of a filler in the last, short batch
+PADDING_ROW = -1  # the row id of padding in the last, short batch
 # Keys that keep the three kinds of draws apart; any fixed numbers do.
 _GROUPS, _ROWS, _HELD_OUT = 0x67726F75, 0x726F7773, 0x68656C64
 
@@ -129,7 +129,7 @@ def _is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.nd
 
 
 def steps_per_epoch(rows: int, batch: int) -> int:
-    """Batches an epoch takes; the last one may be short and is then filled with masked rows."""
+    """Batches an epoch takes; the last one may be short and is then padded."""
     return -(-rows // batch)
 
 

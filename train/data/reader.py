@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
-from train.data.order import MASKED, Window, rank_slice, row_groups, windows
+from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
+from train.data.texts import Ids
 
-Ids = np.ndarray | None  # token ids of one text, shape (length,); None where there is no such text
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -29,12 +29,12 @@ class Batch:
     step
         Number of the batch in its epoch.
     global_row_ids
-        Shape (B,): the row ids of the whole batch; `MASKED` for a filler of the last, short batch.
+        Shape (B,), int64: the row ids of the whole batch; `PADDING_ROW` for padding of the last, short batch.
     row_ids
         This rank's slice of them.
     columns
         For each column the token ids of every row of the slice, without special tokens; None where an
-        augmentation left the row unchanged, and for fillers.
+        augmentation left the row unchanged, and for padding.
     epoch
         Number of the epoch.
     """
@@ -170,15 +170,15 @@ class Reader:
         return columns
 
     def _batch(self, epoch: int, step: int, pieces: list[_Rows]) -> Batch:
-        ids = np.full(self.batch, MASKED, dtype=np.int64)
+        ids = np.full(self.batch, PADDING_ROW, dtype=np.int64)
         known = np.concatenate([piece.row_ids for piece in pieces])
         ids[: len(known)] = known
         cells: dict[str, list[Ids]] = {}
         for name in self.stages:
             sources = [(piece.columns[name], int(row)) for piece in pieces for row in piece.order]
             own = sources[self.slice]
-            fillers: list[Ids] = [None] * (self.slice.stop - self.slice.start - len(own))
-            cells[name] = [column.take(row) for column, row in own] + fillers
+            padding: list[Ids] = [None] * (self.slice.stop - self.slice.start - len(own))
+            cells[name] = [column.take(row) for column, row in own] + padding
         return Batch(step, ids, ids[self.slice], cells, epoch)
 
 

@@ -1,29 +1,36 @@
-"""Heads between pooling and loss: one file each, found by its name. They are left out of what is saved.
+"""Heads: what stands between pooling and loss in training, and is left out of what is saved.
 
-A recipe says ``head = "batch-norm"`` and gets the class `BatchNormHead` of `batch_norm.py`. It is made with
-the encoder's dimension d, maps embeddings of shape (n, d), those of the whole gathered batch, to (n, h), and
-says h in `dimension`.
+To add one, add one file: `train/heads/my_head.py` with a class `MyHeadHead` is what a recipe gets that says
+``head = "my-head"``. The class is a `torch.nn.Module` made with the encoder's dimension d. It maps embeddings
+of shape (n, d), those of the whole gathered batch, to (n, h), and says h in its attribute `dimension`.
 """
 
 from __future__ import annotations
 
-import importlib
-
 from torch import nn
 
-from augment_cli.errors import UsageError
-from train.recipe import HEADS, names_in
+from train import components
 
 
 def make_head(name: str, dimension: int) -> nn.Module:
-    """A head by its recipe name.
+    """A new head by its name in a recipe.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``batch-norm``.
+    dimension : int
+        d, length of the embeddings that go in.
+
+    Returns
+    -------
+    torch.nn.Module
+        Maps (n, d) to (n, h); h is its `dimension`.
 
     Raises
     ------
     UsageError
         If there is no such head.
     """
-    if name not in names_in(HEADS):
-        raise UsageError(f"unknown head {name!r}; choose one of {', '.join(names_in(HEADS))}")
-    module = importlib.import_module(f"train.heads.{name.replace('-', '_')}")
-    return getattr(module, "".join(part.title() for part in name.split("-")) + "Head")(dimension)
+    file = components.module("heads", name)
+    return getattr(file, components.class_name(name) + "Head")(dimension)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from augment_cli.errors import UsageError
-from eval.encoding.encoder import Encoder, load_encoder, longest_input
 from eval.encoding.pooling import canonical, needs_all_layers, pool
-from train.additions import Addition, make_additions, make_views
+from train.additions import make_additions
+from train.additions.base import Addition
 from train.data.padding import Slice
-from train.data.tokens import tokenizer_digest
 from train.heads import make_head
-from train.machine.threads import attention_for
 from train.model.bert import encode, is_known
-from train.model.dropout import use_bit_dropout
-from train.model.mlm import MaskedHead
+from train.model.masked_head import MaskedHead
 from train.recipe import Recipe
 
 
@@ -58,10 +52,8 @@ class Model(nn.Module):
     @property
     def packs(self) -> bool:
         """Whether slices are encoded together, by `train.model.bert`."""
-        hooked = any(
-            getattr(type(addition), "encoding", None) is not Addition.encoding
-            for addition in self.additions.values()
-        )
+        additions = [item for item in self.additions.values() if isinstance(item, Addition)]
+        hooked = any(addition.changes_hidden_states() for addition in additions)
         return is_known(self.encoder) and not hooked and not self.recipe.compile
 
     def hidden_states(self, items: Sequence[Slice]) -> list[Tensor]:
@@ -76,8 +68,9 @@ class Model(nn.Module):
         encoder
             One of the same kind to use in place of the model's own, such as its running mean.
         """
-        found = self._layers(items, encoder or self.encoder)
-        wide = [[_widen(layer) for layer in layers] for layers in found]
+        wide = [
+            [_widen(layer) for layer in layers] for layers in self._layers(items, encoder or self.encoder)
+        ]
         return [
             pool(layers if needs_all_layers(self.pooling) else layers[-1], item.mask, self.pooling)
             for layers, item in zip(wide, items, strict=True)
@@ -92,7 +85,7 @@ class Model(nn.Module):
             encoder(input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every)
             for item in items
         ]
-        return [list(found.hidden_states) if every else [found.last_hidden_state] for found in outputs]
+        return [list(output.hidden_states) if every else [output.last_hidden_state] for output in outputs]
 
     def apply_head(self, embeddings: Tensor) -> Tensor:
         """Map embeddings (n, d) to the space of the loss, (n, h)."""
@@ -127,70 +120,3 @@ class Model(nn.Module):
 
 def _widen(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype == torch.float64 else tensor.float()
-
-
-def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_download: bool = False) -> Encoder:
-    """The encoder to start from: a trained one, or a new one where the folder holds only a tokenizer.
-
-    Raises
-    ------
-    UsageError
-        If there are no weights and the recipe has no [new_encoder] table, or the encoder does not read texts
-        as long as the recipe's.
-    """
-    path = Path(folder)
-    if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
-        if not recipe.new_encoder:
-            raise UsageError(
-                f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]"
-            )
-        encoder = _new(path, recipe)
-    else:
-        encoder = load_encoder(folder, allow_download=allow_download)
-    _check_length(encoder, recipe)
-    if recipe.dropout >= 0:
-        for module in encoder.model.modules():
-            if isinstance(module, nn.Dropout):
-                module.p = recipe.dropout
-    if device.type == "cpu":
-        use_bit_dropout(encoder.model)
-    encoder.model.set_attn_implementation(attention_for(device))
-    if recipe.precision == "float64":
-        encoder.model.double()
-    encoder.model.to(device)
-    return encoder
-
-
-def _check_length(encoder: Encoder, recipe: Recipe) -> None:
-    # A longer text would end the run at whichever step meets it, in an index error of torch's.
-    limit = longest_input(encoder.model, encoder.tokenizer)
-    longest = max(
-        [views.longest(recipe.max_length) for views in make_views(recipe)], default=recipe.max_length
-    )
-    if longest > limit:
-        repeated = f" ({longest} with repeated sub-words)" if longest > recipe.max_length else ""
-        raise UsageError(
-            f"max_length = {recipe.max_length}{repeated}: {encoder.name} reads at most {limit} tokens; "
-            "lower max_length"
-        )
-
-
-def _new(folder: Path, recipe: Recipe) -> Encoder:
-    from transformers import AutoModel, AutoTokenizer, BertConfig
-
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    config = BertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **recipe.new_encoder)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(draw_key(recipe.seed, "new encoder"))
-        model = AutoModel.from_config(config)
-    # Its weights come from the seed and the settings, which every checkpoint has; the vocabulary does not.
-    return Encoder(
-        model, tokenizer, "mean", max_length=config.max_position_embeddings, name=folder.name,
-        digest=tokenizer_digest(tokenizer),
-    )  # fmt: skip
-
-
-def draw_key(*names: Any) -> int:
-    """A seed for torch that is a function of the names alone, below 2**63."""
-    digest = hashlib.sha256("|".join(map(str, names)).encode()).digest()
-    return int.from_bytes(digest[:8], "little") >> 1

@@ -13,17 +13,18 @@ import torch
 from torch import Tensor, nn
 
 from train import losses
-from train.additions import Addition, rows_mean
-from train.additions import Batch as Gathered
+from train.additions.base import Addition, GlobalBatch, mean_over
 from train.data.order import rank_slice
 from train.data.padding import Slice, length_sorted_slices
 from train.data.reader import Batch
+from train.data.texts import CORPUS, NO_IDS, NO_SENTENCE, NO_TEXT, text_id
+from train.draws import draw_key
 from train.machine.distributed import Ranks
-from train.model.mlm import MaskedSlice
-from train.model.model import Model, draw_key
-from train.objectives.masked_language import CORPUS, NOTHING, autocast, make_masking, masked_loss
-from train.objectives.masks import NO_SENTENCE, NO_TEXT, no_negatives
-from train.objectives.views import ViewChooser, text_id
+from train.model.model import Model
+from train.objectives.masked_language import autocast, make_masking, masked_loss
+from train.objectives.masking import MaskedSlice
+from train.objectives.masks import no_negatives
+from train.objectives.views import ViewChooser
 from train.recipe import Recipe
 
 
@@ -86,7 +87,7 @@ class ContrastiveObjective:
         texts = torch.tensor([[text_id(ids) for ids in row] for row in grid], dtype=torch.int64)
         masked = []
         if self.masking is not None:
-            anchors = [NOTHING if ids is None else ids for ids in batch.columns[CORPUS]]
+            anchors = [NO_IDS if ids is None else ids for ids in batch.columns[CORPUS]]
             masked = self.masking.hide(anchors, step, self.rows, self.recipe.batch, self.recipe.slices)
         return Prepared(
             slices, texts.reshape(len(grid), self.views.count(step)[1]), torch.from_numpy(labels), masked
@@ -104,7 +105,7 @@ class ContrastiveObjective:
         everyone = self.ranks.gather(own.detach(), self.sizes).requires_grad_()
         numbers = self.ranks.gather(torch.cat([prepared.texts, prepared.labels], dim=1), self.sizes)
         texts, labels = numbers.split([views, numbers.shape[1] - views], dim=1)
-        batch = Gathered(
+        batch = GlobalBatch(
             step, texts, labels, slice(0), everyone, None, model.apply_head, self.recipe.temperature,
             self.recipe.mask_equal_texts,
         )  # fmt: skip
@@ -172,7 +173,7 @@ class ContrastiveObjective:
             return [slices]
         return [[part] for item in slices for part in _split(item, self.recipe.chunk)]
 
-    def loss(self, model: Model, batch: Gathered) -> tuple[Tensor, dict[str, float], Gathered]:
+    def loss(self, model: Model, batch: GlobalBatch) -> tuple[Tensor, dict[str, float], GlobalBatch]:
         """Loss of the global batch, its parts by name, and the batch with what the head made of it."""
         for _, addition, part in self._hooks(model, batch):
             batch = dataclasses.replace(batch, embeddings=addition.change(part))
@@ -194,7 +195,7 @@ class ContrastiveObjective:
                 total = total + addition.settings.weight * term
         return total, metrics, batch
 
-    def _hooks(self, model: Model, batch: Gathered) -> Iterator[tuple[str, Addition, Gathered]]:
+    def _hooks(self, model: Model, batch: GlobalBatch) -> Iterator[tuple[str, Addition, GlobalBatch]]:
         """Each addition with its part of the batch, torch seeded for its draws."""
         view, label = self.views.count(batch.step)[0], 0
         for (name, addition), views in zip(model.additions.items(), self.views.added, strict=True):
@@ -222,14 +223,13 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
         Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; one-way layouts.
     """
     loss = losses.find(recipe.loss)
-    function = getattr(loss, recipe.loss.replace("-", "_"))
-    if loss.LAYOUT == "pool":
+    if loss.layout == "pool":
         # (B, views, h) to pairs of views: all anchors, then all negatives of the first stage, …
         first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
         ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
         partner = torch.arange(len(ids), device=ids.device).roll(len(first))
         excluded = no_negatives(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
-        return rows_mean(function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
+        return mean_over(loss.function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
     beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
@@ -244,7 +244,7 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
         for column in range(1, texts.shape[1] - 1):
             bonus[own, own + column * len(rows)] = recipe.hard_negative_weight
     candidates = torch.cat([z[:, 1:].transpose(0, 1).flatten(0, 1), *(vectors for vectors, _ in negatives)])
-    return rows_mean(function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
+    return mean_over(loss.function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 
 def _anchors(item: Slice, views: int) -> Slice:

@@ -9,14 +9,13 @@ import torch
 
 from train.data.order import rank_slice
 from train.data.reader import Batch
+from train.data.texts import CORPUS, NO_IDS
 from train.data.tokens import special_ids
+from train.draws import draw_key
 from train.machine.distributed import Ranks
-from train.model.mlm import MaskedSlice, Masking
-from train.model.model import Model, draw_key
+from train.model.model import Model
+from train.objectives.masking import MaskedSlice, Masking
 from train.recipe import Recipe
-
-CORPUS = "corpus"
-NOTHING = np.zeros(0, dtype=np.int64)
 
 
 def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
@@ -50,7 +49,7 @@ class MaskedObjective:
 
     def prepare(self, batch: Batch, step: int) -> MaskedBatch:
         """Hide tokens and pad; runs in the read-ahead thread."""
-        texts = [NOTHING if ids is None else ids for ids in batch.columns[CORPUS]]
+        texts = [NO_IDS if ids is None else ids for ids in batch.columns[CORPUS]]
         return MaskedBatch(self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices))
 
     def backward(self, model: Model, prepared: MaskedBatch, step: int) -> dict[str, float]:
@@ -72,7 +71,10 @@ def masked_loss(
         for number, group in enumerate([prepared] if model.packs else [[item] for item in prepared]):
             torch.manual_seed(draw_key(recipe.seed, "mlm", step, ranks.rank, number))
             states = model.hidden_states([item.inputs for item in group])
-            losses += [model.masked_head(*each) for each in zip(states, group, strict=True)]
+            losses += [
+                model.masked_head(state, item.hidden, item.targets)
+                for state, item in zip(states, group, strict=True)
+            ]
         total = torch.stack(losses).sum() / count
     return total, {"mlm_loss": float(ranks.sum(total.detach().clone()))}
 

@@ -1,12 +1,11 @@
-"""Which pairs of a batch are no negatives: fillers, missing texts, equal texts."""
+"""Which pairs of a batch are not negatives of each other: padding, missing texts, equal texts."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-NO_SENTENCE = -2  # the text id of a negative that stands for no sentence, such as noise
-NO_TEXT = -1  # the text id of a filler, or of a negative that its augmentation could not make
+from train.data.texts import NO_TEXT
 
 
 def no_negatives(

@@ -7,21 +7,19 @@ of the recipe's additions.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
 
-from train.additions import Ids, Row, make_views
-from train.data.order import MASKED
+from train.additions import make_views
+from train.additions.base import Row
+from train.data.order import PADDING_ROW
 from train.data.padding import with_special
 from train.data.reader import Batch
+from train.data.texts import CORPUS, SELF, Ids
 from train.data.tokens import special_ids
-from train.objectives.masked_language import CORPUS
-from train.objectives.masks import NO_TEXT
 from train.recipe import Recipe
 
-SELF = "self"
 _KEY = 0x706F73  # keeps these draws apart from the others of the same step
 
 
@@ -77,7 +75,7 @@ class ViewChooser:
         grid: list[list[Ids]] = []
         labels = np.zeros((len(batch.row_ids), wide), dtype=np.int64)
         for number, row_id in enumerate(batch.row_ids):
-            if row_id == MASKED:
+            if row_id == PADDING_ROW:
                 grid.append([None] * total)
                 continue
 
@@ -102,11 +100,3 @@ class ViewChooser:
 
     def _cut(self, ids: Ids) -> Ids:
         return None if ids is None else with_special(ids, self.before, self.after, self.recipe.max_length)
-
-
-def text_id(ids: Ids) -> int:
-    """A number for a text as the encoder sees it: equal ids for equal texts, 63 bits, never negative but
-    `NO_TEXT`."""
-    if ids is None:
-        return NO_TEXT
-    return int.from_bytes(hashlib.blake2b(ids.tobytes(), digest_size=8).digest(), "little") >> 1

@@ -12,7 +12,7 @@ from augment_cli.store.store import Store
 from eval.encoding import whitening
 from eval.encoding.encoder import load_encoder
 from train.data.order import row_groups
-from train.objectives.masked_language import CORPUS
+from train.data.texts import CORPUS
 
 
 def store_whitened(model: Path, target: Path, store: Store, count: int, dimension: int = 0) -> None:

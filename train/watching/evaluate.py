@@ -10,7 +10,8 @@ import numpy as np
 from augment_cli.store.store import Store
 from eval.encoding.encoder import Encoder
 from eval.measures.geometry import alignment, uniformity
-from eval.protocols.sts import cosine, stsb
+from eval.measures.similarity import cosine
+from eval.protocols.sts import stsb
 from train.data.order import is_held_out, row_groups
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points

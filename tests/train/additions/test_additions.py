@@ -11,16 +11,20 @@ from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from eval.encoding import whitening
 from eval.encoding.encoder import load_encoder
+from train import components
 from train.additions import find
 from train.data.reader import Reader, changed_rows
+from train.draws import draw_key
+from train.loading import RECIPES, load_recipe, make_recipe
 from train.machine.distributed import join
-from train.model.model import Model, draw_key, start
+from train.model.model import Model
+from train.model.start import start
+from train.optimizer import make_optimizer
 from train.outputs import checkpoint
 from train.outputs.log import read_log
 from train.outputs.whiten import spaced_texts, store_whitened
-from train.recipe import FOLDER, Recipe, additions, load_recipe, make_recipe
+from train.recipe import Recipe
 from train.run import Run, open_columns, train
-from train.schedule import make_optimizer
 
 SHORT = {"batch": 16, "max_length": 16, "evaluate_every": 0, "log_every": 1, "pooling": "mean", "threads": 1}
 
@@ -33,7 +37,7 @@ def go(store, encoder, out, values):
 # --- settings
 
 
-@pytest.mark.parametrize("name", additions())
+@pytest.mark.parametrize("name", components.names("additions"))
 def test_every_addition_says_what_its_settings_are(name):
     kind = find(name)
     assert kind.__doc__
@@ -49,8 +53,8 @@ def test_every_addition_says_what_its_settings_are(name):
 
 
 def test_every_addition_has_a_recipe():
-    used = {name for path in FOLDER.glob("*.toml") for name in load_recipe(path.stem).additions}
-    assert used == set(additions())
+    used = {name for path in RECIPES.glob("*.toml") for name in load_recipe(path.stem).additions}
+    assert used == set(components.names("additions"))
 
 
 def test_settings_of_a_table():
@@ -66,7 +70,7 @@ def test_settings_of_a_table():
     ("change", "message"),
     [
         ("momentum.lenght=3", r"\[momentum\]: unknown setting 'lenght'; known: rate, queue"),
-        ("momentum.queue=many", r"\[momentum\]: queue = 'many' should be a int"),
+        ("momentum.queue=many", r"\[momentum\]: queue = 'many' should be a whole number"),
         ("momentun.queue=3", r"unknown setting 'momentun.queue'; known: .*\[momentum\]"),
         ("momentum=3", r"\[momentum\]: should be a table"),
     ],
@@ -115,7 +119,7 @@ LEARNING = {
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path, name):
-    tables = set(LEARNING[name]) & set(additions())
+    tables = set(LEARNING[name]) & set(components.names("additions"))
     assert tables
     for table in tables:
         learned = []
@@ -198,7 +202,7 @@ def test_every_recipe_runs_on_the_shipped_encoder(tiny_store, tmp_path, recipe, 
         else:
             values[name] = table
     values |= {"batch": 32, "steps": 3, "threads": 1, "evaluate_every": 0, "log_every": 1} | tables
-    shipped = FOLDER.parent.parent / "data/models/encoder"
+    shipped = RECIPES.parent.parent / "data/models/encoder"
     outcome = train(Run(make_recipe(values), tiny_store, str(shipped), tmp_path), join())
     assert outcome.steps == 3
     assert (tmp_path / "last/model.safetensors").is_file()

@@ -11,12 +11,12 @@ import torch
 from augment_cli.errors import UsageError
 from train.additions.discriminator import classification_loss, scale_gradient
 from train.data.reader import Reader
+from train.data.texts import NO_TEXT
 from train.heads import make_head
+from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
 from train.objectives.contrastive import ContrastiveObjective
-from train.objectives.masks import NO_TEXT
-from train.recipe import load_recipe, make_recipe
 from train.run import open_columns
 
 STAGES = ("una", "pi")

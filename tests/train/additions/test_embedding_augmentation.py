@@ -10,7 +10,7 @@ from augment_cli.errors import UsageError
 from eval.encoding.encoder import load_encoder
 from train.additions.latent_augmentation import Settings, augment
 from train.additions.pca_jitter import jitter, layer_module
-from train.recipe import make_recipe
+from train.loading import make_recipe
 
 LAMBDA = 0.3
 

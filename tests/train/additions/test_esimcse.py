@@ -15,10 +15,10 @@ from train.additions import find
 from train.additions.momentum import Momentum
 from train.additions.momentum import Settings as Queue
 from train.additions.repetition import Settings, repeat
-from train.model.model import start
+from train.data.texts import NO_SENTENCE, NO_TEXT
+from train.loading import load_recipe, make_recipe
+from train.model.start import start
 from train.objectives.contrastive import contrast
-from train.objectives.masks import NO_SENTENCE, NO_TEXT
-from train.recipe import load_recipe, make_recipe
 
 
 def draw(*shape, seed=0):

@@ -8,9 +8,9 @@ import torch
 
 from augment_cli.errors import UsageError
 from train.additions.neighbourhood import Settings, ascend, both_ways, neighbours, towards_neighbours
+from train.data.texts import NO_TEXT
 from train.heads import make_head
-from train.objectives.masks import NO_TEXT
-from train.recipe import load_recipe, make_recipe
+from train.loading import load_recipe, make_recipe
 
 TAU = 0.5
 

@@ -8,8 +8,8 @@ import torch
 
 from augment_cli.errors import UsageError
 from train.additions.soft_negative import bidirectional_margin
-from train.objectives.masks import NO_TEXT
-from train.recipe import make_recipe
+from train.data.texts import NO_TEXT
+from train.loading import make_recipe
 
 
 def draw(*shape, seed=0):

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from train.data.order import MASKED, epoch_rows, is_held_out, rank_slice, row_groups, steps_per_epoch, windows
+from train.data.order import (
+    PADDING_ROW,
+    epoch_rows,
+    is_held_out,
+    rank_slice,
+    row_groups,
+    steps_per_epoch,
+    windows,
+)
 from train.data.reader import Reader
 
 
@@ -32,7 +40,7 @@ def test_each_row_exactly_once_for_rows_ranks_workers_batch_window(rows, ranks, 
     readers = [Reader(store, {}, rank=rank, **settings) for rank in range(ranks)]
     steps = list(zip(*(reader.epoch(0) for reader in readers), strict=True))
     handed_out = [row for step in steps for part in step for row in part.row_ids.tolist()]
-    real = [row for row in handed_out if row != MASKED]
+    real = [row for row in handed_out if row != PADDING_ROW]
     assert sorted(real) == list(range(rows))
     assert len(handed_out) == steps_per_epoch(rows, batch) * batch
     assert handed_out[: len(real)] == real  # fillers stand at the very end

@@ -8,7 +8,7 @@ from transformers import AutoTokenizer
 
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.store.store import Store
-from train.data.order import MASKED, windows
+from train.data.order import PADDING_ROW, windows
 from train.data.padding import length_sorted_slices, with_special
 from train.data.reader import Reader, ahead, map_ahead
 from train.data.tokens import cache_tokens, special_ids, stage_draws
@@ -78,13 +78,13 @@ def test_rows_come_in_the_order_of_the_pure_function_zipped_by_row_id(tiny_store
     expected = np.concatenate([window.row_ids for window in windows(reader.groups, 7, 0, 2)])
     rows = np.concatenate([batch.row_ids for batch in batches])
     np.testing.assert_array_equal(rows[: len(expected)], expected)
-    assert (rows[len(expected) :] == MASKED).all()
+    assert (rows[len(expected) :] == PADDING_ROW).all()
     assert len(rows) == 160
     for batch in batches:
         for place, row in enumerate(batch.row_ids):
             for name, texts in (("corpus", corpus), ("una", una)):
                 found = batch.columns[name][place]
-                wanted = None if row == MASKED else texts[row]
+                wanted = None if row == PADDING_ROW else texts[row]
                 assert (None if found is None else found.tolist()) == wanted
 
 

@@ -8,15 +8,16 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
-from train import losses
+from train import components, losses
+from train.data.texts import NO_TEXT
 from train.heads import make_head
+from train.loading import make_recipe
 from train.losses.nt_xent import nt_xent
 from train.losses.one_way import one_way
 from train.losses.ranking_pos_neg import ranking_pos_neg
 from train.losses.symmetric import symmetric
 from train.objectives.contrastive import contrast
-from train.objectives.masks import NO_TEXT, no_negatives
-from train.recipe import HEADS, LOSSES, make_recipe, names_in
+from train.objectives.masks import no_negatives
 
 TAU = 0.05
 
@@ -145,13 +146,13 @@ def test_without_hard_negatives_the_two_symmetric_losses_are_one():
 
 
 def test_a_loss_is_found_by_its_file():
-    assert {"one-way", "symmetric", "ranking-pos-neg", "nt-xent"} <= set(names_in(LOSSES))
-    for name in names_in(LOSSES):
-        found = losses.find(name)
-        assert callable(getattr(found, name.replace("-", "_")))
-        assert found.LAYOUT in ("columns", "pool")
-        assert found.FURTHER_NEGATIVES in (True, False)
-    for name in names_in(HEADS):
+    assert {"one-way", "symmetric", "ranking-pos-neg", "nt-xent"} <= set(components.names("losses"))
+    for name in components.names("losses"):
+        loss = losses.find(name)
+        assert callable(loss.function)
+        assert loss.layout in ("columns", "pool")
+        assert loss.further_negatives in (True, False)
+    for name in components.names("heads"):
         head = make_head(name, 6)
         assert head(torch.ones(3, 6)).shape == (3, head.dimension)
 

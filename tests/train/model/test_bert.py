@@ -7,8 +7,8 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
 import train.model.bert as bert
 from train.data.padding import length_sorted_slices
+from train.loading import make_recipe
 from train.model.model import Model
-from train.recipe import make_recipe
 
 CONFIG = {
     "vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,

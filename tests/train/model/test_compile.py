@@ -3,10 +3,10 @@
 import pytest
 
 from augment_cli.errors import MissingError
+from train.loading import make_recipe
 from train.machine.distributed import join
 from train.machine.threads import check_compiler
 from train.outputs.log import read_log
-from train.recipe import make_recipe
 from train.run import Run, train
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from train.model.mlm import MaskedHead, Masking
+from train.model.masked_head import MaskedHead
+from train.objectives.masking import Masking
 
 RATE = 0.15
 
@@ -80,4 +81,4 @@ def test_head_is_the_sum_of_negative_log_likelihoods():
         float(torch.logsumexp(row, 0) - row[target]) for row, target in zip(logits, item.targets, strict=True)
     )
     assert len(item.targets) > 0
-    assert float(head(states, item).detach()) == pytest.approx(expected, rel=1e-12)
+    assert float(head(states, item.hidden, item.targets).detach()) == pytest.approx(expected, rel=1e-12)

@@ -1,4 +1,4 @@
-"""Masked language modelling: which tokens are hidden, and the head that names them."""
+"""Masked language modelling: which tokens are hidden."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from train.data.padding import Slice, length_sorted_slices, with_special
 
@@ -71,7 +70,7 @@ class Masking:
         Parameters
         ----------
         texts
-            Token ids without special tokens; an empty array for a filler.
+            Token ids without special tokens; an empty array for padding.
         step
             Number of the step in the run.
         rows
@@ -107,33 +106,3 @@ class Masking:
             where = np.flatnonzero(flat >= 0)
             result.append(MaskedSlice(item, torch.from_numpy(where), torch.from_numpy(flat[where])))
         return result
-
-
-class MaskedHead(nn.Module):
-    """BERT's head: linear, GELU, layer norm, then the word embeddings as decoder.
-
-    The decoder shares the encoder's word embeddings; only hidden positions are decoded, which saves
-    six sevenths of the largest product of a small encoder.
-    """
-
-    def __init__(self, hidden_size: int, vocabulary: int, word_embeddings: nn.Embedding) -> None:
-        super().__init__()
-        self.dense = nn.Linear(hidden_size, hidden_size)
-        self.norm = nn.LayerNorm(hidden_size)
-        self.bias = nn.Parameter(torch.zeros(vocabulary))
-        nn.init.normal_(self.dense.weight, std=0.02)
-        nn.init.zeros_(self.dense.bias)
-        self._words = [word_embeddings]  # in a list, lest the shared weight be saved twice
-
-    def forward(self, hidden_states: Tensor, item: MaskedSlice) -> Tensor:
-        """Sum of the negative log-likelihoods (nats) of the hidden tokens, a scalar.
-
-        Parameters
-        ----------
-        hidden_states
-            Last layer, shape (n, length, d).
-        """
-        picked = hidden_states.reshape(-1, hidden_states.shape[-1])[item.hidden]
-        decoded = F.linear(self.norm(F.gelu(self.dense(picked))), self._words[0].weight, self.bias)
-        wide = decoded if decoded.dtype == torch.float64 else decoded.float()
-        return F.cross_entropy(wide, item.targets, reduction="sum")

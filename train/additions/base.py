@@ -1,0 +1,307 @@
+"""The contract of an addition: its hooks, and what they are given.
+
+The contrastive objective (`train/objectives/contrastive.py`) calls the hooks in this order:
+
+1. `views` (in the read-ahead thread): which texts of a row are encoded.
+2. `encoding`: changes to hidden states within the encoder.
+3. `change`: changes to embeddings before the head.
+4. `negatives`: further negatives of the anchors.
+5. `loss`: a further term, times `Settings.weight`.
+6. `finish`: what is remembered for later steps, before the optimiser moves the weights.
+
+From the third on everything is the gathered global batch, on every rank alike; torch is seeded by (seed,
+name, step) before each hook, so that every rank draws the same and a resumed run draws it again. What an
+addition remembers lies in buffers, which checkpoints hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from train.data.padding import Slice
+from train.data.texts import Ids
+from train.recipe import Recipe
+
+
+class Host(Protocol):
+    """What an addition may know of the model it is added to.
+
+    Attributes
+    ----------
+    encoder : torch.nn.Module
+        A transformers model.
+    recipe : Recipe
+        The settings of the run.
+    head_dimension : int
+        h, length of a vector after the head.
+    dtype : torch.dtype
+        Number format of the embeddings.
+    """
+
+    encoder: nn.Module
+    recipe: Recipe
+
+    @property
+    def head_dimension(self) -> int:
+        """Length of a vector after the head."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number format of the embeddings."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row whose views are being chosen. All token ids are cut and carry their special tokens.
+
+    Attributes
+    ----------
+    row_id, epoch : int
+        What a draw may depend on, besides the seed; the step would tie it to the batch size.
+    views : list of (numpy.ndarray or None)
+        So far: anchor, positive, then the negatives.
+    text : callable
+        Maps the name of a stage to the row's text there, as token ids; None where the augmentation left it
+        unchanged.
+    special : tuple of (int, int)
+        Numbers of special tokens before and after a text.
+    """
+
+    row_id: int
+    epoch: int
+    views: list[Ids]
+    text: Callable[[str], Ids]
+    special: tuple[int, int]
+
+
+class Views:
+    """Which texts of a row are encoded: in this base class, those chosen so far.
+
+    Attributes
+    ----------
+    stages : tuple of str
+        Stages to read, besides the recipe's positives and negatives.
+    once : tuple of str
+        Those of them whose first draw is read in every epoch, though they have several.
+    count : int
+        Views appended to each row.
+    labels : int
+        Numbers for each row, for the loss.
+    """
+
+    stages: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
+    count: int = 0
+    labels: int = 0
+
+    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
+        """The row's views and its labels; pure in (row, settings, seed).
+
+        Parameters
+        ----------
+        row : Row
+            The row, with its views so far.
+
+        Returns
+        -------
+        list of (numpy.ndarray or None)
+            Token ids, `count` more than before; None where there is no text.
+        list of int
+            `labels` numbers.
+        """
+        return row.views, []
+
+    def longest(self, length: int) -> int:
+        """Most tokens that a view has where texts are cut to `length` tokens."""
+        return length
+
+
+@dataclass(frozen=True)
+class GlobalBatch:
+    """The gathered global batch of B rows, as a hook sees it.
+
+    Attributes
+    ----------
+    step : int
+        Number of the step in the run, from 0.
+    texts : Tensor
+        Text ids, shape (B, views), int64; `NO_TEXT` where there is no text.
+    labels : Tensor
+        The addition's own labels, shape (B, Views.labels), int64.
+    own : slice
+        The addition's own views among all.
+    embeddings : Tensor
+        Before the head, shape (B, views, d).
+    z : Tensor or None
+        After the head, shape (B, views, h), not normalised; None in `change`.
+    head : callable
+        Maps (n, d) to (n, h).
+    temperature : float
+        The recipe's τ.
+    mask_equal_texts : bool
+        Whether equal texts are left out of each other's negatives.
+    """
+
+    step: int
+    texts: Tensor
+    labels: Tensor
+    own: slice
+    embeddings: Tensor
+    z: Tensor | None
+    head: Callable[[Tensor], Tensor]
+    temperature: float
+    mask_equal_texts: bool
+
+    @property
+    def real(self) -> Tensor:
+        """Which rows hold a sentence and are not padding, shape (B,), bool."""
+        return self.texts[:, 0] >= 0
+
+
+class Addition(nn.Module):
+    """The base class: hooks that do nothing.
+
+    Parameters
+    ----------
+    settings : Any
+        An instance of `settings_class`, from the recipe's table.
+    host : Host
+        The model so far: encoder, pooling and head.
+
+    Attributes
+    ----------
+    settings_class : type
+        A dataclass with the keys of the recipe's table, each with its default; `weight` multiplies the term
+        of `loss`.
+    choices : dict of str to tuple of str
+        The values a setting may have, where it is a choice.
+    steps : int
+        Length of the run, once that is known.
+    """
+
+    settings_class: ClassVar[type[Any]]
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    steps: int = 0
+
+    def __init__(self, settings: Any, host: Host) -> None:
+        super().__init__()
+        self.settings = settings
+
+    @classmethod
+    def check(cls, settings: Any, recipe: Recipe) -> str:
+        """What is wrong with the settings, in words; empty if nothing is.
+
+        Parameters
+        ----------
+        settings : Any
+            An instance of `settings_class`; types and choices have been checked.
+        recipe : Recipe
+            All settings of the run.
+        """
+        return ""
+
+    @classmethod
+    def adds_negatives(cls) -> bool:
+        """Whether there is a hook `negatives`, which not every loss has room for."""
+        return cls.negatives is not Addition.negatives
+
+    @classmethod
+    def changes_hidden_states(cls) -> bool:
+        """Whether there is a hook `encoding`, which needs transformers' own forward pass, slice by slice."""
+        return cls.encoding is not Addition.encoding
+
+    @classmethod
+    def views(cls, settings: Any, recipe: Recipe) -> Views:
+        """The choice of texts.
+
+        Parameters
+        ----------
+        settings : Any
+            An instance of `settings_class`.
+        recipe : Recipe
+            All settings of the run.
+        """
+        return Views()
+
+    def encoding(
+        self, model: Host, item: Slice, rows: Tensor, views: Tensor, step: int
+    ) -> contextlib.AbstractContextManager[Any]:
+        """Entered while a slice is encoded.
+
+        Parameters
+        ----------
+        model : Host
+            The model that encodes it.
+        item : Slice
+            n texts of like length.
+        rows, views : Tensor
+            Which row of the global batch and which view of it each text of the slice is, shape (n,) each.
+        step : int
+            Number of the step in the run, from 0.
+        """
+        return contextlib.nullcontext()
+
+    def change(self, batch: GlobalBatch) -> Tensor:
+        """The embeddings that go to the head and the loss, shape (B, views, d)."""
+        return batch.embeddings
+
+    def negatives(self, batch: GlobalBatch) -> tuple[Tensor, Tensor] | None:
+        """Further negatives of every anchor: vectors (n, h) in the head's space, and their text ids (n,)."""
+        return None
+
+    def loss(self, batch: GlobalBatch) -> Tensor | None:
+        """A further term of the loss, a scalar."""
+        return None
+
+    def finish(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
+        """Remember something of this step, without gradients.
+
+        Parameters
+        ----------
+        batch : GlobalBatch
+            The whole batch.
+        encode : callable
+            Embeds the anchors of the whole batch with another encoder: shape (B, d).
+        """
+
+
+def row_generator(key: int, seed: int, row: Row, every_epoch: bool = False) -> np.random.Generator:
+    """A generator whose draws depend on nothing but the arguments, the row's id and, if wanted, the epoch.
+
+    Parameters
+    ----------
+    key : int
+        Any fixed number at least 0; keeps the draws of different purposes apart.
+    seed : int
+        The run's.
+    row : Row
+        The row to draw for.
+    every_epoch : bool, optional
+        Whether each epoch draws anew.
+    """
+    return np.random.default_rng([key, seed, row.row_id, row.epoch + 1 if every_epoch else 0])
+
+
+def mean_over(values: Tensor, rows: Tensor) -> Tensor:
+    """Mean of values over some of the rows.
+
+    Parameters
+    ----------
+    values : Tensor
+        Shape (B,).
+    rows : Tensor
+        Which rows count, shape (B,), bool.
+
+    Returns
+    -------
+    Tensor
+        A scalar; 0 where no row counts.
+    """
+    return torch.where(rows, values, torch.zeros_like(values)).sum() / rows.sum().clamp(min=1)

@@ -1,0 +1,74 @@
+"""Finding components by their files: a loss, a head or an addition is one file, and no list names it.
+
+============  =======================================  ========================================
+folder        a recipe says                            and gets
+============  =======================================  ========================================
+`losses`      ``loss = "nt-xent"``                     the function `nt_xent` of `nt_xent.py`
+`heads`       ``head = "batch-norm"``                  the class `BatchNormHead` of `batch_norm.py`
+`additions`   a table ``[soft_negative]``              the class `SoftNegative` of `soft_negative.py`
+============  =======================================  ========================================
+
+A file called `base.py` holds what the files of a folder share; it is no component.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+from augment_cli.errors import UsageError
+
+Kind = Literal["losses", "heads", "additions"]
+_ONE = {"losses": "loss", "heads": "head", "additions": "addition"}
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """What the components of a kind are called in recipes, sorted.
+
+    Parameters
+    ----------
+    kind : {"losses", "heads", "additions"}
+        The folder.
+
+    Returns
+    -------
+    tuple of str
+        The files' names, without the ending. Losses and heads, which are values in a recipe, are written with
+        hyphens; additions, which are the names of tables, with underscores.
+    """
+    files = (Path(__file__).parent / kind).glob("[a-z]*.py")
+    stems = (path.stem for path in files if path.stem != "base")
+    return tuple(sorted(stem if kind == "additions" else stem.replace("_", "-") for stem in stems))
+
+
+def module(kind: Kind, name: str) -> ModuleType:
+    """The file of a component.
+
+    Parameters
+    ----------
+    kind : {"losses", "heads", "additions"}
+        The folder.
+    name : str
+        As recipes write it.
+
+    Raises
+    ------
+    UsageError
+        If the folder has no such file.
+    """
+    if name not in names(kind):
+        raise UsageError(f"unknown {_ONE[kind]} {name!r}; choose one of {', '.join(names(kind))}")
+    return importlib.import_module(f"train.{kind}.{function_name(name)}")
+
+
+def function_name(name: str) -> str:
+    """``nt-xent`` becomes ``nt_xent``."""
+    return name.replace("-", "_")
+
+
+def class_name(name: str) -> str:
+    """``soft_negative`` and ``soft-negative`` become ``SoftNegative``."""
+    return "".join(part.title() for part in re.split("[-_]", name))

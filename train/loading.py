@@ -1,0 +1,245 @@
+"""Reading a recipe: a TOML file, changes on top of it, and the check that its settings fit together."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import MissingError, UsageError
+from train import components
+from train.recipe import Recipe
+
+RECIPES = Path(__file__).parent / "recipes"
+_CHOICES = {
+    "objective": ("contrastive", "mlm"),
+    "loss": components.names("losses"),
+    "head": components.names("heads"),
+    "negative_layout": ("pool", "columns"),
+    "negative_scope": ("all", "own"),
+    "schedule": ("linear", "constant", "warmup-stable-decay"),
+    "precision": ("fp32", "bf16", "float64"),
+}
+_KINDS = {
+    bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes",
+    tuple: "a list", dict: "a table",
+}  # fmt: skip
+
+
+def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
+    """Read a recipe and apply changes on top.
+
+    Parameters
+    ----------
+    name : str or Path
+        A file of `train/recipes` without its ending, such as ``una``, or any ``.toml`` file.
+    changes : sequence of str, optional
+        ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's table.
+
+    Returns
+    -------
+    Recipe
+        With every default filled in, those of the additions too.
+
+    Raises
+    ------
+    MissingError
+        If there is no such recipe.
+    UsageError
+        If a key is unknown, a value does not fit, or two settings do not go together.
+    """
+    path = Path(name) if str(name).endswith(".toml") else RECIPES / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in RECIPES.glob("*.toml")))
+        raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from error
+    values = {"name": path.stem} | values
+    for change in changes:
+        key, separator, text = change.partition("=")
+        if not separator:
+            raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
+        table, dot, inner = key.strip().rpartition(".")
+        if dot and table in components.names("additions"):  # --set discriminator.weight=0.01
+            values[table] = dict(values.get(table, {})) | {inner: _parse(text.strip())}
+        else:
+            values[key.strip()] = _parse(text.strip())
+    return make_recipe(values, str(path))
+
+
+def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
+    """Check values and make a recipe of them.
+
+    Parameters
+    ----------
+    values : dict of str to Any
+        Settings by their key, and additions' tables by their name.
+    where : str, optional
+        Where the values come from, for errors.
+
+    Raises
+    ------
+    UsageError
+        If a key is unknown, a value does not fit, or two settings do not go together.
+    """
+    known = components.names("additions")
+    tables = {key: table for key, table in values.items() if key in known} | values.get("additions", {})
+    plain = {key: value for key, value in values.items() if key not in tables and key != "additions"}
+    settings = checked_values(Recipe, plain, _CHOICES, where, known)
+    additions = {name: _addition_settings(name, tables[name], where) for name in sorted(tables)}
+    recipe = Recipe(**settings, additions=additions)
+    if additions:
+        _check_additions(recipe, where)
+    _check(recipe, where)
+    return recipe
+
+
+def checked_values(
+    kind: Any,
+    values: dict[str, Any],
+    choices: Mapping[str, tuple[str, ...]],
+    where: str,
+    tables: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Values for the fields of a dataclass of settings, each of its default's type.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass; every field has a default.
+    values : dict of str to Any
+        As read from TOML or from ``--set``; a list may be a text with commas, a float may be an int.
+    choices : mapping of str to tuple of str
+        The values that a setting may have, where it is a choice.
+    where : str
+        Where the values come from, for errors.
+    tables : sequence of str, optional
+        Names of tables to mention as possible too when a key is unknown.
+
+    Raises
+    ------
+    UsageError
+        If a key is unknown, or a value is of another type or not among its choices.
+    """
+    if not isinstance(values, dict):
+        raise UsageError(f"{where}: should be a table, not {values!r}")
+    fields = {item.name: item for item in dataclasses.fields(kind)}
+    defaults = kind()
+    checked: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in fields:
+            known = ", ".join((*fields, *(f"[{table}]" for table in tables)))
+            raise UsageError(f"{where}: unknown setting {key!r}; known: {known}")
+        default = getattr(defaults, key)
+        if isinstance(default, tuple) and isinstance(value, (list, tuple, str)):
+            value = tuple([part for part in value.split(",") if part] if isinstance(value, str) else value)
+            if default and isinstance(default[0], float):
+                value = _floats(value, key, where)
+        elif isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not type(default):
+            raise UsageError(f"{where}: {key} = {value!r} should be {_KINDS[type(default)]}")
+        if key in choices and value not in choices[key]:
+            raise UsageError(f"{where}: {key} = {value!r}; choose one of {', '.join(choices[key])}")
+        checked[key] = value
+    return checked
+
+
+def _floats(values: tuple[Any, ...], key: str, where: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: {key} = {list(values)} should be numbers, such as [0.9, 0.98]") from None
+
+
+def _parse(text: str) -> Any:
+    """The value of a ``--set``; a bare word is a text, so that ``--set loss=nt-xent`` needs no quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+# --- what goes together
+
+
+def _addition_settings(name: str, table: dict[str, Any], where: str) -> dict[str, Any]:
+    """An addition's settings with all its defaults, so that a checkpoint knows what it was made with."""
+    from train.additions import find  # loads torch, which most recipes need not wait for
+
+    addition = find(name)
+    values = checked_values(addition.settings_class, table, addition.choices, f"{where}: [{name}]")
+    return dataclasses.asdict(addition.settings_class(**values))
+
+
+def _check_additions(recipe: Recipe, where: str) -> None:
+    from train import additions, losses
+
+    for name, values in recipe.additions.items():
+        addition = additions.find(name)
+        if recipe.objective != "contrastive":
+            raise UsageError(f'{where}: [{name}] needs objective "contrastive"')
+        if addition.adds_negatives() and not losses.find(recipe.loss).further_negatives:
+            fitting = [loss for loss in components.names("losses") if losses.find(loss).further_negatives]
+            raise UsageError(f"{where}: [{name}] adds columns, which needs loss {_or(fitting)}")
+        if wrong := addition.check(addition.settings_class(**values), recipe):
+            raise UsageError(f"{where}: [{name}] {wrong}")
+
+
+def _check(recipe: Recipe, where: str) -> None:
+    positive = ("batch", "max_length", "temperature", "learning_rate", "slices", "alpha", "keep",
+                "head_rate_scale", "log_every", "checkpoint_every")  # fmt: skip
+    for key in positive:
+        if not 0 < getattr(recipe, key) < math.inf:
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
+    counts = ("epochs", "steps", "warmup_steps", "decay_steps", "seed", "workers", "chunk", "threads",
+              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight")  # fmt: skip
+    for key in counts:
+        if not 0 <= getattr(recipe, key) < math.inf:
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must not be below 0")
+    if not (recipe.dropout == -1 or 0 <= recipe.dropout < 1):
+        raise UsageError(
+            f"{where}: dropout = {recipe.dropout} must lie from 0 to below 1, or be -1 for the encoder's own"
+        )
+    if len(recipe.betas) != 2 or not all(0 <= beta < 1 for beta in recipe.betas):
+        raise UsageError(f"{where}: betas = {list(recipe.betas)} must be two numbers from 0 to below 1")
+    if recipe.window < 16:
+        raise UsageError(
+            f"{where}: window = {recipe.window} would hardly mix the corpus, whose neighbours are alike; "
+            "write 16 or more"
+        )
+    for key in ("proportion", "held_out", "mask_rate"):
+        if not 0 <= getattr(recipe, key) <= 1:
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must lie between 0 and 1")
+    if recipe.whiten == 1 or recipe.whiten < 0 or recipe.whiten_dimension < 0:
+        raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
+    if not recipe.positives:
+        raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
+    if recipe.negatives or recipe.hard_negative_weight or recipe.negative_scope == "own":
+        _check_negatives(recipe, where)
+
+
+def _check_negatives(recipe: Recipe, where: str) -> None:
+    from train import losses  # which loads torch
+
+    layout = losses.find(recipe.loss).layout
+    if recipe.negatives and recipe.negative_layout != layout:
+        fitting = [
+            name for name in components.names("losses") if losses.find(name).layout == recipe.negative_layout
+        ]
+        raise UsageError(
+            f'{where}: negative_layout "{recipe.negative_layout}" needs loss {_or(fitting)}; with '
+            f'"{recipe.loss}" write negative_layout = "{layout}"'
+        )
+    for key in ("hard_negative_weight", "negative_scope"):
+        if layout != "columns" and getattr(recipe, key) != getattr(Recipe, key):
+            raise UsageError(f'{where}: {key} = {getattr(recipe, key)!r} needs negative_layout "columns"')
+
+
+def _or(names: Sequence[str]) -> str:
+    return " or ".join(f'"{name}"' for name in names)

@@ -1,0 +1,78 @@
+"""The encoder that a run starts from: loaded, or made anew, and fitted to the recipe and the device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from augment_cli.errors import UsageError
+from eval.encoding.encoder import Encoder, load_encoder, longest_input
+from train.additions import make_views
+from train.data.tokens import tokenizer_digest
+from train.draws import draw_key
+from train.machine.threads import attention_for
+from train.model.dropout import use_bit_dropout
+from train.recipe import Recipe
+
+
+def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_download: bool = False) -> Encoder:
+    """The encoder to start from: a trained one, or a new one where the folder holds only a tokenizer.
+
+    Raises
+    ------
+    UsageError
+        If there are no weights and the recipe has no [new_encoder] table, or the encoder does not read texts
+        as long as the recipe's.
+    """
+    path = Path(folder)
+    if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
+        if not recipe.new_encoder:
+            raise UsageError(
+                f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]"
+            )
+        encoder = _new(path, recipe)
+    else:
+        encoder = load_encoder(folder, allow_download=allow_download)
+    _check_length(encoder, recipe)
+    if recipe.dropout >= 0:
+        for module in encoder.model.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = recipe.dropout
+    if device.type == "cpu":
+        use_bit_dropout(encoder.model)
+    encoder.model.set_attn_implementation(attention_for(device))
+    if recipe.precision == "float64":
+        encoder.model.double()
+    encoder.model.to(device)
+    return encoder
+
+
+def _check_length(encoder: Encoder, recipe: Recipe) -> None:
+    # A longer text would end the run at whichever step meets it, in an index error of torch's.
+    limit = longest_input(encoder.model, encoder.tokenizer)
+    longest = max(
+        [views.longest(recipe.max_length) for views in make_views(recipe)], default=recipe.max_length
+    )
+    if longest > limit:
+        repeated = f" ({longest} with repeated sub-words)" if longest > recipe.max_length else ""
+        raise UsageError(
+            f"max_length = {recipe.max_length}{repeated}: {encoder.name} reads at most {limit} tokens; "
+            "lower max_length"
+        )
+
+
+def _new(folder: Path, recipe: Recipe) -> Encoder:
+    from transformers import AutoModel, AutoTokenizer, BertConfig
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    config = BertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **recipe.new_encoder)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(draw_key(recipe.seed, "new encoder"))
+        model = AutoModel.from_config(config)
+    # Its weights come from the seed and the settings, which every checkpoint has; the vocabulary does not.
+    return Encoder(
+        model, tokenizer, "mean", max_length=config.max_position_embeddings, name=folder.name,
+        digest=tokenizer_digest(tokenizer),
+    )  # fmt: skip
