@@ -3,6 +3,7 @@
 >>> import augment_cli
 >>> store = augment_cli.open_store("store")            # what `make augment` left
 >>> store.read("una")                                  # Arrow; store.frame("una") is polars
+>>> augment_cli.run_recipe("augcse-4-no-models", "store").stages_made
 >>> augment_cli.augment(["The river flows."], "una", store=store, radius="1%")
 """
 
@@ -22,9 +23,20 @@ _LAZY = {
     "open_store": "augment_cli.api",
     "parse": "augment_cli.api",
     "run": "augment_cli.api",
+    "run_recipe": "augment_cli.recipe",
 }
 
-__all__ = ["Store", "__version__", "augment", "fit", "ingest_corpus", "open_store", "parse", "run"]
+__all__ = [
+    "Store",
+    "__version__",
+    "augment",
+    "fit",
+    "ingest_corpus",
+    "open_store",
+    "parse",
+    "run",
+    "run_recipe",
+]
 
 
 def __getattr__(name: str) -> Any:

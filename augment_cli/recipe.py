@@ -1,4 +1,4 @@
-"""Recipes: TOML files that name several augmentations with their parameters."""
+"""Recipes: TOML files that name several augmentations with their parameters; reading one and running it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import UsageError
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import IncompleteError, MissingError, UsageError
+from augment_cli.ingest import IngestOptions
 from augment_cli.runs.run import AugmentationRun, make_run
+from augment_cli.session import Reporter, Session, StageResult
+from augment_cli.store.store import Store
 
 FOLDER = Path(__file__).parent / "recipes"
 
@@ -21,6 +25,140 @@ class RecipeRun:
     run: AugmentationRun
     stage: str
     draws: int
+
+
+@dataclass(frozen=True)
+class RecipeResult:
+    """What came of a recipe.
+
+    Attributes
+    ----------
+    store : Store
+        Ready to be read.
+    stages : list of StageResult
+        Every stage that was needed, in order: whether it was made or already there, and the seconds it took.
+    folders : list of str
+        The recipe's own stages that could be run, a folder for each draw.
+    missing : dict of str to str
+        Stages whose model is not on this machine, and what would get it.
+    failures : list of str
+        Messages about parts that failed for good; the same recipe run again tries them again.
+    """
+
+    store: Store
+    stages: list[StageResult]
+    folders: list[str]
+    missing: dict[str, str]
+    failures: list[str]
+
+    @property
+    def stages_made(self) -> list[str]:
+        """Names of the stages that were not there before."""
+        return [result.stage for result in self.stages if result.was_made]
+
+    def check(self) -> None:
+        """See that everything the recipe names is there.
+
+        Raises
+        ------
+        MissingError
+            If a model is not on this machine.
+        IncompleteError
+            If parts failed.
+        """
+        if self.missing:
+            advice = (
+                "in a recipe, --set STAGE.model=FOLDER names a model, --set STAGE.allow_download=true gets it"
+            )
+            lines = [f"{stage}: {message}" for stage, message in self.missing.items()]
+            lines += self.failures or ["All other stages are there; " + advice]
+            raise MissingError("\n".join(lines))
+        if self.failures:
+            raise IncompleteError("\n".join(self.failures))
+
+
+def run_recipe(
+    recipe: str = "default",
+    store: str | Path = "store",
+    corpus: str | Path | Sequence[str | Path] | None = None,
+    changes: Sequence[str] = (),
+    *,
+    pipeline: str | Path | None = None,
+    strict: bool = False,
+    max_rejects: float = 0.01,
+    jobs: int | None = None,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> RecipeResult:
+    """Run all augmentations of a recipe over a store, and before them whatever is missing.
+
+    An augmentation whose model is not on this machine is left out, and so are parts that fail for good; the
+    others are made all the same. `RecipeResult.check` raises where something was left out.
+
+    Parameters
+    ----------
+    recipe : str
+        Name of a shipped recipe, or path of a TOML file.
+    store : path
+        Folder, made if it is not there.
+    corpus : path or sequence of paths, optional
+        Files (plain or compressed text, jsonl, csv, tsv, Parquet), folders, globs; by default the store's
+        own corpus, else the shipped sample.
+    changes : sequence of str
+        `STAGE.KEY=VALUE`, as after `--set`.
+    pipeline : str or path, optional
+        The spaCy pipeline that parses; by default the recipe's own, else the shipped English one.
+    strict : bool
+        Stop at the first bad line of the corpus instead of setting it aside.
+    max_rejects : float
+        Share of lines, 0 to 1, that may be set aside.
+    jobs, backend, scheduler
+        Where parts are made, as in `Engine`; worker processes, one for each core, by default.
+    reporter : Reporter, optional
+        Silent by default.
+    **options
+        As in `IngestOptions`: text_column, id_column, limit, max_characters, part_rows, ….
+
+    Raises
+    ------
+    UsageError
+        Where the recipe or a change makes no sense.
+    MissingError
+        If something other than an augmentation's model is missing, such as the spaCy pipeline.
+    IncompleteError
+        If more lines of the corpus were set aside than `max_rejects` allows.
+    """
+    runs = load(recipe, changes)
+    pipeline = pipeline or pipeline_of(recipe)
+    entries = [corpus] if isinstance(corpus, str | Path) else corpus
+    folders: list[str] = []
+    missing: dict[str, str] = {}
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), reporter) as session:
+        session.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
+        if _parse_comes_first([item.run for item in runs], pipeline):
+            session.parse(pipeline)
+        for item in runs:
+            try:
+                folders += session.augment(item.run, item.stage, item.draws)
+            except MissingError as error:  # a model that is not here; the others need not wait for it
+                if "model" not in item.run.needs:
+                    raise
+                missing[item.stage] = str(error)
+        return RecipeResult(session.store, session.results, folders, missing, session.take_failures())
+
+
+def _parse_comes_first(runs: Sequence[AugmentationRun], pipeline: str | Path | None) -> bool:
+    """Whether the parse is made before all augmentations, not only by the first that needs it.
+
+    Some take the parts of speech from the parse if the store has one, and do without it otherwise. Where
+    another augmentation of the recipe makes the parse, what these read must not depend on their order.
+    """
+    readers = [run for run in runs if run.parses is None and run.may_read_parses]
+    if pipeline is not None:
+        return bool(readers)
+    return any("parses" in run.needs for run in readers) and len({run.needs for run in readers}) > 1
 
 
 def shipped() -> list[str]:

@@ -121,8 +121,8 @@ class Session:
                 self._refuse_other_options(options or IngestOptions())
                 self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
-            wanted = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
-            if wanted.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
+            of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
+            if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
         if self._shared:
             raise UsageError("--parts works on a corpus that is there; run `augment-cli ingest` first")
@@ -143,11 +143,11 @@ class Session:
 
     def _refuse_other_options(self, options: IngestOptions) -> None:
         """Options given without a corpus must be those its corpus was read with."""
-        there, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
+        stored, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
         for key, value in vars(options).items():
-            if value not in (getattr(default, key), there.get(key)):
+            if value not in (getattr(default, key), stored.get(key)):
                 raise MixError(
-                    f"{self.store.path / 'corpus'}: made with parameters.{key} = {there.get(key)!r}, now "
+                    f"{self.store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "
                     f"{value!r}; use the same, or another --store"
                 )
 
@@ -159,8 +159,8 @@ class Session:
                 return
             options = tfidf.FitOptions()
             if table in self.store.stages():  # begun: finish it as it was begun
-                there = self.store.stage(table).settings["parameters"]
-                options = tfidf.FitOptions(there["tokenizer"], there["min_df"], tuple(there["stages"]))
+                stored = self.store.stage(table).settings["parameters"]
+                options = tfidf.FitOptions(stored["tokenizer"], stored["min_df"], tuple(stored["stages"]))
         if self._shared:
             raise UsageError("--parts works on a fit that is there; run `augment-cli fit` first")
         options.check()
@@ -208,7 +208,8 @@ class Session:
     ) -> list[str]:
         """Make `draws` independent draws of an augmentation, and before it what it needs.
 
-        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the session's end.
+        Where parts fail for good, the rest goes on; `IncompleteError` is raised at the session's end,
+        unless the failures are taken (`take_failures`).
         """
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
@@ -230,6 +231,11 @@ class Session:
                 except IncompleteError as error:
                     self._failures.append(str(error))
         return folders
+
+    def take_failures(self) -> list[str]:
+        """Messages about parts that failed for good; once taken, they are the caller's to report."""
+        failures, self._failures = self._failures, []
+        return failures
 
     def _check_parts(self, parts: Collection[int] | None) -> None:
         if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):

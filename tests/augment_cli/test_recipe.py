@@ -1,0 +1,121 @@
+"""Running a recipe from Python: what the command `run` does, and what the result says of it."""
+
+import pytest
+
+import augment_cli
+from augment_cli import recipe
+from augment_cli.errors import IncompleteError, MissingError, UsageError
+from augment_cli.session import Session
+
+TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(TEXTS) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def write_recipe(tmp_path):
+    """Write a recipe of `name: settings` lines; the path as a string."""
+
+    def write(*runs: str, head: str = "") -> str:
+        path = tmp_path / "mine.toml"
+        path.write_text(head + "".join(f"[[run]]\n{run}\n" for run in runs), "utf-8")
+        return str(path)
+
+    return write
+
+
+def test_the_result_says_what_was_made_and_what_was_there(tmp_path, corpus, write_recipe):
+    own = write_recipe('augmentation = "crop"\ndraws = 2', 'augmentation = "random-swap"\nname = "swap"')
+    result = augment_cli.run_recipe(own, tmp_path / "store", corpus, ["swap.seed=7"], jobs=1)
+    assert result.stages_made == ["corpus", "crop", "crop.1", "swap"]
+    assert result.folders == ["crop", "crop.1", "swap"]
+    assert result.store.stage("swap").settings["seed"] == 7
+    assert result.missing == {} and result.failures == []
+    result.check()
+    again = augment_cli.run_recipe(own, tmp_path / "store", changes=["swap.seed=7"], jobs=1)
+    assert again.stages_made == [] and again.folders == result.folders
+    assert [entry.stage for entry in again.stages] == ["crop", "crop.1", "swap"]
+
+
+def test_how_the_corpus_is_read_can_be_said(tmp_path, corpus, write_recipe):
+    own = write_recipe('augmentation = "crop"')
+    assert augment_cli.run_recipe(own, tmp_path / "store", [corpus], limit=2, jobs=1).store.rows == 2
+    corpus.write_bytes(corpus.read_bytes() + b"\xff\n")
+    with pytest.raises(IncompleteError, match="1 of 4 lines"):
+        augment_cli.run_recipe(own, tmp_path / "other", corpus, jobs=1)
+    kept = augment_cli.run_recipe(own, tmp_path / "third", corpus, max_rejects=0.5, jobs=1)
+    assert kept.store.rows == len(TEXTS)
+
+
+def test_a_missing_model_is_in_the_result_and_keeps_none_of_the_others(tmp_path, corpus, write_recipe):
+    own = write_recipe('augmentation = "paraphrase"\nmodel = "/nowhere/model"', 'augmentation = "crop"')
+    result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
+    assert result.stages_made == ["corpus", "crop"] and result.folders == ["crop"]
+    assert list(result.missing) == ["paraphrase"] and "/nowhere/model" in result.missing["paraphrase"]
+    with pytest.raises(MissingError, match=r"(?s)paraphrase: .*All other stages are there"):
+        result.check()
+
+
+def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
+    tmp_path, corpus, write_recipe, monkeypatch
+):
+    def fail(store, run, stage, *rest):
+        if stage == "swap":
+            raise IncompleteError("part 0 killed every worker")
+
+    monkeypatch.setattr("augment_cli.session.augment_store", fail)
+    own = write_recipe('augmentation = "random-swap"\nname = "swap"', 'augmentation = "crop"')
+    result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
+    assert result.failures == ["part 0 killed every worker"]
+    with pytest.raises(IncompleteError, match="part 0 killed"):
+        result.check()
+
+
+@pytest.mark.parametrize("change", ["crop", "crop.nonsense=1", "nonsense.seed=1"])
+def test_nonsense_is_said_before_anything_is_made(tmp_path, corpus, write_recipe, change):
+    with pytest.raises(UsageError):
+        augment_cli.run_recipe(write_recipe('augmentation = "crop"'), tmp_path / "store", corpus, [change])
+    assert not (tmp_path / "store").exists()
+
+
+READS = 'augmentation = "synonym"'
+SURE = 'augmentation = "pi"'
+NEITHER = 'augmentation = "crop"'
+
+
+@pytest.mark.parametrize(
+    ("runs", "named", "first"),
+    [
+        ([NEITHER], False, False),
+        ([NEITHER], True, False),  # a pipeline that nothing reads is not run
+        ([READS], False, False),
+        ([READS], True, True),
+        ([SURE, NEITHER], False, False),  # made where it is needed
+        ([READS, SURE], False, True),
+        ([SURE, READS], False, True),
+        ([READS, SURE + '\nparses = "other"'], False, False),
+    ],
+)
+def test_the_parse_comes_first_where_the_order_would_decide(write_recipe, runs, named, first):
+    loaded = [item.run for item in recipe.load(write_recipe(*runs))]
+    assert recipe._parse_comes_first(loaded, "some_pipeline" if named else None) is first
+
+
+def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_recipe, monkeypatch):
+    class ParsedError(Exception):
+        pass
+
+    def parse(self, pipeline=None, name=None, parts=None):
+        raise ParsedError(pipeline)
+
+    monkeypatch.setattr(Session, "parse", parse)
+    own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
+    with pytest.raises(ParsedError, match="recipes_own"):
+        augment_cli.run_recipe(own, tmp_path / "store", corpus)
+    with pytest.raises(ParsedError, match="callers"):
+        augment_cli.run_recipe(own, tmp_path / "store", corpus, pipeline="callers")
