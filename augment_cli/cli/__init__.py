@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import sys
+
+# They add their commands when imported; the help lists the commands in this order.
+_COMMANDS = ("reports", "stages", "models", "stores")
 
 
 def main() -> None:
     """Run the command line and exit with its code (the README says what each code means)."""
     # Workers and this process share the cores; polars reads this when it is first imported.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    # Data is UTF-8 whatever the locale says; a file name may hold bytes that are none.
+    # Data is UTF-8 whatever the locale says; a file name may hold other bytes.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    from augment_cli.cli import looking, making, models, sharing  # noqa: F401, they add their commands
     from augment_cli.cli.application import app
 
+    for name in _COMMANDS:
+        importlib.import_module(f"augment_cli.cli.commands.{name}")
     app(prog_name="augment-cli")

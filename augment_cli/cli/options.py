@@ -1,11 +1,24 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share, each defined once, and groups of them that belong together.
+
+A command takes a group as one parameter, such as `workers: options.Workers`; `grouped` turns that into the
+group's options for Typer, in their place among the others, and back into one value for the command.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+from augment_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from augment_cli.engine.engine import Engine
+    from augment_cli.ingest import IngestOptions
 
 Store = Annotated[Path, typer.Option("--store", help="folder of the store")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON on stdout")]
@@ -69,3 +82,135 @@ SpacyPipeline = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would be done, and stop")]
 
 DEFAULT_STORE = Path("store")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a corpus is read, in the commands that read one before their own work.
+
+    Attributes
+    ----------
+    text_column, id_column : str or None
+        Fields of structured input.
+    limit : int or None
+        Number of sentences, from 1.
+    """
+
+    text_column: TextColumn = None
+    id_column: IdColumn = None
+    limit: Limit = None
+
+    def ingest_options(self, **more: Any) -> IngestOptions:
+        """The same for `Session.ingest`, with `more` of what only `ingest` asks for."""
+        from augment_cli.ingest import IngestOptions
+
+        return IngestOptions(**vars(self), **more)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Which lines a corpus may have beside its sentences, as `Session.ingest` takes it.
+
+    Attributes
+    ----------
+    max_rejects : float
+        Share of lines, 0 to 1, that may be set aside.
+    strict : bool
+        Whether to stop at the first bad line.
+    """
+
+    max_rejects: MaxRejects = 0.01
+    strict: Strict = False
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where parts are made.
+
+    Attributes
+    ----------
+    jobs : int or None
+        Worker processes, from 1.
+    backend : str
+    scheduler : str or None
+        As in `Engine`.
+    """
+
+    jobs: Jobs = None
+    backend: Backend = "loky"
+    scheduler: Scheduler = None
+
+    def engine(self) -> Engine:
+        """An engine with these workers."""
+        from augment_cli.engine.engine import Engine
+
+        return Engine.for_this_machine(self.jobs, self.backend, self.scheduler)
+
+
+_GROUPS = (Reading, Tolerance, Workers)
+
+
+def grouped(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the options of its groups in place of each group, as Typer wants to see them.
+
+    Parameters
+    ----------
+    function : callable
+        With keyword parameters, each an annotated option or one of the groups above.
+
+    Returns
+    -------
+    callable
+        Takes the flat options, and calls `function` with the groups made of them.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if kind in _GROUPS}
+    parameters: list[inspect.Parameter] = []
+    for name, item in inspect.signature(function).parameters.items():
+        if name in groups:
+            parameters += _options_of(groups[name])
+        else:
+            parameters.append(_option(name, hints[name], item.default))
+
+    def flat(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{item.name: values.pop(item.name) for item in fields(kind)})
+        function(**values)
+
+    flat.__name__, flat.__doc__ = function.__name__, function.__doc__
+    return with_options(flat, parameters)
+
+
+def with_options(function: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+    """Give a function of `**values` the signature that Typer reads its options from."""
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    function.__annotations__ = {item.name: item.annotation for item in parameters}
+    return function
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [_option(item.name, hints[item.name], item.default) for item in fields(group)]
+
+
+def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def part_numbers(parts: str | None) -> set[int] | None:
+    """Part numbers from `0-9,12`; None, which is all parts, stays None.
+
+    Raises
+    ------
+    UsageError
+        If the text means something else.
+    """
+    if parts is None:
+        return None
+    numbers: set[int] = set()
+    for piece in parts.split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(piece) > 20:
+            raise UsageError(f"--parts {parts}: use numbers and ranges from 0, such as 0-9,12")
+        numbers.update(range(int(first), min(int(last or first), 99_999) + 1))
+    return numbers

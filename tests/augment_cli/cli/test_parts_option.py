@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from augment_cli.cli.augmentation_command import parse_parts
+from augment_cli.cli.options import part_numbers
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
@@ -76,10 +76,10 @@ def test_corpus_and_fit_must_be_there(tmp_path, store_path):
     ("text", "parts"), [("0", {0}), ("0-3", {0, 1, 2, 3}), ("1,4-5, 7", {1, 4, 5, 7}), ("3-3", {3})]
 )
 def test_part_numbers(text, parts):
-    assert parse_parts(text) == parts
+    assert part_numbers(text) == parts
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "-1", "1--2", "1,,2", "½", "9" * 30])
 def test_what_is_no_part_number(text):
     with pytest.raises(UsageError, match="--parts"):
-        parse_parts(text)
+        part_numbers(text)

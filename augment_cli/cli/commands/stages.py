@@ -13,20 +13,19 @@ from augment_cli.cli.guard import guarded
 
 @app.command()
 @guarded
+@options.grouped
 def ingest(
+    *,
     corpus: options.Corpus = None,
     store: options.Store = options.DEFAULT_STORE,
-    text_column: options.TextColumn = None,
-    id_column: options.IdColumn = None,
-    limit: options.Limit = None,
+    reading: options.Reading,
     max_characters: options.MaxCharacters = 5_000,
     part_rows: options.PartRows = 50_000,
     input_format: options.Format = None,
     quoting: options.Quoting = True,
     split_sentences: options.SplitSentences = False,
     deduplicate: options.Deduplicate = False,
-    max_rejects: options.MaxRejects = 0.01,
-    strict: options.Strict = False,
+    tolerance: options.Tolerance,
     as_json: options.Json = False,
 ) -> None:
     """Read text into a store; what is no sentence goes to the rejects with its reason.
@@ -42,28 +41,26 @@ def ingest(
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.ingest import IngestOptions
     from augment_cli.session import Session
 
-    wanted = IngestOptions(
-        text_column,
-        id_column,
-        limit,
-        max_characters,
-        part_rows,
-        input_format,
-        quoting,
-        split_sentences,
-        deduplicate,
+    ingest_options = reading.ingest_options(
+        max_characters=max_characters,
+        part_rows=part_rows,
+        format=input_format,
+        quoting=quoting,
+        split_sentences=split_sentences,
+        deduplicate=deduplicate,
     )
     with Session(store, reporter=ConsoleReporter()) as session:
-        session.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+        session.ingest(corpus, ingest_options, **vars(tolerance))
         views.show_run(session.store, session.results, as_json)
 
 
 @app.command()
 @guarded
+@options.grouped
 def fit(
+    *,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
     min_df: Annotated[int, typer.Option("--min-df", min=1, help="leave out terms of fewer sentences")] = 1,
@@ -72,9 +69,7 @@ def fit(
     ] = "treebank",
     on: Annotated[str, typer.Option("--on", help="stages to count together, such as corpus,uda")] = "corpus",
     name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    workers: options.Workers,
     as_json: options.Json = False,
 ) -> None:
     """Fit the TF-IDF matrix and the table of each term's maximum score.
@@ -90,32 +85,28 @@ def fit(
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.tfidf.fit import FitOptions
 
-    wanted = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+    fit_options = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
+    with Session(store, workers.engine(), ConsoleReporter()) as session:
         session.ingest(corpus)
-        session.fit(wanted, name)
+        session.fit(fit_options, name)
         views.show_run(session.store, session.results, as_json)
 
 
 @app.command()
 @guarded
+@options.grouped
 def parse(
+    *,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
     pipeline: options.SpacyPipeline = None,
     name: Annotated[str | None, typer.Option("--name", help="for parses beside the first")] = None,
-    text_column: options.TextColumn = None,
-    id_column: options.IdColumn = None,
-    limit: options.Limit = None,
-    max_rejects: options.MaxRejects = 0.01,
-    strict: options.Strict = False,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
     parts: options.Parts = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -135,43 +126,36 @@ def parse(
         augment-cli parse --limit 100 --name first
     """
     from augment_cli.cli import views
-    from augment_cli.cli.augmentation_command import parse_parts
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
-    from augment_cli.ingest import IngestOptions
     from augment_cli.reports.plan import plan_run
     from augment_cli.session import Session
     from augment_cli.syntax.parses import stage_name
 
-    wanted = IngestOptions(text_column, id_column, limit)
+    ingest_options = reading.ingest_options()
     if dry_run:
-        views.show_plan(plan_run(store, corpus, wanted, [], [stage_name(name)]), as_json)
+        views.show_plan(plan_run(store, corpus, ingest_options, [], [stage_name(name)]), as_json)
         return
-    chosen = None if parts is None else parse_parts(parts)
-    engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Session(store, engine, ConsoleReporter(), shared=chosen is not None) as session:
-        session.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
+    chosen = options.part_numbers(parts)
+    with Session(store, workers.engine(), ConsoleReporter(), shared=chosen is not None) as session:
+        session.ingest(corpus, ingest_options, **vars(tolerance))
         session.parse(pipeline, name, chosen)
         views.show_run(session.store, session.results, as_json)
 
 
 @app.command("run")
 @guarded
+@options.grouped
 def run_recipe(
+    *,
     recipe: Annotated[str, typer.Argument(help="a shipped recipe, or a TOML file")] = "default",
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="STAGE.KEY=VALUE, to change the recipe")
     ] = None,
-    text_column: options.TextColumn = None,
-    id_column: options.IdColumn = None,
-    limit: options.Limit = None,
-    max_rejects: options.MaxRejects = 0.01,
-    strict: options.Strict = False,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
     pipeline: options.SpacyPipeline = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -188,39 +172,25 @@ def run_recipe(
     from augment_cli import recipe as recipes
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
-    from augment_cli.errors import MissingError
-    from augment_cli.ingest import IngestOptions
     from augment_cli.reports.plan import plan_run
-    from augment_cli.session import Session
 
-    runs = recipes.load(recipe, change or [])
-    wanted = IngestOptions(text_column, id_column, limit)
-    pipeline = pipeline or recipes.pipeline_of(recipe)
+    changes = change or []
     if dry_run:
-        plan = plan_run(store, corpus, wanted, [(item.run, item.stage, item.draws) for item in runs])
-        views.show_plan(plan, as_json)
+        runs = [(item.run, item.stage, item.draws) for item in recipes.load(recipe, changes)]
+        views.show_plan(plan_run(store, corpus, reading.ingest_options(), runs), as_json)
         return
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
-        session.ingest(corpus, wanted, strict=strict, max_rejects=max_rejects)
-        # First of all, where one of them would read the parse if it were there, and another makes it.
-        first = [item.run for item in runs if item.run.parses is None and item.run.may_read_parses]
-        is_sure = any("parses" in run.needs for run in first)
-        if first and (pipeline is not None or (is_sure and len({run.needs for run in first}) > 1)):
-            session.parse(pipeline)
-        folders, missing = [], []
-        for item in runs:
-            try:
-                folders += session.augment(item.run, item.stage, item.draws)
-            except MissingError as error:  # a model that is not here; the others need not wait for it
-                if "model" not in item.run.needs:
-                    raise
-                missing.append(f"{item.stage}: {error}")
-        views.show_run(session.store, session.results, as_json)
-        if not as_json:
-            views.show_hints(session.store, folders)
-        if missing:
-            advice = (
-                "in a recipe, --set STAGE.model=FOLDER names a model, --set STAGE.allow_download=true gets it"
-            )
-            raise MissingError("\n".join([*missing, f"All other stages are there; {advice}"]))
+    result = recipes.run_recipe(
+        recipe,
+        store,
+        corpus,
+        changes,
+        pipeline=pipeline,
+        reporter=ConsoleReporter(),
+        **vars(tolerance),
+        **vars(workers),
+        **vars(reading),
+    )
+    views.show_run(result.store, result.stages, as_json)
+    if not as_json:
+        views.show_hints(result.store, result.folders)
+    result.check()

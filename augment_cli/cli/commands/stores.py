@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,7 +34,9 @@ def remove(
 
 @app.command()
 @guarded
+@options.grouped
 def pack(
+    *,
     positive: Annotated[
         list[str] | None,
         typer.Option("--positive", help="stage of positives, one or more times; corpus is the anchor"),
@@ -50,9 +52,7 @@ def pack(
     ] = None,
     name: Annotated[str, typer.Option("--name", help="folder of the result")] = "pack",
     store: options.Store = options.DEFAULT_STORE,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    workers: options.Workers,
     as_json: options.Json = False,
 ) -> None:
     """Write a wide table anchor, positive, negative, … that sentence-transformers trains on as it is.
@@ -69,17 +69,16 @@ def pack(
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.pack import choose, read_pack_recipe
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
-    wanted = {"positives": positive, "negatives": negative, "unchanged": unchanged}
+    columns: dict[str, Any] = {"positives": positive, "negatives": negative, "unchanged": unchanged}
     if recipe is not None:
-        wanted |= read_pack_recipe(recipe)
+        columns |= read_pack_recipe(recipe)
     Store.open(store)  # there must be one
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
-        session.pack(choose(session.store, **wanted), name)  # type: ignore[arg-type]
+    with Session(store, workers.engine(), ConsoleReporter()) as session:
+        session.pack(choose(session.store, **columns), name)
         views.show_run(session.store, session.results, as_json)
 
 

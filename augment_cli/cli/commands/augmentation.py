@@ -1,0 +1,109 @@
+"""Build the command of an augmentation from its descriptor: one option for each parameter."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from augment_cli import augmentations
+from augment_cli.cli import options
+from augment_cli.cli.guard import guarded
+from augment_cli.contract.augmentation import Augmentation
+from augment_cli.runs.run import DEFAULT_SEED, make_run
+from augment_cli.session import Session
+
+# Options about an earlier stage, which an augmentation has only where it may read that stage.
+_READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
+
+
+def make_command(name: str) -> Callable[..., None]:
+    """A function with the signature that Typer turns into the augmentation's command."""
+    descriptor = augmentations.get(name)
+    own = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
+    reads = descriptor.needs | (frozenset({"parses"}) if "parts_of_speech" in own else frozenset())
+    run = options.grouped(run_augmentation)
+    common = [
+        item
+        for key, item in inspect.signature(run).parameters.items()
+        if key not in ("name", "parameters") and _READS.get(key) in {None, *reads}
+    ]
+
+    def command(**values: Any) -> None:
+        run(name=name, parameters={key: values.pop(key) for key in own}, **values)
+
+    command.__name__, command.__doc__ = name, help_of(name, descriptor)
+    return guarded(options.with_options(command, [*map(_option_of, own.values()), *common]))
+
+
+def help_of(name: str, descriptor: Augmentation) -> str:
+    """Help text: summary, what it makes, the paper, examples."""
+    examples = "".join(f"\n\n    {line}" for line in descriptor.examples)
+    return (
+        f"{augmentations.summary(name)}\n\n"
+        f"Makes a stage of {descriptor.kind}s, and before it whatever is missing. "
+        f"Source: {descriptor.paper}.\n\n\b\nExamples:{examples}"
+    )
+
+
+def _option_of(item: dataclasses.Field[Any]) -> inspect.Parameter:
+    kind: Any = type(item.default)
+    help_text = item.metadata["help"]
+    if item.metadata["choices"]:
+        help_text += f" ({', '.join(item.metadata['choices'])})"
+    flag = "--" + item.name.replace("_", "-")
+    # A plain --flag for switches; a range is checked, and named, by the parameter class itself.
+    annotation = Annotated[kind, typer.Option(flag, help=help_text)]
+    return inspect.Parameter(
+        item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=annotation
+    )
+
+
+def run_augmentation(
+    *,
+    name: str,
+    parameters: dict[str, Any],
+    seed: Annotated[int, typer.Option("--seed", help="seed of all draws")] = DEFAULT_SEED,
+    draws: Annotated[
+        int,
+        typer.Option("--draws", min=1, help="independent draws, each a stage of its own: NAME, NAME.1, …"),
+    ] = 1,
+    stage: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
+    fit: Annotated[
+        str | None, typer.Option("--fit", help="which fit to read, where there are several")
+    ] = None,
+    parses: Annotated[
+        str | None, typer.Option("--parses", help="which parses to read, where there are several")
+    ] = None,
+    pipeline: options.SpacyPipeline = None,
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: options.Corpus = None,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
+    parts: options.Parts = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.reports.plan import plan_run
+
+    run = make_run(name, **parameters, seed=seed, fit=fit, parses=parses)
+    ingest_options = reading.ingest_options()
+    if dry_run:
+        views.show_plan(plan_run(store, corpus, ingest_options, [(run, stage, draws)]), as_json)
+        return
+    chosen = options.part_numbers(parts)
+    with Session(store, workers.engine(), ConsoleReporter(), shared=chosen is not None) as session:
+        session.ingest(corpus, ingest_options, **vars(tolerance))
+        if pipeline is not None:
+            session.parse(pipeline, parses)
+        folders = session.augment(run, stage, draws, chosen)
+        views.show_run(session.store, session.results, as_json)
+        if not as_json and all(session.store.has(folder) for folder in folders):
+            views.show_hints(session.store, folders)
