@@ -50,7 +50,7 @@ def our_seconds(name: str, parameters: dict[str, Any], texts: list[str]) -> floa
     import pyarrow as pa
 
     from augment_cli.contract.augmentation import Resources
-    from augment_cli.contract.rows import Batch
+    from augment_cli.contract.rows import Rows
     from augment_cli.runs.run import make_run
     from augment_cli.runs.tables import as_table
     from augment_cli.text.spans import CodePoints
@@ -60,7 +60,7 @@ def our_seconds(name: str, parameters: dict[str, Any], texts: list[str]) -> floa
 
     def table(first: int) -> None:
         column = pa.array(texts[first : first + BATCH])
-        batch = Batch(np.arange(first, first + len(column)), column, CodePoints.of(column))
+        batch = Rows(np.arange(first, first + len(column)), column, CodePoints.of(column))
         as_table(run.augmentation, batch, prepared(batch))
 
     table(0)

@@ -20,9 +20,11 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
+from eval.contract.protocol import rejoin
 from eval.encoding.encoder import find_folder, load_encoder
-from eval.protocols.sts import correlation, cosine, rejoin
-from eval.tasks.registry import load_registry, read_pairs
+from eval.measures.similarity import correlation, cosine
+from eval.tasks.pairs import read_pairs
+from eval.tasks.registry import load_registry
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "stsb")
 WAYS = ("sentence-transformers", "ours fp32", "ours bf16")

@@ -29,7 +29,7 @@ import torch
 import transformers
 
 from augment_cli.models import shipped_paraphraser
-from augment_cli.neural.batches import plan_batches
+from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.generation import Decoding, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, find_model
@@ -151,7 +151,7 @@ class Workers:
             os.environ["OMP_NUM_THREADS"] = before
 
     def __call__(self, texts: list[str]) -> list[str]:
-        rows_of_batches = plan_batches(self._planner.lengths(texts), self._budget)
+        rows_of_batches = batches_by_length(self._planner.lengths(texts), self._budget)
         batches = [[texts[row] for row in rows] for rows in rows_of_batches]
         outputs = [""] * len(texts)
         if self._pool is None:

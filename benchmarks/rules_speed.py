@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.runs.rows import batches
+from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
@@ -57,7 +57,7 @@ def measure(store: Store, run: AugmentationRun, rows: int) -> Measured:
     reading = 0.0
     begin = time.process_time()
     for index in sorted(store.stage("parses").parts):
-        groups = batches(store, index, run)
+        groups = rows_of_part(store, index, run)
         while done < rows:
             before = time.process_time()
             batch = next(groups, None)

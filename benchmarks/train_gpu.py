@@ -28,7 +28,8 @@ from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
 from train.recipe import Recipe
-from train.run import Run, train
+from train.run import train
+from train.prepare import Run
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTH = 32

@@ -18,6 +18,7 @@ pytest_plugins = [
     "tests.helpers.made_stores",
     "tests.helpers.parsing_fixtures",
     "tests.helpers.small_models",
+    "tests.helpers.tiny_encoders",
 ]
 
 

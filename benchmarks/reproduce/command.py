@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
+from benchmarks.reproduce.grid import Profile
 from train.machine.environment import prepare
 
 HERE = Path(__file__).parent
@@ -85,7 +86,7 @@ def _run(args: argparse.Namespace) -> None:
         seeds = [int(seed) for seed in args.seeds.split(",") if seed]
     except ValueError:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
-    results = Results(args.results / profile.name)
+    results = Results(_results_file(args, profile))
     folder = args.runs / profile.name
     size = f"store-{profile.rows}" if profile.rows else "store"
     stages = Stages(grid, profile, folder / size, args.data, max(1, args.jobs))
@@ -98,6 +99,10 @@ def _run(args: argparse.Namespace) -> None:
         results.read()
     if args.action != "plan":
         print(write_evidence(grid, profile, results, stages, args.docs))
+
+
+def _results_file(args: argparse.Namespace, profile: Profile) -> Path:
+    return Path(args.results) / f"{profile.name}.jsonl"
 
 
 def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> None:
@@ -160,7 +165,7 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
         digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
         yield Job(
             unit, profile, tasks, missing, digests, stages.folder, args.data,
-            folder, args.results / profile.name, not args.remove_encoders,
+            folder, _results_file(args, profile), not args.remove_encoders,
         )  # fmt: skip
 
 

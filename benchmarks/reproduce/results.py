@@ -1,36 +1,38 @@
-"""The numbers on disk: one small JSON file for each (training, evaluation), complete or not there."""
+"""The numbers on disk: a file per profile with a line for each training and evaluation."""
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError
+from augment_cli.store.files import hold_lock, write_atomically
 
-TRAINING = "training"  # the evaluation that is none: what the training itself said
+TRAINING = "training"  # stands for an evaluation: what the training itself reported
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one evaluation of one trained encoder found.
+    """The scores of one evaluation of one trained encoder.
 
     Attributes
     ----------
-    row, seed
-        Which training, in words; what decides is `key` and `data`.
-    evaluation
+    row : str
+        The grid's row; for the reader, as `key` and `data` decide what a result is worth.
+    seed : int
+        The training's seed; for the reader too.
+    evaluation : str
         `training`, or a name of the grid's evaluations.
-    key
-        Digest of recipe, settings, seed and encoder.
-    data
+    key : str
+        Digest of recipe, settings, seed and encoder, 12 hexadecimal digits.
+    data : dict of str to str
         Digest of each stage that was read, the corpus among them.
-    scores
-        Numbers by name.
-    made
-        Versions and machine, for the reader; nothing is decided by it.
+    scores : dict
+        Numbers by name; in place of them `failed` with the reason, where a training failed.
+    made : dict
+        Library versions, machine and profile; for the reader, nothing depends on them.
     """
 
     row: str
@@ -42,41 +44,81 @@ class Result:
     made: dict[str, Any]
 
     def agrees(self, data: dict[str, str | None]) -> bool:
-        """Whether it comes from these stages; those that are None, being not made here, are not asked."""
+        """Whether it comes from these stages; a stage that is None is not made here and cannot contradict."""
         return self.data.keys() == data.keys() and all(
             digest is None or self.data[name] == digest for name, digest in data.items()
         )
 
 
 class Results:
-    """A folder of results, one sub-folder a profile."""
+    """The results of a profile, as they are in its file.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._found: dict[tuple[str, str], Result] = {}
+    Parameters
+    ----------
+    path : Path
+        The file, with one JSON object per line, sorted by row, seed, evaluation and key. It need not exist.
+
+    Raises
+    ------
+    BadInputError
+        If a line is not a result; the message names the line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._results: dict[tuple[str, str], Result] = {}
         self.read()
 
     def read(self) -> None:
-        """Read the folder again."""
-        self._found = {}
-        for path in sorted(self.folder.glob("*.json")):
-            try:
-                result = Result(**json.loads(path.read_text(encoding="utf-8")))
-            except (ValueError, TypeError) as error:
-                raise BadInputError(f"{path} is no result ({error}); delete it, it is made again") from error
-            self._found[result.key, result.evaluation] = result
+        """Read the file again."""
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        results = [_parse(line, f"{self.path}, line {number}") for number, line in enumerate(lines, 1)]
+        self._results = {(result.key, result.evaluation): result for result in results}
 
     def find(self, key: str, evaluation: str, data: dict[str, str | None]) -> Result | None:
-        """The result of that training and evaluation, if it is there and comes from these stages."""
-        found = self._found.get((key, evaluation))
-        return found if found is not None and found.agrees(data) else None
+        """The result of that training and evaluation, if it is there and comes from these stages.
 
-    def write(self, result: Result) -> Path:
-        """Add a result; a crash leaves the file complete or not there."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{result.row}-{result.seed}-{result.key}-{result.evaluation}.json"
-        work = path.with_name(f".{path.name}.{os.getpid()}")
-        work.write_text(json.dumps(vars(result), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        work.replace(path)
-        self._found[result.key, result.evaluation] = result
-        return path
+        Parameters
+        ----------
+        key : str
+            Digest that names the training.
+        evaluation : str
+            `training`, or a name of the grid's evaluations.
+        data : dict of str to str or None
+            Digest of each stage, None for a stage that is not made here.
+        """
+        result = self._results.get((key, evaluation))
+        return result if result is not None and result.agrees(data) else None
+
+    def write(self, result: Result) -> None:
+        """Add a result, or put it in the place of an older one of the same training and evaluation.
+
+        What other processes wrote meanwhile stays, and a crash leaves the file as it was before or after.
+        """
+        work = self.path.parent / ".work"
+        with hold_lock(work / f"{self.path.name}.lock", wait=True):
+            self.read()
+            self._results[result.key, result.evaluation] = result
+            lines = [_line(one) for one in sorted(self._results.values(), key=_place)]
+            write_atomically(self.path, "".join(lines).encode(), work)
+
+
+def _place(result: Result) -> tuple[str, int, str, str]:
+    """What the file is sorted by."""
+    return result.row, result.seed, result.evaluation, result.key
+
+
+def _line(result: Result) -> str:
+    """A result as a line of the file; only the order of the fields themselves is not alphabetical."""
+    fields = {name: dict(sorted(value.items())) if isinstance(value, dict) else value
+              for name, value in vars(result).items()}  # fmt: skip
+    return json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+def _parse(line: str, where: str) -> Result:
+    try:
+        return Result(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise BadInputError(
+            f"{where} is not a result ({error}); delete the line, and the next run makes the result again"
+        ) from error

@@ -17,13 +17,16 @@ from augment_cli.errors import UserError
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import Unit
+from eval.contract.options import Options, Progress
 from eval.encoding.encoder import load_encoder
-from eval.results.results import library_versions
-from eval.runner import Options, Progress, Vectors, read_tables, timed
-from eval.tasks.registry import Table, choose_tasks, load_registry
+from eval.results.files import library_versions
+from eval.runner import Vectors, timed
+from eval.tasks.registry import choose_tasks, load_registry
+from eval.tasks.table import Table, read_tables
 from train.machine.distributed import join
 from train.outputs.log import read_log
-from train.run import Run, train
+from train.run import train
+from train.prepare import Run
 from train.watching.watch import DivergedError
 
 
@@ -48,7 +51,7 @@ class Job:
     runs
         Folder of the trained encoders.
     results
-        Folder of the results.
+        File of the results.
     keep
         Whether the trained encoder stays afterwards.
     """

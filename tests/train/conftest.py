@@ -20,7 +20,6 @@ from tests.helpers.tiny_encoders import SENTENCES
 from train.additions import find
 from train.additions.base import GlobalBatch, Row
 from train.loading import make_recipe
-from train.outputs.export import export
 
 
 @pytest.fixture(scope="session", autouse=True)

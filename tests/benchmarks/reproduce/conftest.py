@@ -3,6 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
 
 
 @pytest.fixture

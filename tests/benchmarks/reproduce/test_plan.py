@@ -1,12 +1,11 @@
 """What is planned, what names a training, and what a finished result is worth."""
 
 import dataclasses
-import json
 
 import pytest
 
 from augment_cli import augmentations
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import UsageError
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.plan import make_plan, phases, show
 from benchmarks.reproduce.results import TRAINING, Result, Results
@@ -122,11 +121,11 @@ def finish(results, unit, data, evaluations=None, **scores):
 
 
 def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
-    results, stages = Results(tmp_path), Stages({"corpus": "c"})
+    results, stages = Results(tmp_path / "cpu.jsonl"), Stages({"corpus": "c"})
     units = make_units(grid, profile, grid.choose(["simcse", "augmented", "translated"]), [42], ENCODER)
     simcse, augmented, _ = units
     finish(results, simcse, {"corpus": "c"}, [TRAINING])
-    plan = make_plan(units, Results(tmp_path), stages, profile)
+    plan = make_plan(units, Results(tmp_path / "cpu.jsonl"), stages, profile)
     assert [entry.state for entry in plan] == ["missing", "missing", "skipped"]
     assert plan[0].missing == ("sts", "clustering")
     assert plan[1].to_make == ("una-random",)
@@ -139,13 +138,13 @@ def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
 
     finish(results, simcse, {"corpus": "c"})
     finish(results, augmented, {"corpus": "c", "una-random": "u"})
-    plan = make_plan(units, Results(tmp_path), stages, profile)
+    plan = make_plan(units, Results(tmp_path / "cpu.jsonl"), stages, profile)
     assert [entry.state for entry in plan] == ["done", "done", "skipped"]
     assert phases(plan) == []
 
 
 def test_a_result_counts_only_for_the_stages_it_came_from(grid, profile, tmp_path):
-    results = Results(tmp_path)
+    results = Results(tmp_path / "cpu.jsonl")
     (unit,) = make_units(grid, profile, grid.choose(["augmented"]), [42], ENCODER)
     finish(results, unit, {"corpus": "c", "una-random": "u"})
 
@@ -160,7 +159,7 @@ def test_a_result_counts_only_for_the_stages_it_came_from(grid, profile, tmp_pat
 
 
 def test_a_failed_training_is_not_tried_again_and_says_why(grid, profile, tmp_path):
-    results = Results(tmp_path)
+    results = Results(tmp_path / "cpu.jsonl")
     (unit,) = make_units(grid, profile, grid.choose(["simcse"]), [42], ENCODER)
     finish(results, unit, {"corpus": "c"}, [TRAINING], failed="step 3: the loss is nan")
     (entry,) = make_plan([unit], results, Stages({"corpus": "c"}), profile)
@@ -168,20 +167,9 @@ def test_a_failed_training_is_not_tried_again_and_says_why(grid, profile, tmp_pa
 
 
 def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
-    results, stages = Results(tmp_path), Stages({"corpus": "c"})
+    results, stages = Results(tmp_path / "cpu.jsonl"), Stages({"corpus": "c"})
     units = make_units(grid, profile, grid.choose(["simcse"]), [42, 0], ENCODER)
     before = make_plan(units, results, stages, profile)
     assert before[1].seconds == 12.5  # the profile's guess, and a quarter of it for scoring
     finish(results, units[0], {"corpus": "c"})
     assert [entry.seconds for entry in make_plan(units, results, stages, profile)] == [0.0, 60.0]
-
-
-def test_half_a_file_is_no_result_and_a_damaged_one_is_named(tmp_path):
-    results = Results(tmp_path)
-    result = Result("simcse", 42, "sts", "abc", {}, {"stsb": 0.5}, {})
-    path = results.write(result)
-    (tmp_path / f".{path.name}.123").write_text('{"row": "sim')  # left by a killed process
-    assert Results(tmp_path).find("abc", "sts", {}) == result
-    path.write_text(json.dumps({"row": "simcse"}))
-    with pytest.raises(BadInputError, match=path.name):
-        Results(tmp_path)

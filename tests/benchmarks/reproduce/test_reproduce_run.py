@@ -11,7 +11,7 @@ SETTINGS = '"pooling=mean", "batch=8", "max_length=16", "evaluate_every=2", "ste
 
 @pytest.fixture
 def command(tmp_path, tiny_encoder, data_folder, small_grid, monkeypatch):
-    """Run the command on forty sentences and a tiny encoder; returns the results' folder."""
+    """Run the command on forty sentences and a tiny encoder; returns the results' file."""
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("".join(f"The {word} bridge is number {n}.\n" for n in range(8) for word in
                                  ("old", "new", "long", "low", "wooden")), encoding="utf-8")  # fmt: skip
@@ -40,41 +40,57 @@ set = [{SETTINGS}]
             part for name in ("results", "runs", "docs") for part in (f"--{name}", str(tmp_path / name))
         ]
         main([action, "--rows", rows, "--grid", str(grid), "--data", str(data_folder), *folders, *more])
-        return tmp_path / "results" / "cpu"
+        return tmp_path / "results" / "cpu.jsonl"
 
     return run
+
+
+def lines_of(path):
+    """The results by row, seed and evaluation."""
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {(line["row"], line["seed"], line["evaluation"]): line for line in lines}
+
+
+def forget(path, row, *evaluations):
+    """Delete the lines of a row and of some evaluations, or of all."""
+    kept = [
+        line
+        for (name, _, evaluation), line in lines_of(path).items()
+        if name != row or (evaluations and evaluation not in evaluations)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+
+
+def dev_score(path, row, seed=42):
+    return lines_of(path)[row, seed, "sts"]["scores"]["stsb-dev"]
 
 
 @pytest.mark.slow
 def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, capsys):
     results = command("run", "no-training,simcse", "--seeds", "42")
     assert "2 missing" in capsys.readouterr().out
-    found = {path.name.split("-42-")[0]: path for path in results.glob("*-sts.json")}
-    assert set(found) == {"no-training", "simcse"}
-    scores = json.loads(found["simcse"].read_text())["scores"]
-    (training,) = results.glob("simcse-*-training.json")
-    trained = json.loads(training.read_text())
+    lines = lines_of(results)
+    assert {key for key in lines if key[2] == "sts"} == {("no-training", 42, "sts"), ("simcse", 42, "sts")}
+    trained, score = lines["simcse", 42, "training"], dev_score(results, "simcse")
     assert trained["scores"]["steps"] == 2 and set(trained["data"]) == {"corpus"}
     # The dev score that chose the checkpoint, and the one measured afterwards from the exported encoder.
-    assert scores["stsb-dev"] == pytest.approx(trained["scores"]["best"], abs=1e-3)
+    assert score == pytest.approx(trained["scores"]["best"], abs=1e-3)
     document = (tmp_path / "docs" / "evidence.md").read_text(encoding="utf-8")
-    assert f"| SimCSE [1] | no training | 1 | {100 * scores['stsb-dev']:.2f} |" in document
+    assert f"| SimCSE [1] | no training | 1 | {100 * score:.2f} |" in document
 
     # Killed after the training, before its scoring: the training is not repeated.
-    times = training.stat().st_mtime_ns
-    found["simcse"].unlink()
+    forget(results, "simcse", "sts")
     command("run", "no-training,simcse", "--seeds", "42")
     assert "1 done, 1 missing" in capsys.readouterr().out
-    assert training.stat().st_mtime_ns == times
-    assert json.loads(found["simcse"].read_text())["scores"]["stsb-dev"] == scores["stsb-dev"]
+    assert lines_of(results)["simcse", 42, "training"] == trained  # with the seconds it took
+    assert dev_score(results, "simcse") == score
 
     # The encoder is gone, and so is a score: trained again, it comes to the same.
     command("plan", "simcse", "--seeds", "42")
     assert "1 done, 0 missing" in capsys.readouterr().out
-    found["simcse"].unlink()
-    training.unlink()
+    forget(results, "simcse", "sts", "training")
     command("run", "simcse", "--seeds", "42", "--remove-encoders")
-    assert json.loads(found["simcse"].read_text())["scores"]["stsb-dev"] == scores["stsb-dev"]
+    assert dev_score(results, "simcse") == score
     assert not list((tmp_path / "runs" / "cpu").glob("simcse-*"))
 
 
@@ -82,15 +98,13 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
 def test_two_at_a_time_give_the_same_and_stages_are_made_on_the_way(command, capsys):
     results = command("run", "simcse,augmented", "--jobs", "2")
     assert "4 missing" in capsys.readouterr().out
-    assert len(list(results.glob("*-sts.json"))) == 4
-    (path,) = results.glob("augmented-0-*-training.json")
-    assert set(json.loads(path.read_text())["data"]) == {"corpus", "una-random"}
-    (path,) = results.glob("simcse-42-*-sts.json")
-    together = json.loads(path.read_text())["scores"]["stsb-dev"]
-    for old in results.glob("simcse-42-*"):
-        old.unlink()
+    lines = lines_of(results)
+    assert sum(evaluation == "sts" for _, _, evaluation in lines) == 4
+    assert set(lines["augmented", 0, "training"]["data"]) == {"corpus", "una-random"}
+    together = dev_score(results, "simcse")
+    forget(results, "simcse")
     command("run", "simcse", "--seeds", "42")
-    assert json.loads(path.read_text())["scores"]["stsb-dev"] == together
+    assert dev_score(results, "simcse") == together
 
 
 def test_an_unknown_profile_is_named(command, capsys):
