@@ -89,7 +89,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
 
     from train.machine.distributed import join, leave
     from train.plan import plan
-    from train.run import Run
+    from train.prepare import Run
     from train.seeds import repeat
     from train.watching.evaluate import has_stsb
 

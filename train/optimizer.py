@@ -43,6 +43,20 @@ def rate_at(step: int, steps: int, recipe: Recipe) -> float:
     return rate
 
 
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Give each group of parameters its learning rate.
+
+    Parameters
+    ----------
+    optimizer : torch.optim.Optimizer
+        From `make_optimizer`.
+    rate : float
+        The encoder's; other groups get it times their `scale`.
+    """
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group["scale"]
+
+
 def clip(model: Model, largest: float) -> float:
     """Scale the gradients to a norm of at most `largest` (0: any); returns the norm before.
 

@@ -1,4 +1,4 @@
-"""The training run, top to bottom: open the store, start the model, step, watch, save."""
+"""The training run, top to bottom: prepare, begin or resume, step and watch, finish."""
 
 from __future__ import annotations
 
@@ -7,36 +7,31 @@ import dataclasses
 import json
 import math
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from augment_cli.errors import MixError, UsageError
+from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from eval.encoding.encoder import load_encoder
-from train.data.order import epoch_rows, row_groups, steps_per_epoch
-from train.data.reader import Reader, ahead, changed_rows
-from train.data.texts import CORPUS
+from train.data.reader import Reader, ahead
 from train.data.tokens import cache_tokens, stage_draws
-from train.draws import draw_key
 from train.machine.distributed import Ranks
 from train.machine.signals import StopRequest
 from train.machine.threads import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
-from train.model.model import Model
-from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
-from train.optimizer import clip, make_optimizer, rate_at
+from train.optimizer import clip, make_optimizer, rate_at, set_rate
 from train.outputs import checkpoint
-from train.outputs.export import check_pooling, export, write_card
+from train.outputs.export import export, write_card
 from train.outputs.log import Log, Quiet
 from train.outputs.whiten import store_whitened
-from train.recipe import Recipe
-from train.watching.evaluate import Evaluate, has_stsb, held_out_pairs, pair_retrieval, stsb_dev
+from train.prepare import Run, Trainee, TrainingRows, column_draws, prepare_model, prepare_rows
+from train.watching.evaluate import Evaluate, dev_test
+from train.watching.speed import Speed
 from train.watching.watch import Watch
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
@@ -47,47 +42,20 @@ FREE = frozenset(
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run: what goes in, where it goes.
-
-    Attributes
-    ----------
-    store
-        The store's folder.
-    encoder
-        Folder or hub name of the encoder to start from.
-    out
-        Folder of the run; made if it is not there.
-    data
-        The data folder, for STS-B dev; None without.
-    command
-        What the user typed, for the card.
-    """
-
-    recipe: Recipe
-    store: Path
-    encoder: str
-    out: Path
-    data: Path | None = None
-    allow_download: bool = False
-    command: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
+class RunResult:
     """How a run ended.
 
     Attributes
     ----------
-    steps
+    steps : int
         Optimiser steps made.
-    scores
+    scores : dict of str to dict of str to float
         Dev scores: `before`, `best`, `last`, perhaps `whitened`, each a name-to-number table; empty without
         evaluation.
-    stopped_by
+    stopped_by : int
         Number of the signal that interrupted the run, 0 if it is finished.
-    facts
-        For the card.
+    facts : dict of str to Any
+        For the model card.
     """
 
     steps: int
@@ -96,8 +64,119 @@ class Outcome:
     facts: dict[str, Any]
 
 
-def train(run: Run, ranks: Ranks) -> Outcome:
-    """Train, continuing from the newest checkpoint in `run.out` if there is one."""
+@dataclass
+class Progress:
+    """How far a run has come: what a checkpoint holds besides weights and moments.
+
+    Attributes
+    ----------
+    done : int
+        Optimiser steps made.
+    watch : Watch
+        Best score so far and what followed it.
+    scores : dict of str to dict of str to float
+        Dev scores so far, as in `RunResult`.
+    finished : bool
+        Whether the run is at its end, by its steps or by its patience.
+    """
+
+    done: int = 0
+    watch: Watch = field(default_factory=Watch)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    finished: bool = False
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything that a run holds while it steps.
+
+    Attributes
+    ----------
+    run : Run
+        Its recipe as this machine can run it.
+    ranks : Ranks
+        This process among all.
+    store : Store
+        Opened after every column was tokenised.
+    trainee : Trainee
+        The model and its objective.
+    rows : TrainingRows
+        Rows and steps.
+    reader : Reader
+        Streams this rank's batches.
+    optimizer : torch.optim.Optimizer
+        With the moments of the steps made.
+    data : dict of str to str
+        SHA-256 of every stage that the run reads, by the stage's name.
+    settings : dict of str to Any
+        What a checkpoint must agree on.
+    progress : Progress
+        How far it has come.
+    evaluate : callable or None
+        Gives an encoder's dev scores; None on other ranks than the first, or without evaluation.
+    log : Log or Quiet
+        Where events go.
+    """
+
+    run: Run
+    ranks: Ranks
+    store: Store
+    trainee: Trainee
+    rows: TrainingRows
+    reader: Reader
+    optimizer: torch.optim.Optimizer
+    data: dict[str, str]
+    settings: dict[str, Any]
+    progress: Progress
+    evaluate: Evaluate | None
+    log: Log | Quiet
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder of the run's checkpoints."""
+        return self.run.out / "checkpoints"
+
+
+def train(run: Run, ranks: Ranks) -> RunResult:
+    """Train, continuing from the newest checkpoint in the run's folder if there is one.
+
+    Parameters
+    ----------
+    run : Run
+        What goes in, where it goes.
+    ranks : Ranks
+        This process among all.
+
+    Raises
+    ------
+    UserError
+        If something is missing or does not fit, or the training diverged.
+    """
+    run = set_up_machine(run, ranks)
+    training = begin(run, ranks)
+    with StopRequest() as request, contextlib.closing(training.log):
+        stopped_by = loop(training, request)
+    return finish(training, stopped_by)
+
+
+# --- before the first step
+
+
+def set_up_machine(run: Run, ranks: Ranks) -> Run:
+    """Settings of this process that decide speed and repeatability.
+
+    Parameters
+    ----------
+    run : Run
+        As the user wants it.
+    ranks : Ranks
+        This process among all.
+
+    Returns
+    -------
+    Run
+        As this machine can do it: in fp32 where bf16 would only cost time.
+    """
     recipe = run.recipe
     if recipe.precision == "bf16" and ranks.device.type == "cpu" and not has_fast_bf16():
         if ranks.is_first:
@@ -108,219 +187,301 @@ def train(run: Run, ranks: Ranks) -> Outcome:
     torch.use_deterministic_algorithms(True)
     # A debugging aid of deterministic mode that costs a quarter of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    return dataclasses.replace(run, recipe=recipe)
 
-    # --- the model
-    starting = start(run.encoder, recipe, ranks.device, run.allow_download)
-    pooling = recipe.pooling or starting.pooling
-    check_pooling(pooling)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(draw_key(recipe.seed, "heads"))
-        model = Model(starting.model, pooling, recipe).to(ranks.device, starting.model.dtype)
-    encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
+
+def begin(run: Run, ranks: Ranks) -> Training:
+    """Prepare model and rows, tokenise what is not yet, and take up an earlier run's state.
+
+    Parameters
+    ----------
+    run : Run
+        The run, as `set_up_machine` returns it.
+    ranks : Ranks
+        This process among all.
+    """
+    recipe = run.recipe
+    trainee = prepare_model(run, ranks)
+    model, objective = trainee.model, trainee.objective
     if recipe.compile:
         check_compiler()
         model.encoder.compile(dynamic=True)
     optimizer = make_optimizer(model, recipe)
 
-    # --- the rows
-    objective = (MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective)(
-        recipe, starting.tokenizer, ranks
-    )
-    store, stages = open_columns(run.store, objective.columns, starting.tokenizer, ranks, objective.once)
-    keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
+    store, stages = open_columns(run.store, objective, trainee.encoder.tokenizer, ranks)
+    rows = prepare_rows(run, store)
+    for addition in model.additions.values():
+        addition.steps = rows.steps  # type: ignore[assignment]
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
-        length_homogeneous=recipe.length_homogeneous, keep=keep,
+        length_homogeneous=recipe.length_homogeneous, keep=rows.keep,
     )  # fmt: skip
-    per_epoch = steps_per_epoch(epoch_rows(row_groups(store.parts), recipe.held_out, keep), recipe.batch)
-    steps = recipe.steps or per_epoch * recipe.epochs
-    if not per_epoch:
-        raise UsageError(
-            f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}) or shorten "
-            f"only_changed ({', '.join(recipe.only_changed) or 'empty'})"
-        )
-    for addition in model.additions.values():
-        addition.steps = steps  # type: ignore[assignment]
+
     # All draws: one made since a checkpoint would change which of them later epochs read.
     names = (*objective.columns, *recipe.only_changed)
     data = {draw: store.stage(draw).digest for name in names for draw in stage_draws(store, name)}
-
-    # --- where an earlier run stopped
-    folder, done, watch = run.out / "checkpoints", 0, Watch()
-    scores: dict[str, dict[str, float]] = {}
-    settings = _json({"encoder": starting.digest, "data": data} | recipe.as_json())
-    if saved := checkpoint.checkpoints(folder):
-        state = checkpoint.read_state(saved[-1])
-        # A run with a constant rate until its last phase may be given its length while it runs.
-        free = FREE | ({"steps", "decay_steps"} if recipe.schedule == "warmup-stable-decay" else set())
-        checkpoint.check_same_run(saved[-1], state["settings"], settings, free)
-        checkpoint.load(saved[-1], model, optimizer)
-        done, watch, scores = state["step"], Watch.from_json(state["watch"]), state["scores"]
-    if not ranks.same(done):
+    # As they read back from a checkpoint's JSON.
+    settings = json.loads(json.dumps({"encoder": trainee.digest, "data": data} | recipe.as_json()))
+    progress = resume(run, settings, trainee, optimizer)
+    if not ranks.same(progress.done):
         raise MixError(
-            f"{run.out}: the machines do not see the same checkpoints (this one step {done}); --out must be "
-            "a folder that all of them share"
+            f"{run.out}: the machines do not see the same checkpoints (this one step {progress.done}); --out "
+            "must be a folder that all of them share"
         )
-    evaluate = dev_test(run, store) if ranks.is_first and recipe.evaluate_every else None
+    patient = progress.watch.is_patient(recipe.patience)
+    progress.finished = progress.done >= rows.steps or not patient
+    evaluate = dev_test(run.data, recipe, store) if ranks.is_first and recipe.evaluate_every else None
     ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
-    log = Log(run.out, done, steps) if ranks.is_first else Quiet()
+    log = Log(run.out, progress.done, rows.steps) if ranks.is_first else Quiet()
+    return Training(
+        run, ranks, store, trainee, rows, reader, optimizer, data, settings, progress, evaluate, log
+    )
 
-    def score(kind: str) -> float:
-        """Evaluate on the first rank; returns the main score."""
-        assert evaluate is not None
-        with evaluating(model):
-            found = evaluate(encoder)
-        main = next(iter(found))
-        firsts = [next(iter(known)) for known in scores.values()]
-        if other := next((name for name in firsts if name != main), ""):
-            raise MixError(
-                f"{run.out}: its best score so far is of {other}, now {main} decides; give the same --data "
-                "and held_out as before, or another --out"
-            )
-        scores[kind] = found
-        log.write("dev" if kind == "last" else kind, done, found)
-        return next(iter(found.values()))
 
-    def prepared() -> Iterator[Any]:
-        """This rank's batches from here to the end of the epoch, padded; runs in a thread."""
-        epoch, first = divmod(done, per_epoch)
-        for batch in reader.epoch(epoch, first):
-            yield objective.prepare(batch, epoch * per_epoch + batch.step)
+def open_columns(
+    path: Path, objective: ContrastiveObjective | MaskedObjective, tokenizer: Any, ranks: Ranks
+) -> tuple[Store, dict[str, list[str]]]:
+    """Open a store and the token-id stages of an objective's columns, tokenising first what is not yet.
 
-    def save_checkpoint() -> None:
-        state = {"settings": settings, "watch": watch.as_json(), "scores": scores}
-        checkpoint.save(folder, done, model, optimizer, state)
-        checkpoint.rotate(folder, recipe.keep)
+    Parameters
+    ----------
+    path : Path
+        The store's folder.
+    objective : ContrastiveObjective or MaskedObjective
+        Says which columns it wants.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        The encoder's.
+    ranks : Ranks
+        This process among all; the first one tokenises.
 
-    # --- the loop
+    Returns
+    -------
+    Store
+        Opened after every column was tokenised.
+    dict of str to list of str
+        Column to the token stages of its draws, as `train.data.reader.Reader` wants them.
+    """
+
+    def token_stages(store: Store) -> dict[str, list[str]]:
+        return {
+            name: [cache_tokens(store, draw, tokenizer) for draw in draws]
+            for name, draws in column_draws(objective, store).items()
+        }
+
+    if ranks.is_first:
+        token_stages(Store.open(path))
+    ranks.barrier()
+    store = Store.open(path)
+    return store, token_stages(store)
+
+
+def resume(
+    run: Run, settings: dict[str, Any], trainee: Trainee, optimizer: torch.optim.Optimizer
+) -> Progress:
+    """Load the newest checkpoint into model and optimiser, if there is one.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    settings : dict of str to Any
+        What the checkpoint must agree on.
+    trainee : Trainee
+        Its model gets the weights.
+    optimizer : torch.optim.Optimizer
+        Gets the moments.
+
+    Raises
+    ------
+    BadInputError
+        If the checkpoint is damaged.
+    MixError
+        If it was made with other settings or data.
+    """
+    saved = checkpoint.checkpoints(run.out / "checkpoints")
+    if not saved:
+        return Progress()
+    state = checkpoint.read_state(saved[-1])
+    # A run with a constant rate until its last phase may be given its length while it runs.
+    open_end = run.recipe.schedule == "warmup-stable-decay"
+    free = FREE | ({"steps", "decay_steps"} if open_end else set())
+    checkpoint.check_same_run(saved[-1], state["settings"], settings, free)
+    checkpoint.load(saved[-1], trainee.model, optimizer)
+    return Progress(state["step"], Watch.from_json(state["watch"]), state["scores"])
+
+
+# --- the steps
+
+
+def loop(training: Training, request: StopRequest) -> int:
+    """Step until the run is finished or is asked to stop.
+
+    Parameters
+    ----------
+    training : Training
+        The run; its model, optimiser and progress move on.
+    request : StopRequest
+        Set by a signal.
+
+    Returns
+    -------
+    int
+        Number of the signal that stopped the run, 0 if it is finished.
+    """
+    recipe, ranks, progress = training.run.recipe, training.ranks, training.progress
+    model, objective, optimizer = training.trainee.model, training.trainee.objective, training.optimizer
+    steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
-    clock, waited, counted = time.perf_counter(), 0.0, done
-    stopping, finished = 0, done >= steps or not watch.is_patient(recipe.patience)
-    with StopRequest() as request, contextlib.closing(log):
-        if evaluate and not done:
-            score("before")
-            clock = time.perf_counter()
-        while not finished and not stopping:
-            batches = ahead(prepared(), depth=4)
-            asked_at = time.perf_counter()
-            for batch in batches:
-                waited += time.perf_counter() - asked_at
-                rate = rate_at(done, steps, recipe)
-                for group in optimizer.param_groups:
-                    group["lr"] = rate * group["scale"]
-                metrics = objective.backward(model, batch.to(ranks.device), done)
-                ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
-                norm = clip(model, recipe.clip)
-                parts = [
-                    *metrics.values(),
-                    norm,
-                ]  # the first is the one that a collapse would bring to zero
-                watch.check(next((x for x in parts if not math.isfinite(x)), parts[0]), done + 1)
-                optimizer.step()
-                optimizer.zero_grad()
-                done += 1
-                finished = done == steps
+    if evaluate and not progress.done:
+        score(training, evaluate, "before")
+    stopped_by = 0
+    if progress.finished:  # by an earlier run of the same command
+        return stopped_by
+    speed = Speed(progress.done * recipe.batch)
+    with contextlib.closing(ahead(padded_batches(training), depth=4)) as batches:
+        for batch in speed.waiting_for(batches):
+            rate = rate_at(progress.done, steps, recipe)
+            set_rate(optimizer, rate)
+            metrics = objective.backward(model, batch.to(ranks.device), progress.done)
+            ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
+            norm = clip(model, recipe.clip)
+            # Whichever number is not finite stops the run; of finite ones the first, the loss that a collapse
+            # would bring to zero, is watched.
+            numbers = [*metrics.values(), norm]
+            broken = next((number for number in numbers if not math.isfinite(number)), None)
+            progress.watch.check(numbers[0] if broken is None else broken, progress.done + 1)
+            optimizer.step()
+            optimizer.zero_grad()
+            progress.done += 1
+            progress.finished = progress.done == steps
 
-                if done % recipe.log_every == 0 or finished:
-                    now = time.perf_counter()
-                    speed = {"rows_per_second": round((done - counted) * recipe.batch / (now - clock), 1)}
-                    speed["waited"] = round(waited / (now - clock), 5)
-                    log.write("step", done, metrics | {"rate": rate, "norm": norm} | speed)
-                    clock, waited, counted = now, 0.0, done
-                if evaluate and (finished or done % recipe.evaluate_every == 0):
-                    before = time.perf_counter()
-                    if watch.score(score("last"), done):
-                        scores["best"] = scores["last"]
-                        export(encoder, run.out / "best")
-                    finished = finished or not watch.is_patient(recipe.patience)
-                    clock += time.perf_counter() - before  # evaluation is no training time
-                stopping, finished = ranks.agree(request.signal, finished)
-                if ranks.is_first and (finished or stopping or done % recipe.checkpoint_every == 0):
-                    save_checkpoint()
-                if finished or stopping:
-                    break
-                asked_at = time.perf_counter()
-            batches.close()
+            if progress.done % recipe.log_every == 0 or progress.finished:
+                measured = speed.since_last(progress.done * recipe.batch)
+                log.write("step", progress.done, metrics | {"rate": rate, "norm": norm} | measured)
+            if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):
+                with speed.paused():  # evaluation is no training time
+                    if progress.watch.score(score(training, evaluate, "last"), progress.done):
+                        progress.scores["best"] = progress.scores["last"]
+                        export(training.trainee.encoder, training.run.out / "best")
+                patient = progress.watch.is_patient(recipe.patience)
+                progress.finished = progress.finished or not patient
+            stopped_by, progress.finished = ranks.agree(request.signal, progress.finished)
+            due = progress.finished or stopped_by or progress.done % recipe.checkpoint_every == 0
+            if ranks.is_first and due:
+                save(training)
+            if progress.finished or stopped_by:
+                break
+    return stopped_by
 
-    # --- what comes out
-    made = ["last", "best"]
-    if ranks.is_first and finished:
+
+def padded_batches(training: Training) -> Iterator[Any]:
+    """This rank's batches from the next step to the end of the run, padded; runs in a thread.
+
+    Parameters
+    ----------
+    training : Training
+        The run; only read.
+    """
+    per_epoch, steps = training.rows.per_epoch, training.rows.steps
+    epoch, first = divmod(training.progress.done, per_epoch)
+    while epoch * per_epoch < steps:
+        for batch in training.reader.epoch(epoch, first):
+            yield training.trainee.objective.prepare(batch, epoch * per_epoch + batch.step)
+        epoch, first = epoch + 1, 0
+
+
+def score(training: Training, evaluate: Evaluate, when: str) -> float:
+    """Evaluate the encoder, note and log its scores.
+
+    Parameters
+    ----------
+    training : Training
+        The run.
+    evaluate : callable
+        Gives an encoder's dev scores, the one that decides first.
+    when : str
+        ``before`` the first step, or ``last``.
+
+    Returns
+    -------
+    float
+        The score that decides which encoder is the best.
+
+    Raises
+    ------
+    MixError
+        If another score decided before the run was resumed.
+    """
+    progress, model = training.progress, training.trainee.model
+    model.eval()  # no dropout
+    try:
+        scores = evaluate(training.trainee.encoder)
+    finally:
+        model.train()
+    main = next(iter(scores))
+    earlier = [next(iter(known)) for known in progress.scores.values()]
+    if other := next((name for name in earlier if name != main), ""):
+        raise MixError(
+            f"{training.run.out}: its best score so far is of {other}, now {main} decides; give the same "
+            "--data and held_out as before, or another --out"
+        )
+    progress.scores[when] = scores
+    training.log.write("dev" if when == "last" else when, progress.done, scores)
+    return scores[main]
+
+
+def save(training: Training) -> None:
+    """Write a checkpoint, and delete the oldest ones.
+
+    Parameters
+    ----------
+    training : Training
+        The run.
+    """
+    progress = training.progress
+    state = {"settings": training.settings, "watch": progress.watch.as_json(), "scores": progress.scores}
+    model, optimizer = training.trainee.model, training.optimizer
+    checkpoint.save(training.checkpoints, progress.done, model, optimizer, state)
+    checkpoint.rotate(training.checkpoints, training.run.recipe.keep)
+
+
+# --- after the last step
+
+
+def finish(training: Training, stopped_by: int) -> RunResult:
+    """Export the encoder with its card, unless the run was stopped before its end.
+
+    Parameters
+    ----------
+    training : Training
+        The run.
+    stopped_by : int
+        Number of the signal that stopped it, 0 if it is finished.
+    """
+    run, recipe, progress = training.run, training.run.recipe, training.progress
+    encoder, first = training.trainee.encoder, training.ranks.is_first
+    exported = ["last", "best"]
+    if first and progress.finished:
         export(encoder, run.out / "last")
         if not (run.out / "best").is_dir():
             export(encoder, run.out / "best")
         if recipe.whiten:
-            made.append("whitened")
+            exported.append("whitened")
             store_whitened(
-                run.out / "best", run.out / "whitened", store, recipe.whiten, recipe.whiten_dimension
+                run.out / "best", run.out / "whitened", training.store, recipe.whiten, recipe.whiten_dimension
             )
-            if evaluate:
-                scores["whitened"] = evaluate(load_encoder(run.out / "whitened"))
-    shown = {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()}
+            if training.evaluate:
+                progress.scores["whitened"] = training.evaluate(load_encoder(run.out / "whitened"))
+    scores = progress.scores
     facts = {
         "name": f"{recipe.name} from {encoder.name}", "recipe": recipe.as_json(), "command": run.command,
-        "encoder": f"{encoder.name} (SHA-256 {starting.digest})", "data": data, "pooling": pooling,
-        "steps": done, "seeds": [recipe.seed], "scores": shown,
+        "encoder": f"{encoder.name} (SHA-256 {training.trainee.digest})", "data": training.data,
+        "pooling": encoder.pooling, "steps": progress.done, "seeds": [recipe.seed],
+        "scores": {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()},
     }  # fmt: skip
-    if ranks.is_first and finished:
-        for kind in made:
+    if first and progress.finished:
+        for kind in exported:
             write_card(run.out / kind, facts)
-    return Outcome(done, scores, stopping, facts)
-
-
-def open_columns(
-    path: Path, names: tuple[str, ...], tokenizer: Any, ranks: Ranks, once: Sequence[str] = ()
-) -> tuple[Store, dict[str, list[str]]]:
-    """Open a store and the token-id stages of the named text stages, tokenising first what is not yet.
-
-    Parameters
-    ----------
-    once
-        Stages of which only the first draw is read.
-    """
-
-    def columns(store: Store) -> dict[str, list[str]]:
-        draws = {name: stage_draws(store, name)[: 1 if name in once else None] for name in names}
-        return {name: [cache_tokens(store, draw, tokenizer) for draw in of] for name, of in draws.items()}
-
-    if ranks.is_first:
-        columns(Store.open(path))
-    ranks.barrier()
-    store = Store.open(path)
-    return store, columns(store)
-
-
-def dev_test(run: Run, store: Store) -> Evaluate:
-    """STS-B dev where the data folder has it, and retrieval of held-out pairs where rows are held out.
-
-    The first of them decides which encoder is the best.
-    """
-    tests: list[Evaluate] = []
-    if has_stsb(run.data):
-        assert run.data is not None
-        tests.append(stsb_dev(run.data))
-    if run.recipe.held_out:
-        stages = tuple(stage for stage in run.recipe.positives if stage not in ("self", CORPUS))
-        tests.append(pair_retrieval(held_out_pairs(store, run.recipe.held_out, stages)))
-    if not tests:
-        raise UsageError(
-            "no dev score: there is no STS-B in the data folder (--data) and no row is held out; add "
-            "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
-        )
-    return lambda encoder: {key: value for test in tests for key, value in test(encoder).items()}
-
-
-@contextlib.contextmanager
-def evaluating(model: Model) -> Iterator[None]:
-    """Dropout off within the block."""
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train()
-
-
-def _json(value: dict[str, Any]) -> dict[str, Any]:
-    """A table as it reads back from JSON."""
-    return json.loads(json.dumps(value))
+    return RunResult(progress.done, scores, stopped_by, facts)

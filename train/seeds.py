@@ -9,7 +9,8 @@ from pathlib import Path
 from train.machine.distributed import Ranks
 from train.outputs.export import mean_and_deviation, write_card
 from train.outputs.plot import plot
-from train.run import Outcome, Run, train
+from train.prepare import Run
+from train.run import RunResult, train
 
 
 def repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
@@ -17,33 +18,33 @@ def repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
 
     The summary goes to standard output and to `summary.json`; every seed's card names the scores of all.
     """
-    outcomes: list[tuple[Path, Outcome]] = []
+    results: list[tuple[Path, RunResult]] = []
     for seed in seeds:
         out = run.out if len(seeds) == 1 else run.out / f"seed-{seed}"
         one = dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, seed=seed), out=out)
-        outcome = train(one, ranks)
-        if outcome.stopped_by:
+        result = train(one, ranks)
+        if result.stopped_by:
             if ranks.is_first:
-                print(f"stopped after step {outcome.steps}; the same command continues from there")
-            return 128 + outcome.stopped_by
-        outcomes.append((out, outcome))
+                print(f"stopped after step {result.steps}; the same command continues from there")
+            return 128 + result.stopped_by
+        results.append((out, result))
     if ranks.is_first:
-        _summarise(run.out, seeds, outcomes)
+        _summarise(run.out, seeds, results)
     return 0
 
 
-def _summarise(folder: Path, seeds: list[int], outcomes: list[tuple[Path, Outcome]]) -> None:
-    names = list(dict.fromkeys(name for _, outcome in outcomes for name in outcome.facts["scores"]))
-    scores = {name: [outcome.facts["scores"][name][0] for _, outcome in outcomes] for name in names}
-    for out, outcome in outcomes:
+def _summarise(folder: Path, seeds: list[int], results: list[tuple[Path, RunResult]]) -> None:
+    names = list(dict.fromkeys(name for _, result in results for name in result.facts["scores"]))
+    scores = {name: [result.facts["scores"][name][0] for _, result in results] for name in names}
+    for out, result in results:
         plot(out)
-        facts = outcome.facts | {"seeds": seeds, "scores": scores}
+        facts = result.facts | {"seeds": seeds, "scores": scores}
         for kind in ("best", "last", *(["whitened"] if (out / "whitened").is_dir() else [])):
             write_card(out / kind, facts)
-    summary = {"seeds": seeds, "scores": scores, "steps": [outcome.steps for _, outcome in outcomes]}
+    summary = {"seeds": seeds, "scores": scores, "steps": [result.steps for _, result in results]}
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     print(f"{'score':<28} {'mean':>8} {'sd':>8}   over seeds {', '.join(map(str, seeds))}")
     for name, values in scores.items():
         mean, deviation = mean_and_deviation(values)
         print(f"{name:<28} {mean:>8.4f} {deviation:>8}")
-    print(f"model: {outcomes[0][0] / 'best'}")
+    print(f"model: {results[0][0] / 'best'}")

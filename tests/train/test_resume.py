@@ -23,7 +23,8 @@ from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs import checkpoint
 from train.outputs.log import read_log
-from train.run import Run, train
+from train.prepare import Run
+from train.run import train
 
 RECIPES = {
     "una": {"loss": "nt-xent", "negatives": ("una",), "alpha": 2, "precision": "bf16"},

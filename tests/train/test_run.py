@@ -23,7 +23,8 @@ from train.model.start import start
 from train.objectives.contrastive import ContrastiveObjective
 from train.outputs.log import read_log
 from train.plan import _numbers as plan_numbers
-from train.run import Run, open_columns, train
+from train.prepare import Run
+from train.run import open_columns, train
 from train.watching.evaluate import held_out_pairs, pair_retrieval
 from train.watching.watch import DivergedError, Watch
 
@@ -39,7 +40,7 @@ def grids(store, encoder, steps=1, **values):
     recipe = make_recipe(QUICK | values)
     loaded = load_encoder(encoder)
     objective = ContrastiveObjective(recipe, loaded.tokenizer, join())
-    opened, stages = open_columns(store, objective.columns, loaded.tokenizer, join())
+    opened, stages = open_columns(store, objective, loaded.tokenizer, join())
     reader = Reader(opened, stages, batch=recipe.batch, seed=recipe.seed)
     batches = list(reader.epoch(0))[:steps]
     return batches, [objective.prepare(batch, step) for step, batch in enumerate(batches)]

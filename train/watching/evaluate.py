@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from eval.encoding.encoder import Encoder
 from eval.measures.geometry import alignment, uniformity
 from eval.measures.similarity import cosine
 from eval.protocols.sts import stsb
 from train.data.order import is_held_out, row_groups
+from train.data.texts import CORPUS, SELF
+from train.recipe import Recipe
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
 Evaluate = Callable[[Encoder], dict[str, float]]
@@ -21,6 +24,43 @@ Evaluate = Callable[[Encoder], dict[str, float]]
 def has_stsb(data: Path | None) -> bool:
     """Whether the data folder holds STS-B."""
     return data is not None and (data / "sts" / "stsb.tsv.gz").is_file()
+
+
+def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
+    """STS-B dev where the data folder has it, and retrieval of held-out pairs where rows are held out.
+
+    Parameters
+    ----------
+    data : Path or None
+        The data folder.
+    recipe : Recipe
+        Says how many rows are held out, and which stages are their positives.
+    store : Store
+        Where the rows are.
+
+    Returns
+    -------
+    callable
+        Maps an encoder to its scores by name; the first of them decides which encoder is the best.
+
+    Raises
+    ------
+    UsageError
+        If there is neither.
+    """
+    tests: list[Evaluate] = []
+    if has_stsb(data):
+        assert data is not None
+        tests.append(stsb_dev(data))
+    if recipe.held_out:
+        stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
+        tests.append(pair_retrieval(held_out_pairs(store, recipe.held_out, stages)))
+    if not tests:
+        raise UsageError(
+            "no dev score: there is no STS-B in the data folder (--data) and no row is held out; add "
+            "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
+        )
+    return lambda encoder: {key: value for test in tests for key, value in test(encoder).items()}
 
 
 def stsb_dev(data: Path) -> Evaluate:

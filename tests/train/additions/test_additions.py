@@ -1,6 +1,7 @@
 """Additions in whole runs: settings, learning on real sentences, rows left out, whitening."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from eval.encoding import whitening
 from eval.encoding.encoder import load_encoder
 from train import components
 from train.additions import find
+from train.data.order import is_held_out
 from train.data.reader import Reader, changed_rows
 from train.draws import draw_key
 from train.loading import RECIPES, load_recipe, make_recipe
@@ -23,8 +25,9 @@ from train.optimizer import make_optimizer
 from train.outputs import checkpoint
 from train.outputs.log import read_log
 from train.outputs.whiten import spaced_texts, store_whitened
+from train.prepare import Run
 from train.recipe import Recipe
-from train.run import Run, open_columns, train
+from train.run import open_columns, train
 
 SHORT = {"batch": 16, "max_length": 16, "evaluate_every": 0, "log_every": 1, "pooling": "mean", "threads": 1}
 
@@ -222,11 +225,11 @@ def test_only_changed_rows_are_trained_on(tiny_store, tiny_encoder, tmp_path):
     np.testing.assert_array_equal(keep, [bool(row % 2) and bool(row % 5) for row in range(150)])
     assert changed_rows(store, []) is None
     tokenizer = load_encoder(tiny_encoder).tokenizer
-    opened, stages = open_columns(tiny_store, ("corpus", "aa"), tokenizer, join())
+    opened, stages = open_columns(
+        tiny_store, SimpleNamespace(columns=("corpus", "aa"), once=()), tokenizer, join()
+    )
     reader = Reader(opened, stages, batch=16, seed=1, window=3, held_out=0.2, keep=keep)
     seen = np.concatenate([batch.row_ids for batch in reader.epoch(0)])
-    from train.data.order import is_held_out
-
     expected = np.flatnonzero(keep & ~is_held_out(np.arange(150), 0.2))
     assert sorted(seen[seen >= 0]) == expected.tolist()
     outcome, _ = go(tiny_store, tiny_encoder, tmp_path, {"positives": ("aa",), "only_changed": ("aa", "pi")})

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from train.data.order import (
@@ -47,6 +47,7 @@ def test_each_row_exactly_once_for_rows_ranks_workers_batch_window(rows, ranks, 
     np.testing.assert_array_equal(real, epoch_order(readers[0].groups, 42, 0, window))
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(
     st.integers(1, 900),
     st.integers(1, 300),

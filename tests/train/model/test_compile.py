@@ -7,7 +7,8 @@ from train.loading import make_recipe
 from train.machine.distributed import join
 from train.machine.threads import check_compiler
 from train.outputs.log import read_log
-from train.run import Run, train
+from train.prepare import Run
+from train.run import train
 
 
 def losses(store, encoder, out, **values):

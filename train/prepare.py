@@ -1,0 +1,178 @@
+"""What a run needs before its first step: the model it trains and the rows it reads. Writes nothing.
+
+The training run and the dry run both start here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
+from eval.encoding.encoder import Encoder
+from train.data.order import epoch_rows, row_groups, steps_per_epoch
+from train.data.reader import changed_rows
+from train.data.tokens import stage_draws
+from train.draws import draw_key
+from train.machine.distributed import Ranks
+from train.model.model import Model
+from train.model.start import start
+from train.objectives.contrastive import ContrastiveObjective
+from train.objectives.masked_language import MaskedObjective
+from train.outputs.export import check_pooling
+from train.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what goes in, where it goes.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        All settings.
+    store : Path
+        The store's folder.
+    encoder : str
+        Folder or hub name of the encoder to start from.
+    out : Path
+        Folder of the run; created if missing.
+    data : Path or None
+        The data folder, for STS-B dev; None without.
+    allow_download : bool
+        Whether a hub encoder that is not on this machine may be fetched.
+    command : str
+        What the user typed, for the model card.
+    """
+
+    recipe: Recipe
+    store: Path
+    encoder: str
+    out: Path
+    data: Path | None = None
+    allow_download: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Trainee:
+    """The model of a run and what computes its loss.
+
+    Attributes
+    ----------
+    encoder : Encoder
+        The encoder in training with its tokenizer and the run's pooling: what is evaluated and exported.
+    digest : str or None
+        SHA-256 of the model that the encoder started from.
+    model : Model
+        The same encoder with head and additions.
+    objective : ContrastiveObjective or MaskedObjective
+        Pads the batches and computes loss and gradient.
+    """
+
+    encoder: Encoder
+    digest: str | None
+    model: Model
+    objective: ContrastiveObjective | MaskedObjective
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows of a run.
+
+    Attributes
+    ----------
+    keep : numpy.ndarray or None
+        Which rows of the corpus may be used, shape (corpus rows,), bool; None for all.
+    count : int
+        TrainingRows of an epoch.
+    per_epoch : int
+        Steps of an epoch.
+    steps : int
+        Steps of the whole run.
+    """
+
+    keep: np.ndarray | None
+    count: int
+    per_epoch: int
+    steps: int
+
+
+def prepare_model(run: Run, ranks: Ranks) -> Trainee:
+    """Load or make the encoder, and add the recipe's head and additions to it.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    ranks : Ranks
+        This process among all; its device gets the model.
+
+    Raises
+    ------
+    UserError
+        If the encoder is missing or does not fit the recipe.
+    """
+    recipe = run.recipe
+    starting = start(run.encoder, recipe, ranks.device, run.allow_download)
+    pooling = recipe.pooling or starting.pooling
+    check_pooling(pooling)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(draw_key(recipe.seed, "heads"))
+        model = Model(starting.model, pooling, recipe).to(ranks.device, starting.model.dtype)
+    kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
+    # Without a digest, since no cache may take the encoder in training for the one it started from.
+    encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
+    return Trainee(encoder, starting.digest, model, kind(recipe, starting.tokenizer, ranks))
+
+
+def prepare_rows(run: Run, store: Store) -> TrainingRows:
+    """Count the rows and steps of a run.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    store : Store
+        Its store, opened.
+
+    Raises
+    ------
+    UsageError
+        If a stage of `only_changed` is missing, or no row is left.
+    """
+    recipe = run.recipe
+    keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
+    count = epoch_rows(row_groups(store.parts), recipe.held_out, keep)
+    if not count:
+        raise UsageError(
+            f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}) or shorten "
+            f"only_changed ({', '.join(recipe.only_changed) or 'empty'})"
+        )
+    per_epoch = steps_per_epoch(count, recipe.batch)
+    return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs)
+
+
+def column_draws(objective: ContrastiveObjective | MaskedObjective, store: Store) -> dict[str, list[str]]:
+    """The stages that each column of an objective is read from: epoch e reads draw e mod K of its K draws.
+
+    Parameters
+    ----------
+    objective : ContrastiveObjective or MaskedObjective
+        Says which columns it wants, and of which only the first draw.
+    store : Store
+        Where the stages are.
+
+    Raises
+    ------
+    UsageError
+        If a stage is missing; the message says how to make it.
+    """
+    return {
+        name: stage_draws(store, name)[: 1 if name in objective.once else None] for name in objective.columns
+    }
