@@ -1,0 +1,183 @@
+"""What documents name exists: paths, links, make targets, modules, functions, commands and their options."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+
+import pytest
+import typer
+
+from augment_cli import cli
+from tests.helpers.places import REPOSITORY
+
+CHANGES = REPOSITORY / "CHANGELOG.md"  # names what is gone, too
+DOCUMENTS = [
+    *sorted(set(REPOSITORY.glob("*.md")) - {CHANGES}),
+    *sorted((REPOSITORY / "docs").glob("*.md")),
+    *sorted(REPOSITORY.glob("augment_cli/*/*/README.md")),
+    REPOSITORY / "augment_cli/sample/README.md",
+    REPOSITORY / "data/models/encoder/README.md",
+]
+TREES = ("augment_cli", "train", "eval", "data", "docs", "tests", "benchmarks")
+PACKAGES = ("augment_cli", "train", "eval", "data", "benchmarks")
+# Parts of a name that stand for any name: `eval/protocols/NAME.py`, `part-NNNNN.parquet`.
+ANY = re.compile(r"NAME|PROFILE|N{2,}|<\w+>")
+
+
+def names_of(documents: list[Path]) -> list[str]:
+    return [str(document.relative_to(REPOSITORY)) for document in documents]
+
+
+every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=names_of(DOCUMENTS))
+
+
+@cache
+def parts_of(document: Path) -> tuple[str, list[str]]:
+    """The text without its code blocks, and the lines of those blocks, without those that are diffs."""
+    text, code, language = [], [], None
+    for line in document.read_text("utf-8").splitlines():
+        if line.lstrip().startswith("```"):
+            language = line.strip("` ") if language is None else None
+        elif language is not None:
+            if language != "diff":
+                code.append(line)
+        elif line.startswith("    ") and (not text or not text[-1].strip() or text[-1] == "    "):
+            code.append(line.strip())
+            text.append("    ")
+        else:
+            text.append(line)
+    return "\n".join(text), code
+
+
+def spans_of(text: str) -> list[str]:
+    """The code spans of a text, each on one line."""
+    return [re.sub(r"\s+", " ", span) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", text)]
+
+
+def command_lines(document: Path, first_word: str) -> list[str]:
+    """Code that begins with a word, from blocks and spans, without comments; continued lines are joined."""
+    text, code = parts_of(document)
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(code))
+    lines = [line.strip() for line in joined.splitlines()] + spans_of(text)
+    return [line for line in lines if re.match(rf"{re.escape(first_word)}(\s|$)", line)]
+
+
+def exists(path: str) -> bool:
+    """Whether a path of the repository exists; NAME and its like stand for any name, braces for a choice."""
+    pattern = ANY.sub("*", path).rstrip("/")
+    return any(REPOSITORY.glob(pattern)) if "*" in pattern else (REPOSITORY / pattern).exists()
+
+
+@every_document
+def test_paths(document):
+    text, code = parts_of(document)
+    paths = [span for span in spans_of(text) if re.match(rf"({'|'.join(TREES)})/", span)]
+    for line in code:
+        paths += [word for word in line.split() if re.fullmatch(rf"({'|'.join(TREES)})/[\w./-]+", word)]
+    for path in paths:
+        file, _, test = path.partition("::")
+        if " " in file:
+            continue
+        assert exists(file), f"{path}: there is no such file"
+        if test:
+            assert f"def {test}(" in (REPOSITORY / file).read_text("utf-8"), f"{path}: there is no such test"
+
+
+@every_document
+def test_files_beside_a_folder(document):
+    """In a row of a table that begins with a folder, the files named after it lie within that folder."""
+    for row in document.read_text("utf-8").splitlines():
+        first = re.match(r"\| `([\w./]+/)`", row)
+        if first is None or not first[1].startswith(TREES):
+            continue
+        for span in spans_of(row):
+            if re.fullmatch(r"[\w-]+\.(py|toml|txt)", span):
+                assert any((REPOSITORY / first[1]).rglob(span)), (
+                    f"{span}: there is no such file in {first[1]}"
+                )
+
+
+def test_every_room_is_on_the_map():
+    places = {span.rstrip("/") for span in spans_of((REPOSITORY / "ARCHITECTURE.md").read_text("utf-8"))}
+    for package in ("augment_cli", "train", "eval"):
+        for place in (REPOSITORY / package).iterdir():
+            is_room = (place / "__init__.py").is_file() or (place.suffix == ".py" and "__" not in place.name)
+            assert not is_room or f"{package}/{place.name}" in places, (
+                f"ARCHITECTURE.md lacks {package}/{place.name}"
+            )
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, CHANGES], ids=names_of([*DOCUMENTS, CHANGES]))
+def test_links(document):
+    for target in re.findall(r"\]\(([^)\s]+)\)", parts_of(document)[0]):
+        if not target.startswith(("http://", "https://", "#")):
+            assert (document.parent / target.partition("#")[0]).exists(), f"{target} leads nowhere"
+
+
+@every_document
+def test_make_targets(document):
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+    for line in command_lines(document, "make"):
+        for word in shlex.split(line, comments=True)[1:]:
+            if "=" not in word and not word.startswith("-"):
+                assert word in targets, f"{line}: there is no target {word}"
+
+
+@every_document
+def test_modules_and_their_options(document):
+    for line in command_lines(document, "python") + command_lines(document, "torchrun"):
+        match = re.search(r"-m (\w+(?:\.\w+)*)(.*)", line.partition(" #")[0])
+        if match is None or match[1].partition(".")[0] not in PACKAGES or ANY.search(match[1]):
+            continue
+        place = REPOSITORY / match[1].replace(".", "/")
+        assert place.with_suffix(".py").is_file() or (place / "__main__.py").is_file(), (
+            f"{line}: no such module"
+        )
+        sources = sorted(place.glob("**/*.py")) if place.is_dir() else [place.with_suffix(".py")]
+        source = "".join(file.read_text("utf-8") for file in sources)
+        for option in re.findall(r"(?<!\S)--[a-z-]+", match[2]):
+            assert f'"{option}"' in source, f"{line}: {match[1]} has no option {option}"
+
+
+@every_document
+def test_names_of_python(document):
+    for span in spans_of(parts_of(document)[0]):
+        match = re.match(rf"(({'|'.join(PACKAGES)})(?:\.\w+)+)(\(|$)", span)
+        if match is None or match[1].endswith((".py", ".md", ".toml")):
+            continue
+        package, *rest = match[1].split(".")
+        place = importlib.import_module(package)
+        for name in rest:
+            try:
+                place = getattr(place, name)
+            except AttributeError:
+                place = importlib.import_module(f"{place.__name__}.{name}")
+
+
+@cache
+def options_of(name: str) -> set[str]:
+    """The options of a command of `augment-cli`."""
+    for module in cli._COMMANDS:
+        importlib.import_module(f"augment_cli.cli.commands.{module}")
+    group = typer.main.get_command(importlib.import_module("augment_cli.cli.application").app)
+    _, command, _ = group.resolve_command(group.make_context("augment-cli", ["list"]), [name])
+    assert command is not None, f"there is no command {name}"
+    return {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+
+
+@every_document
+def test_commands_and_their_options(document):
+    for line in command_lines(document, "augment-cli"):
+        words = shlex.split(line.partition(" #")[0].replace("$((", "").replace("))", ""))[1:]
+        if not words or words[0].startswith("-") or not words[0].islower():
+            continue
+        for word in words[1:]:
+            option = word.partition("=")[0]
+            if re.fullmatch(r"--?[a-z][a-z-]*", option):
+                known = options_of(words[0]) | {"--help", "-h"}
+                assert option in known, f"{line}: augment-cli {words[0]} has no option {option}"
