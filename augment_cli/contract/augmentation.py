@@ -1,37 +1,58 @@
-"""The descriptor of an augmentation: what it makes, what it reads, its parameters, and the function that runs it."""
+"""The descriptor of an augmentation: what it makes and reads, its parameters, the function that runs it."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import stream_key
 from augment_cli.tfidf.term_table import TermTable
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What `prepare` may use: the term table where the augmentation asks for it, and the draw's key."""
+    """What `prepare` may use beside the parameters.
+
+    Attributes
+    ----------
+    seed, draw : int
+        What the draws depend on.
+    terms : TermTable or None
+        Where the augmentation needs `tfidf`.
+    """
 
     seed: int
     draw: int
     terms: TermTable | None = None
 
     def key(self, purpose: str) -> int:
-        """Key of an independent stream of draws for one purpose."""
+        """Key of an independent stream of draws.
+
+        Parameters
+        ----------
+        purpose : str
+            The augmentation's name, and what is drawn where it draws several things: `una/position`.
+
+        Returns
+        -------
+        int
+            64 bits, for `augment_cli.draws`.
+        """
         return stream_key(self.seed, purpose, self.draw)
 
 
 class Prepared(Protocol):
     """An augmentation with its parameters and resources: pure, any rows in any order."""
 
-    def __call__(self, batch: Batch) -> Outcome: ...
+    def __call__(self, rows: Rows) -> Outcome:
+        """An outcome for each row; never an exception for odd text."""
+        ...
 
 
 class PreparedModel(Prepared, Protocol):
@@ -42,8 +63,14 @@ class PreparedModel(Prepared, Protocol):
         """How often memory ran out and a batch was cut in halves."""
         ...
 
-    def plan(self, texts: pa.StringArray) -> list[np.ndarray]:
-        """Positions of the rows that go through the model together; every row is in one batch."""
+    def batches_of(self, texts: pa.StringArray) -> list[np.ndarray]:
+        """Which rows go through the model together, a pure function of the texts.
+
+        Returns
+        -------
+        list of ndarray of int64
+            Positions in `texts`; every one of them is in one batch.
+        """
         ...
 
     def use_device(self, device: str) -> None:
@@ -51,11 +78,29 @@ class PreparedModel(Prepared, Protocol):
         ...
 
 
+def _parameters_as_they_are(parameters: Any, resources: Resources) -> dict[str, Any]:
+    return dataclasses.asdict(parameters)
+
+
+def with_digests(
+    digests: Callable[[], Mapping[str, str]],
+) -> Callable[[Any, Resources], dict[str, Any]]:
+    """A `resolve` for a descriptor: the parameters, and digests of the word lists and tables that are read.
+
+    Parameters
+    ----------
+    digests : callable
+        Called when a run is resolved, since reading the files takes time: from a name to a SHA-256.
+    """
+    return lambda parameters, resources: dataclasses.asdict(parameters) | dict(digests())
+
+
 @dataclass(frozen=True)
 class Augmentation:
-    """The card of an augmentation; registering it makes the command, its help, the docs and the tests.
+    """The descriptor of an augmentation; its command, help, docs and generic tests follow from it.
 
-    The first line of its file's docstring is its summary.
+    It stands in the augmentation's own file as a constant named like the file; the first line of that file's
+    docstring is the summary. Parameters are within their ranges when they come to any of the functions.
 
     Parameters
     ----------
@@ -68,12 +113,15 @@ class Augmentation:
     paper : str
         Where it comes from.
     needs : frozenset of {"tfidf", "parses", "model"}
-        Earlier stages it reads; they come as `Batch.tokens` and `Batch.parses`. One that needs a model
+        Earlier stages it reads; they come as `Rows.tokens` and `Rows.parses`. One that needs a model
         returns a `PreparedModel`, and is run batch by batch with a journal.
     parameters : type
         A frozen dataclass whose fields are made with `parameter`.
     prepare : callable
-        (parameters, resources) to a function from `Batch` to `Outcome`.
+        (parameters, resources) to a function from `Rows` to `Outcome`.
+    reads_parse_if_there : bool
+        Whether it takes parts of speech from the parse where the store has one, though it needs none. Then
+        its parameters have the field `parts_of_speech`, made with `parts_of_speech_parameter`.
     columns : tuple of pyarrow.Field
         Columns of its own beside row_id, text, reason and edits.
     resolve : callable
@@ -105,10 +153,9 @@ class Augmentation:
     needs: frozenset[str]
     parameters: type
     prepare: Callable[[Any, Resources], Prepared]
+    reads_parse_if_there: bool = False
     columns: tuple[pa.Field, ...] = ()
-    resolve: Callable[[Any, Resources], dict[str, Any]] = lambda parameters, resources: dataclasses.asdict(
-        parameters
-    )
+    resolve: Callable[[Any, Resources], dict[str, Any]] = _parameters_as_they_are
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
     uses: Callable[[Any, Resources], dict[str, str]] = lambda parameters, resources: {}
     libraries: tuple[str, ...] = ()
@@ -118,6 +165,6 @@ class Augmentation:
     meaning: Literal["kept", "possibly altered", "altered"] | None = None
 
 
-def meaning_of(card: Augmentation) -> str:
+def meaning_of(descriptor: Augmentation) -> str:
     """The declared class of an augmentation: meaning kept, possibly altered, or altered."""
-    return card.meaning or ("altered" if card.kind == "negative" else "kept")
+    return descriptor.meaning or ("altered" if descriptor.kind == "negative" else "kept")

@@ -18,13 +18,33 @@ def parameter(
     maximum: float | None = None,
     choices: tuple[str, ...] | None = None,
 ) -> Any:
-    """A field of a parameter class, with what the command line and the docs say of it."""
+    """A field of a parameter class, with what the command line and the docs say of it.
+
+    Parameters
+    ----------
+    default : bool, int, float or str
+        Its type is the parameter's.
+    help : str
+        One line.
+    minimum, maximum : float, optional
+        Smallest and largest value allowed.
+    choices : tuple of str, optional
+        The only values allowed.
+    """
     metadata = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices}
     return field(default=default, metadata=metadata)
 
 
-# Values of a parameter `parts_of_speech`: an augmentation with one reads the parse where it is there.
-PARTS_OF_SPEECH = ("auto", "parse", "words")
+def parts_of_speech_parameter() -> str:
+    """The parameter `parts_of_speech` of an augmentation that reads the parse where there is one.
+
+    `AugmentationRun.settled` makes its `auto` explicit.
+    """
+    return parameter(
+        "auto",
+        "where parts of speech come from: the parse; the words alone; auto: the parse if the store has one",
+        choices=("auto", "parse", "words"),
+    )
 
 
 @dataclass(frozen=True)
@@ -33,7 +53,13 @@ class NoParameters:
 
 
 def check_parameters(parameters: Any) -> None:
-    """Raise `UsageError` for a value outside its range or choices, naming the option."""
+    """Check the values of a parameter class; `AugmentationRun` does so when it is made.
+
+    Raises
+    ------
+    UsageError
+        For a value outside its range or choices; the message names the option.
+    """
     for item in dataclasses.fields(parameters):
         value, option = getattr(parameters, item.name), "--" + item.name.replace("_", "-")
         minimum, maximum = item.metadata["minimum"], item.metadata["maximum"]
@@ -47,7 +73,19 @@ def check_parameters(parameters: Any) -> None:
 
 
 def read_word_list(path: str, option: str) -> tuple[str, ...]:
-    """Words of a UTF-8 file, one a line, lower-cased, sorted; blank lines and `#` comments are skipped."""
+    """Words of a UTF-8 file, one a line, lower-cased and sorted; blank lines and `#` comments are skipped.
+
+    Parameters
+    ----------
+    path : str
+    option : str
+        What the path was given with, for the message.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read.
+    """
     try:
         lines = Path(path).expanduser().read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

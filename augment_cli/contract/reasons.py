@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """One line a reason; an augmentation uses one of these, or adds its own here."""
+    """A reason a line; an augmentation uses one of these, or adds its own here."""
 
     # Of any augmentation:
     NO_TOKEN = "no_token"  # nothing but white space
@@ -18,7 +18,7 @@ class Reason(StrEnum):
     # Of rules on syntax:
     RULE_DOES_NOT_APPLY = "rule_does_not_apply"  # the drawn rule finds no place in the sentence
     NO_RULE_APPLIES = "no_rule_applies"  # none of the rules does
-    NO_FINITE_VERB = "no_finite_verb"  # the root is no finite verb
+    NO_FINITE_VERB = "no_finite_verb"  # the root is not a finite verb
     NO_SUBJECT = "no_subject"  # the main verb has no subject
     NEGATED = "negated"  # the verb is negated already
     OTHER_AUXILIARY = "other_auxiliary"  # have, do, or the "to" of an infinitive
@@ -28,7 +28,7 @@ class Reason(StrEnum):
     ONE_NEGATION_ONLY = "one_negation_only"  # fewer than two places for a negation
     NO_OBJECT = "no_object"  # the main verb has no object
     ONE_SENTENCE = "one_sentence"  # nothing to put in another order
-    # What a model said was turned down.
+    # Of models, whose answer was turned down:
     EMPTY_OUTPUT = "empty_output"  # no word in it
     SAME_WORDS = "same_words"  # the original but for case and punctuation
     TRUNCATED_OUTPUT = "truncated_output"  # the model ran into its limit
@@ -36,4 +36,4 @@ class Reason(StrEnum):
     WRONG_SCRIPT = "wrong_script"  # letters that the original's script does not have
     ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
     MEANING_LOST = "meaning_lost"  # none of the candidates means the same
-    BEYOND_LIMIT = "beyond_limit"  # the model was to be run on the first rows only
+    BEYOND_LIMIT = "beyond_limit"  # `--rows`: the model is run on the first rows only

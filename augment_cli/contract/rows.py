@@ -15,7 +15,7 @@ from augment_cli.text.spans import CodePoints, Edits
 
 @dataclass(frozen=True)
 class TokenRows:
-    """The TF-IDF rows of a batch, flattened over its N token occurrences.
+    """The TF-IDF matrix of n rows, flattened over their N token occurrences.
 
     Attributes
     ----------
@@ -42,8 +42,21 @@ class TokenRows:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Some rows of the corpus with what the augmentation needs of them."""
+class Rows:
+    """Some rows of the corpus with what the augmentation needs of them.
+
+    Attributes
+    ----------
+    row_ids : ndarray of int64, shape (n,)
+        They decide the draws.
+    texts : pyarrow.StringArray, length n
+    code_points : CodePoints
+        The same texts, flattened.
+    tokens : TokenRows or None
+        Where the augmentation needs `tfidf`.
+    parses : ParseRows or None
+        Where it needs `parses`, or reads them as there are some.
+    """
 
     row_ids: np.ndarray
     texts: pa.StringArray
@@ -57,7 +70,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a batch of n rows.
+    """What became of n rows.
 
     Attributes
     ----------
@@ -66,7 +79,7 @@ class Outcome:
     reasons : ndarray of object, shape (n,)
         Why a row without edits is unchanged; ignored where there are edits.
     columns : mapping of str to pyarrow.Array
-        The augmentation's own columns, as its card declares them.
+        The augmentation's own columns, as its descriptor declares them.
     """
 
     edits: Edits

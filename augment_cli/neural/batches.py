@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def plan_batches(lengths: Sequence[int] | np.ndarray, budget: int) -> list[np.ndarray]:
+def batches_by_length(lengths: Sequence[int] | np.ndarray, budget: int) -> list[np.ndarray]:
     """Cut rows into batches of similar length, the longest first.
 
     Parameters

@@ -172,6 +172,11 @@ def read_config(folder: Path) -> Any:
         return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 
 
+def architecture_of(config: Any) -> str:
+    """The name of a model's architecture, such as `PegasusForConditionalGeneration`."""
+    return (config.architectures or [config.model_type])[0]
+
+
 def load_tokenizer(folder: Path) -> Any:
     """A model's tokenizer."""
     _require("torch", "transformers", "tokenizers")

@@ -1,79 +1,113 @@
-"""What paraphrasing and back-translation share: plan, check, and turn new sentences into edits."""
+"""What paraphrasing and back-translation share: settings of decoding, and the frame around a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import abc
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
-from augment_cli.neural.batches import plan_batches
+from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.errors import UsageError
+from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.changes import edits_of
-from augment_cli.neural.runtime import MemoryGuard
+from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What became of one sentence: a new text or the reason why not, and the stage's own columns."""
+    """What became of one sentence.
+
+    Attributes
+    ----------
+    text : str or None
+        The new sentence; None where the old one stays.
+    reason : str or None
+        Why it stays.
+    columns : mapping of str to object
+        The stage's own columns.
+    """
 
     text: str | None
     reason: str | None
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Rewriter:
-    """A `PreparedModel` made of two functions.
+def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[str]) -> dict[str, Any]:
+    """What of the decoding decides the outputs.
 
     Parameters
     ----------
-    lengths : callable
-        Texts to tokens each, int64 (n,).
-    rewrite : callable
-        [(row_id, text), …], none of them blank, to what became of each.
+    parameters : object
+        With `max_length`, `sample`, `beams`, and the names of `sampling`.
+    resources : Resources
+    sampling : sequence of str
+        Parameters that count where outputs are sampled; else the beams do.
+
+    Raises
+    ------
+    UsageError
+        If a search is to be drawn several times.
+    """
+    if resources.draw and not parameters.sample:
+        raise UsageError("--draws: a beam search finds the same text each time; add --sample")
+    names = sampling if parameters.sample else ["beams"]
+    values = {"max_length": parameters.max_length or None, "sample": parameters.sample}
+    return values | {name: getattr(parameters, name) for name in names}
+
+
+class Rewriter(abc.ABC):
+    """A `PreparedModel` that writes sentences anew; how, says a subclass.
+
+    Parameters
+    ----------
+    parameters : RuntimeParameters
+        Pinned.
     columns : sequence of pyarrow.Field
-        Own columns; null or false for blank rows.
-    batch_tokens : int
-    rows : int
-        The model is run on the first rows only; 0 for all.
-    set_device : callable
-        Called with the device to run on, before the first batch.
+        Own columns; null or false for rows that the model is not run on.
     """
 
-    def __init__(
-        self,
-        lengths: Callable[[Sequence[str]], np.ndarray],
-        rewrite: Callable[[list[tuple[int, str]]], list[Rewritten]],
-        columns: Sequence[pa.Field],
-        batch_tokens: int,
-        rows: int,
-        set_device: Callable[[str], None],
-    ) -> None:
-        self._lengths, self._rewrite = lengths, rewrite
-        self._columns, self._batch_tokens, self._rows = columns, batch_tokens, rows
-        self.use_device = set_device
+    def __init__(self, parameters: RuntimeParameters, columns: Sequence[pa.Field]) -> None:
+        self._batch_tokens, self._first_rows = parameters.batch_tokens, parameters.rows
+        self._columns = columns
         self._guard = MemoryGuard()
+
+    @abc.abstractmethod
+    def lengths(self, texts: Sequence[str]) -> np.ndarray:
+        """Tokens of each text as the model reads it, int64 (n,)."""
+
+    @abc.abstractmethod
+    def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
+        """What became of each (row_id, text) of a batch; no text is blank."""
+
+    @abc.abstractmethod
+    def use_device(self, device: str) -> None:
+        """Which of the devices to run on, as torch names it; before the first batch."""
 
     @property
     def splits(self) -> int:
         """How often memory ran out and a batch was cut in halves."""
         return self._guard.splits
 
-    def plan(self, texts: pa.StringArray) -> list[np.ndarray]:
-        """Rows of similar length together; pure in the texts."""
-        return plan_batches(np.maximum(self._lengths(texts.to_pylist()), 1), self._batch_tokens)
+    def batches_of(self, texts: pa.StringArray) -> list[np.ndarray]:
+        """Rows of similar length together, int64 positions; pure in the texts."""
+        return batches_by_length(np.maximum(self.lengths(texts.to_pylist()), 1), self._batch_tokens)
 
-    def __call__(self, batch: Batch) -> Outcome:
-        texts = batch.texts.to_pylist()
-        beyond = batch.row_ids >= (self._rows or np.inf)
-        todo = [number for number, text in enumerate(texts) if text.strip() and not beyond[number]]
-        items = [(int(batch.row_ids[number]), texts[number]) for number in todo]
-        done = dict(zip(todo, self._guard.run(self._rewrite, items) if items else [], strict=True))
+    def __call__(self, rows: Rows) -> Outcome:
+        """Rewrite one batch."""
+        texts = rows.texts.to_pylist()
+        is_beyond = rows.row_ids >= (self._first_rows or np.inf)
+        wanted = [number for number, text in enumerate(texts) if text.strip() and not is_beyond[number]]
+        items = [(int(rows.row_ids[number]), texts[number]) for number in wanted]
+        rewritten = dict(zip(wanted, self._guard.run(self.rewrite, items) if items else [], strict=True))
         results = [
-            done.get(number) or Rewritten(None, Reason.BEYOND_LIMIT if beyond[number] else Reason.NO_TOKEN)
+            rewritten.get(number)
+            or Rewritten(None, Reason.BEYOND_LIMIT if is_beyond[number] else Reason.NO_TOKEN)
             for number in range(len(texts))
         ]
         columns = {

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.neural.loading import ModelFolder
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,6 +40,20 @@ class RuntimeParameters:
 
 
 Parameters = TypeVar("Parameters", bound=RuntimeParameters)
+
+
+def pinned(parameters: Parameters, **models: ModelFolder | None) -> Parameters:
+    """The parameters with what depends on the machine made explicit, so that workers look for nothing.
+
+    Parameters
+    ----------
+    parameters : RuntimeParameters
+    **models : ModelFolder or None
+        From the name of a parameter to the model that was found for it; one of None stays as it is.
+    """
+    folders = {name: str(model.path.absolute()) for name, model in models.items() if model is not None}
+    changes: dict[str, Any] = {"allow_download": False, **folders}
+    return dataclasses.replace(pin_runtime(parameters), **changes)
 
 
 def pin_runtime(parameters: Parameters) -> Parameters:
@@ -77,7 +92,8 @@ def _computes_in_bf16(device: str) -> bool:
 
 
 def runtime_settings(parameters: RuntimeParameters) -> dict[str, Any]:
-    """What of the runtime decides the result, to its last bit; `parameters` pinned."""
+    """What of the runtime decides the result, to its last bit."""
+    parameters = pin_runtime(parameters)
     return {
         "precision": parameters.precision,
         "device": parameters.device,

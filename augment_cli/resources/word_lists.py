@@ -29,7 +29,11 @@ def word_set(name: str) -> pa.StringArray:
     return pa.array(word_list(name), pa.string())
 
 
+def word_list_digests(*names: str) -> dict[str, str]:
+    """SHA-256 of some lists by name, for the fingerprint of what is made with them."""
+    return {name: _digest(name) for name in names}
+
+
 @lru_cache(maxsize=32)
-def word_list_digest(name: str) -> str:
-    """SHA-256 of a list, for the fingerprint of what is made with it."""
+def _digest(name: str) -> str:
     return sha256_of_file(shipped(f"words/{name}.txt"))

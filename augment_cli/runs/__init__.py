@@ -1,1 +1,1 @@
-"""TODO."""
+"""Runs: one augmentation with its settings, over the parts of a store or over sentences in memory."""

@@ -1,7 +1,8 @@
 """The journal of a part that a model is making: every finished batch is a file, so no kill loses it.
 
-It lies in `.work/<stage>/part-NNNNN/`: the plan with the stage's fingerprint, and one Parquet file for each
-finished batch with the rows as the stage will hold them. A file at a batch's name is complete.
+It lies in `.work/<stage>/part-NNNNN/`: `plan.json`, which rows each batch has and the stage's fingerprint,
+and one Parquet file for each finished batch with the rows as the stage will hold them. A file at a batch's
+name is complete.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class Journal:
         self._folder = work / stage / f"part-{index:05d}"
         self._fingerprint = fingerprint
 
-    # --- the plan
+    # --- which batches there are
 
-    def plan(self) -> list[np.ndarray] | None:
-        """The batches fixed at the start, as positions of rows in the part; None if there are none."""
+    def batches(self) -> list[np.ndarray] | None:
+        """The batches fixed at the start, int64 positions of rows in the part; None if there are none."""
         try:
             value = json.loads((self._folder / "plan.json").read_bytes())
             if value["fingerprint"] == self._fingerprint:
@@ -56,13 +57,13 @@ class Journal:
         return None
 
     def begin(self, batches: Sequence[np.ndarray]) -> None:
-        """Fix the plan; whatever other settings left here goes first."""
+        """Fix the batches; whatever other settings left here goes first."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)
         value = {"fingerprint": self._fingerprint, "batches": [batch.tolist() for batch in batches]}
         write_atomically(self._folder / "plan.json", json.dumps(value).encode(), self._folder)
 
-    # --- batches
+    # --- finished batches
 
     def _path(self, number: int) -> Path:
         return self._folder / f"batch-{number:06d}.parquet"

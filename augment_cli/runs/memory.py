@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.augmentation import Augmentation
-from augment_cli.contract.rows import Batch, TokenRows
+from augment_cli.contract.augmentation import Augmentation, Prepared, PreparedModel
+from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.parsing.pipelines import load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
 from augment_cli.parsing.tables import parse_texts
@@ -33,9 +33,17 @@ def augment_texts(
 ) -> pa.Table:
     """Augment sentences in memory, with the resources of a store.
 
-    The draws depend on the row_ids (int64, 0, 1, 2, … by default), as they do in a stored stage. Where the
-    augmentation reads parses, the sentences are parsed with `pipeline`, by default the one of the store's
-    parses, and the shipped one in a store without.
+    Parameters
+    ----------
+    texts : sequence of str
+    store : Store
+        Its term table is used, where the augmentation needs one.
+    run : AugmentationRun
+    row_ids : ndarray of int64, shape (n,), optional
+        The draws depend on them, as they do in a stored stage; 0, 1, 2, … by default.
+    pipeline : str or Path, optional
+        What parses the sentences, where the augmentation reads parses: by default the pipeline of the
+        store's parses, and the shipped one in a store without.
 
     Returns
     -------
@@ -61,19 +69,19 @@ def augment_texts(
     if "parses" in run.needs:
         source = chosen_pipeline(store, stage_name(run.parses), pipeline)
         parses = ParseRows.from_table(parse_texts(load_pipeline(source), column, row_ids), code_points)
-    batch = Batch(row_ids, column, code_points, tokens, parses)
-    return _in_planned_batches(run.augmentation, batch, prepared).add_column(0, "original", column)
+    rows = Rows(row_ids, column, code_points, tokens, parses)
+    return _table_of(run.augmentation, rows, prepared).add_column(0, "original", column)
 
 
-def _in_planned_batches(augmentation: Augmentation, batch: Batch, prepared: Any) -> pa.Table:
-    """The result for a batch; a model gets it in the batches that it plans."""
+def _table_of(augmentation: Augmentation, rows: Rows, prepared: Prepared) -> pa.Table:
+    """The result for some rows; a model gets them in its own batches."""
     if "model" not in augmentation.needs:
-        return as_table(augmentation, batch, prepared(batch))
+        return as_table(augmentation, rows, prepared(rows))
     tables, places = [schema_of(augmentation).empty_table()], [np.zeros(0, np.int64)]
-    for positions in prepared.plan(batch.texts):
-        texts = batch.texts.take(pa.array(positions))
-        some = Batch(batch.row_ids[positions], texts, CodePoints.of(texts))
-        tables.append(as_table(augmentation, some, prepared(some)))
+    for positions in cast(PreparedModel, prepared).batches_of(rows.texts):
+        texts = rows.texts.take(pa.array(positions))
+        batch = Rows(rows.row_ids[positions], texts, CodePoints.of(texts))
+        tables.append(as_table(augmentation, batch, prepared(batch)))
         places.append(positions)
     return pa.concat_tables(tables).take(pa.array(np.argsort(np.concatenate(places), kind="stable")))
 

@@ -1,7 +1,7 @@
 """Run an augmentation that needs a model over a store: batch by batch, each kept as soon as it is done.
 
-A part's batches are planned once and then made by any worker in any order; the plan alone decides what
-goes through the model together, so parts come out byte-identical after any interruption. When all batches
+A part's batches are fixed once and then made by any worker in any order; what goes through the model
+together was decided before, so parts come out byte-identical after any interruption. When all batches
 of a part are in its journal, this process puts them together and commits the part.
 """
 
@@ -14,22 +14,22 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import pyarrow as pa
 
-from augment_cli.contract.rows import Batch
+from augment_cli.contract.augmentation import PreparedModel
+from augment_cli.contract.rows import Rows
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError
 from augment_cli.runs.journal import Journal
+from augment_cli.runs.run import AugmentationRun
+from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of
 from augment_cli.store.files import hold_lock
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.text.spans import CodePoints
-
-if TYPE_CHECKING:
-    from augment_cli.runs.run import AugmentationRun
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -78,8 +78,8 @@ class ModelStage:
             stop.unlink(missing_ok=True)
 
     def _make(self, waiting: set[int], stop: Path) -> None:
-        unplanned = [index for index in sorted(waiting) if self._journal(index).plan() is None]
-        self._run_tasks("plan_part", [{"index": index} for index in unplanned], stop, lambda result: None)
+        unbegun = [index for index in sorted(waiting) if self._journal(index).batches() is None]
+        self._run_tasks("begin_part", [{"index": index} for index in unbegun], stop, lambda result: None)
 
         def done(index: int) -> None:
             if index in waiting and self._finish(index):
@@ -88,7 +88,7 @@ class ModelStage:
         for index in sorted(waiting):
             done(index)  # an earlier run may have made every batch
         with self._watching(sorted(waiting)):
-            # Again where a finished batch turned out to be damaged.
+            # Once more where a finished batch turned out to be damaged.
             while waiting:
                 self._run_tasks("make_batches", self._tasks(sorted(waiting), stop), stop, done)
 
@@ -98,8 +98,8 @@ class ModelStage:
         groups = math.ceil(self._engine.jobs * (1 if len(parts) == 1 else 2) / len(parts))
         for index in parts:
             journal = self._journal(index)
-            plan, finished = journal.plan() or [], journal.finished()
-            missing = [number for number in range(len(plan)) if number not in finished]
+            batches, finished = journal.batches() or [], journal.finished()
+            missing = [number for number in range(len(batches)) if number not in finished]
             # Dealt like cards: batches are sorted by length, so every hand costs about the same.
             hands = [missing[start::groups] for start in range(groups)]
             tasks += [{"index": index, "batches": hand, "stop": stop} for hand in hands if hand]
@@ -122,15 +122,12 @@ class ModelStage:
 
     def _finish(self, index: int) -> bool:
         """Put a part together and commit it, if all its batches are there."""
-        from augment_cli.runs.tables import add_statistics, empty_statistics, schema_of
-
         journal = self._journal(index)
-        plan = journal.plan() or []
-        if len(journal.finished()) < len(plan):
+        count = len(journal.batches() or [])
+        if len(journal.finished()) < count:
             return False
-        found = [journal.read(number) for number in range(len(plan))]
-        whole = [pair for pair in found if pair is not None]
-        if len(whole) < len(plan):
+        whole = [pair for pair in map(journal.read, range(count)) if pair is not None]
+        if len(whole) < count:
             return False
         schema = schema_of(self._run.augmentation)
         table = pa.concat_tables([schema.empty_table(), *(table for table, _ in whole)]).sort_by("row_id")
@@ -159,14 +156,14 @@ class ModelStage:
 
     @contextlib.contextmanager
     def _watching(self, parts: list[int]) -> Iterator[None]:
-        plans = {index: self._journal(index).plan() or [] for index in parts}
+        batches = {index: self._journal(index).batches() or [] for index in parts}
         over = threading.Event()
 
         def look() -> None:
             while not over.wait(_SECONDS_BETWEEN_LOOKS):
-                for index, plan in plans.items():
+                for index, own in batches.items():
                     finished = self._journal(index).finished()
-                    self._count(index, sum(len(plan[number]) for number in finished if number < len(plan)))
+                    self._count(index, sum(len(own[number]) for number in finished if number < len(own)))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
@@ -188,12 +185,11 @@ def _engine_for(engine: Engine, device: str) -> Engine:
 # --- in the workers
 
 
-def plan_part(store_path: Path, stage: str, index: int, run: AugmentationRun, settings: Settings) -> int:
+def begin_part(store_path: Path, stage: str, index: int, run: AugmentationRun, settings: Settings) -> int:
     """Fix which rows of a part go through the model together."""
     store = Store.open(store_path)
     texts = store.read_part("corpus", index, ["text"])["text"].combine_chunks()
-    prepared: Any = run.augmentation.prepare(run.parameters, run.resources(store))
-    Journal(store.work, stage, index, settings.fingerprint).begin(prepared.plan(texts))
+    Journal(store.work, stage, index, settings.fingerprint).begin(_prepared(store, run).batches_of(texts))
     return index
 
 
@@ -207,15 +203,13 @@ def make_batches(
     stop: Path,
 ) -> int:
     """Make some batches of a part, each kept when it is done; stop between two of them when asked to."""
-    from augment_cli.runs.tables import as_table
-
     store = Store.open(store_path)
     journal = Journal(store.work, stage, index, settings.fingerprint)
-    plan = journal.plan()
-    if plan is None:
+    fixed = journal.batches()
+    if fixed is None:
         raise MixError(f"{store.path / stage}: another run began it with other settings; run one at a time")
     corpus = store.read_part("corpus", index, ["row_id", "text"])
-    prepared: Any = run.augmentation.prepare(run.parameters, run.resources(store))
+    prepared = _prepared(store, run)
     with _device(store.work / stage, run.parameters.device) as device:
         prepared.use_device(device)
         for number in batches:
@@ -223,17 +217,20 @@ def make_batches(
                 break
             if journal.has(number):  # made before this worker's predecessor died
                 continue
-            batch = batch_of(corpus.take(pa.array(plan[number])))
+            rows = _rows_of(corpus.take(pa.array(fixed[number])))
             splits = prepared.splits
-            table = as_table(run.augmentation, batch, prepared(batch))
+            table = as_table(run.augmentation, rows, prepared(rows))
             journal.write(number, table, prepared.splits - splits)
     return index
 
 
-def batch_of(rows: pa.Table) -> Batch:
-    """Some rows of the corpus, row_id and text."""
-    texts = rows["text"].combine_chunks()
-    return Batch(rows["row_id"].to_numpy(), texts, CodePoints.of(texts))
+def _prepared(store: Store, run: AugmentationRun) -> PreparedModel:
+    return cast(PreparedModel, run.augmentation.prepare(run.parameters, run.resources(store)))
+
+
+def _rows_of(corpus: pa.Table) -> Rows:
+    texts = corpus["text"].combine_chunks()
+    return Rows(corpus["row_id"].to_numpy(), texts, CodePoints.of(texts))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The row groups of a part with what an augmentation needs of them."""
+"""Reading the rows of a part, with what an augmentation needs of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.rows import Batch, TokenRows
+from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.store.schema import PARSES
 from augment_cli.store.store import Store
@@ -17,8 +17,17 @@ from augment_cli.text.spans import CodePoints
 from augment_cli.tfidf.fit import stage_names
 
 
-def batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
-    """The row groups of a part with what the augmentation needs of them."""
+def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Rows]:
+    """The rows of a part, one row group after another, with what the augmentation needs of them.
+
+    Parameters
+    ----------
+    store : Store
+        With the earlier stages that the run needs.
+    index : int
+        Of the part.
+    run : AugmentationRun
+    """
     corpus = store.iterate_part("corpus", index, ["row_id", "text"])
     needs = run.needs
     nothing: Iterator[None] = itertools.repeat(None)
@@ -30,13 +39,13 @@ def batches(store: Store, index: int, run: AugmentationRun) -> Iterator[Batch]:
     if "parses" in needs:
         parses = store.iterate_part(stage_name(run.parses), index, PARSES.names[1:], STRING_COLUMNS)
     for table in corpus:
-        yield _batch_of(table, next(matrix), next(parses))
+        yield _rows_of(table, next(matrix), next(parses))
 
 
-def _batch_of(table: pa.Table, matrix: pa.Table | None, parses: pa.Table | None) -> Batch:
+def _rows_of(table: pa.Table, matrix: pa.Table | None, parses: pa.Table | None) -> Rows:
     texts = table["text"].combine_chunks()
     code_points = CodePoints.of(texts)
-    return Batch(
+    return Rows(
         table["row_id"].to_numpy(),
         texts,
         code_points,

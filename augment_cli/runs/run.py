@@ -1,4 +1,4 @@
-"""Run an augmentation: over a store's parts, or over a list of sentences in memory."""
+"""One augmentation with its settings: what it needs of a store, and what its result depends on."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ DEFAULT_SEED = 42
 class AugmentationRun:
     """One augmentation with all that decides its output; travels to the workers.
 
+    Its parameters are checked here, once, however the run is made.
+
     Parameters
     ----------
     name : str
@@ -33,6 +35,11 @@ class AugmentationRun:
         Independent draws of one seed differ in `draw` alone.
     fit, parses : str, optional
         Which fit and which parse it reads, where there are several.
+
+    Raises
+    ------
+    UsageError
+        For a parameter outside its range or choices.
     """
 
     name: str
@@ -42,21 +49,29 @@ class AugmentationRun:
     fit: str | None = None
     parses: str | None = None
 
+    def __post_init__(self) -> None:
+        check_parameters(self.parameters)
+
     @property
     def augmentation(self) -> Augmentation:
-        """The card."""
+        """The descriptor."""
         return augmentations.get(self.name)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Earlier stages it reads: those of its card, and the parse where its parameters ask for it."""
-        asks = getattr(self.parameters, "parts_of_speech", None) == "parse"
-        return self.augmentation.needs | (frozenset({"parses"}) if asks else frozenset())
+        """Earlier stages it reads: those of its descriptor, and the parse where its parameters name it."""
+        needs = self.augmentation.needs
+        return needs | {"parses"} if self._parts_of_speech == "parse" else needs
 
     @property
     def may_read_parses(self) -> bool:
         """Whether it reads the parse, or would where there is one."""
-        return "parses" in self.needs or getattr(self.parameters, "parts_of_speech", None) == "auto"
+        return "parses" in self.needs or self._parts_of_speech == "auto"
+
+    @property
+    def _parts_of_speech(self) -> str | None:
+        """`auto`, `parse` or `words` where the augmentation reads the parse if there is one."""
+        return self.parameters.parts_of_speech if self.augmentation.reads_parse_if_there else None
 
     def settled(self, store: Store, stage: str | None = None) -> AugmentationRun:
         """The run with `parts_of_speech = "auto"` made explicit.
@@ -64,13 +79,13 @@ class AugmentationRun:
         A stage goes on as it was begun, so that running the same command again makes nothing anew; a new
         one reads the parse where it is named or the store has it.
         """
-        if getattr(self.parameters, "parts_of_speech", None) != "auto":
+        if self._parts_of_speech != "auto":
             return self
-        folder, begun = self.folder(stage), None
+        folder, begun_with = self.folder(stage), None
         if folder in store.stages():
-            begun = store.stage(folder).settings["parameters"].get("parts_of_speech")
-        there = self.parses is not None or store.has(stage_name(None))
-        choice = begun or ("parse" if there else "words")
+            begun_with = store.stage(folder).settings["parameters"].get("parts_of_speech")
+        has_parses = self.parses is not None or store.has(stage_name(None))
+        choice = begun_with or ("parse" if has_parses else "words")
         parameters = dataclasses.replace(self.parameters, parts_of_speech=choice)
         return dataclasses.replace(self, parameters=parameters)
 
@@ -88,21 +103,21 @@ class AugmentationRun:
 
     def settings(self, store: Store) -> Settings:
         """What the stage depends on."""
-        card = self.augmentation
+        descriptor = self.augmentation
         inputs = {"corpus": store.stage("corpus").digest}
         if "tfidf" in self.needs:
             inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
         if "parses" in self.needs:
             inputs["parses"] = store.stage(stage_name(self.parses)).digest
-        parameters = card.resolve(self.parameters, self.resources(store))
+        parameters = descriptor.resolve(self.parameters, self.resources(store))
         return Settings(
-            card.name,
-            card.version,
+            descriptor.name,
+            descriptor.version,
             parameters | {"draw": self.draw},
             seed=self.seed,
             inputs=inputs,
-            resources=card.uses(self.parameters, self.resources(store)),
-            libraries=library_versions(["numpy", "pyarrow", *card.libraries]),
+            resources=descriptor.uses(self.parameters, self.resources(store)),
+            libraries=library_versions(["numpy", "pyarrow", *descriptor.libraries]),
         )
 
     def warnings(self, store: Store) -> list[str]:
@@ -116,24 +131,30 @@ class AugmentationRun:
 def make_run(name: str, **options: Any) -> AugmentationRun:
     """An augmentation run from keyword arguments, as typed in a notebook or a recipe.
 
-    `seed`, `draw`, `fit` and `parses` are those of `AugmentationRun`; the rest are the augmentation's
-    parameters.
+    Parameters
+    ----------
+    name : str
+        Of the augmentation.
+    **options
+        `seed`, `draw`, `fit` and `parses` as in `AugmentationRun`; the rest are the augmentation's
+        parameters.
 
     Raises
     ------
     UsageError
         For an unknown augmentation or parameter, or a value of the wrong kind or out of range.
     """
-    card = augmentations.get(name)
-    known = {item.name: item for item in dataclasses.fields(card.parameters)}
+    descriptor = augmentations.get(name)
+    known = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
     common = {key: options.pop(key) for key in ("seed", "draw", "fit", "parses") if key in options}
     if unknown := sorted(options.keys() - known.keys()):
         raise UsageError(f"{name}: has no parameter {unknown[0]!r}; it has {', '.join(known)}")
     for key, value in options.items():
         options[key] = _coerce(f"{name}: parameter {key!r}", value, type(known[key].default))
-    parameters = card.parameters(**options)
-    check_parameters(parameters)
-    return AugmentationRun(name, parameters, **common)
+    return AugmentationRun(name, descriptor.parameters(**options), **common)
+
+
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def _coerce(where: str, value: Any, kind: type) -> Any:
@@ -144,4 +165,4 @@ def _coerce(where: str, value: Any, kind: type) -> Any:
         return kind(value)
     elif isinstance(value, kind):
         return value
-    raise UsageError(f"{where}: {value!r} is no {kind.__name__}")
+    raise UsageError(f"{where}: {value!r} is not a valid {_KINDS[kind]}")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
-from augment_cli.runs.rows import batches
+from augment_cli.runs.model_stage import ModelStage
+from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of
 from augment_cli.store.settings import Settings
@@ -34,8 +35,9 @@ def augment_store(
     run : AugmentationRun
     stage : str, optional
         Folder; the augmentation's name by default, with `.1`, `.2`, … for further draws.
-    engine : Engine
-    progress : callable
+    engine : Engine, optional
+        One for this machine by default.
+    progress : callable, optional
         Called with the number of rows done since the last call.
     parts : collection of int, optional
         Make these parts only, instead of all.
@@ -49,13 +51,13 @@ def augment_store(
     ------
     MixError
         If the folder holds the result of other settings.
+    IncompleteError
+        If parts failed; the others are committed.
     """
     folder, run = run.folder(stage), run.settled(store, stage)
     settings = run.settings(store)
     missing = store.begin(folder, settings)
     if "model" in run.needs:
-        from augment_cli.runs.model_stage import ModelStage
-
         pinned = dataclasses.replace(run, parameters=run.augmentation.pin(run.parameters))
         chosen = [index for index in missing if parts is None or index in parts]
         ModelStage(store, pinned, folder, settings, engine or Engine(), progress).make(chosen)
@@ -82,8 +84,8 @@ def augment_part(
     statistics = empty_statistics()
 
     def tables() -> Iterator[pa.Table]:
-        for batch in batches(store, index, run):
-            table = as_table(run.augmentation, batch, prepared(batch))
+        for rows in rows_of_part(store, index, run):
+            table = as_table(run.augmentation, rows, prepared(rows))
             add_statistics(statistics, table)
             yield table
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.store.schema import AUGMENTATION
 from augment_cli.text.spans import Edits, apply_edits
 
@@ -21,12 +21,18 @@ def schema_of(augmentation: Augmentation) -> pa.Schema:
     return pa.schema([*AUGMENTATION, *augmentation.columns])
 
 
-def as_table(augmentation: Augmentation, batch: Batch, outcome: Outcome) -> pa.Table:
-    """Apply an outcome's edits: one row a sentence, `text` null and a `reason` where nothing changed."""
-    count = len(batch)
+def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Table:
+    """Apply an outcome's edits to its rows, as the stage will hold them.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row for each of `rows`; `text` is null, with a `reason`, where nothing changed.
+    """
+    count = len(rows)
     edits = outcome.edits
-    texts = apply_edits(batch.code_points, edits)
-    differs = pc.not_equal(texts, batch.texts).to_numpy(zero_copy_only=False)
+    texts = apply_edits(rows.code_points, edits)
+    differs = pc.not_equal(texts, rows.texts).to_numpy(zero_copy_only=False)
     edited = np.bincount(edits.rows, minlength=count) > 0
     reasons = np.where(edited, Reason.SAME_TEXT, outcome.reasons)
     if not differs[edits.rows].all():  # edits that cancel each other out are none
@@ -36,7 +42,7 @@ def as_table(augmentation: Augmentation, batch: Batch, outcome: Outcome) -> pa.T
         )
     unchanged = pa.array(~differs)
     columns = {
-        "row_id": pa.array(batch.row_ids, pa.int64()),
+        "row_id": pa.array(rows.row_ids, pa.int64()),
         "text": pc.if_else(unchanged, pa.scalar(None, pa.string()), texts),
         "reason": pc.if_else(unchanged, pa.array(reasons, pa.string()), pa.scalar(None, pa.string())),
         "edits": edits.as_column(count),

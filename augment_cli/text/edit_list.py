@@ -1,4 +1,4 @@
-"""Collect edits of several kinds for a batch, then hand them over sorted."""
+"""Collect edits of several kinds for some texts, then hand them over sorted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from augment_cli.text.spans import Edits
 
 
 class EditList:
-    """Insertions and replacements in a batch of texts, in any order.
+    """Insertions and replacements in some texts, in any order.
 
     Edits that start at the same place stand in the order in which they were added, insertions first.
     """
@@ -47,20 +47,3 @@ class EditList:
         order = np.lexsort((ends, starts, rows))
         replacements = pa.array(self._pool, pa.string()).take(pa.array(codes[order]))
         return Edits(rows[order], starts[order], ends[order], replacements)
-
-
-AS_IT_IS, CAPITALISED, CAPITALS = range(3)
-
-
-def case_of(word: str) -> int:
-    """AS_IT_IS, CAPITALISED or CAPITALS (of two letters at least)."""
-    if word.isupper() and sum(map(str.isalpha, word)) > 1:
-        return CAPITALS
-    return CAPITALISED if word[:1].isupper() else AS_IT_IS
-
-
-def in_case(text: str, case: int) -> str:
-    """A text in the case of what it replaces."""
-    if case == CAPITALS:
-        return text.upper()
-    return text[:1].upper() + text[1:] if case == CAPITALISED else text

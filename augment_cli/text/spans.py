@@ -95,7 +95,7 @@ class CodePoints:
 
 @dataclass(frozen=True)
 class Edits:
-    """Replacements in a batch of n texts, sorted by row, then start; no two of a row overlap.
+    """Replacements in n texts, sorted by row, then start; no two of a row overlap.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Edits:
     replacements: pa.StringArray
 
     def as_column(self, rows: int) -> pa.ListArray:
-        """The store's `edits` column for a batch of `rows` texts."""
+        """The store's `edits` column for so many texts."""
         counts = np.bincount(self.rows, minlength=rows)
         values = pa.StructArray.from_arrays(
             [pa.array(self.starts, pa.int32()), pa.array(self.ends, pa.int32()), self.replacements],

@@ -1,43 +1,13 @@
-"""The surface of replaced text: case patterns, substrings, and spaces where words would grow together."""
+"""The surface of replaced text: substrings, and spaces where words would grow together."""
 
 from __future__ import annotations
-
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.text.letter_case import ALPHANUMERIC, character_classes
 from augment_cli.text.spans import CodePoints, offsets_from_lengths, ranges, string_array, string_buffers
-
-UPPER, LOWER, ALPHANUMERIC = 1, 2, 4
-
-
-@lru_cache(maxsize=1)
-def character_classes() -> np.ndarray:
-    """uint8 flags of every code point: upper case, lower case, letter or digit (a pure table)."""
-    characters = [chr(code) for code in range(0x110000)]
-    classes = np.zeros(len(characters), np.uint8)
-    for flag, test in ((UPPER, str.isupper), (LOWER, str.islower), (ALPHANUMERIC, str.isalnum)):
-        classes |= np.fromiter(map(test, characters), bool, len(characters)) * np.uint8(flag)
-    return classes
-
-
-def case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """0: as it stands, 1: capitalised, 2: all capitals (two at least); int64 (m,)."""
-    classes = character_classes()
-    first = classes[texts.values[starts]]
-    patterns = (first & UPPER).astype(np.int64)
-    # Only a token of two or more characters that does not begin with a small letter can be in capitals.
-    maybe = np.flatnonzero((first & LOWER == 0) & (ends - starts >= 2))
-    if len(maybe):
-        lengths = (ends - starts)[maybe]
-        inside = classes[texts.values[ranges(starts[maybe], lengths)]]
-        begins = np.cumsum(lengths) - lengths
-        uppers = np.add.reduceat((inside & UPPER).astype(np.int64), begins)
-        any_lower = np.bitwise_or.reduceat(inside & LOWER, begins) > 0
-        patterns[maybe[(uppers >= 2) & ~any_lower]] = 2
-    return patterns
 
 
 def slices(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> pa.StringArray:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from augment_cli.store.parquet import read_parquet
 from augment_cli.store.store import Store
+from augment_cli.text.letter_case import capitalised
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,12 @@ class TermTable:
 
     @cached_property
     def surface_forms(self) -> pa.StringArray:
-        """3V strings: all terms as they stand, then capitalised, then in capitals.
+        """3V strings: all terms as they stand, then capitalised, then in capitals, as `case_pattern` counts.
 
         NLTK's `` and '' stand for a double quotation mark, and become one again.
         """
         plain = pc.replace_substring_regex(self.terms, "^(``|'')$", '"')
-        first = pc.utf8_upper(pc.utf8_slice_codeunits(plain, 0, 1))
-        capitalised = pc.binary_join_element_wise(first, pc.utf8_slice_codeunits(plain, 1), "")
-        return pa.concat_arrays([plain, capitalised, pc.utf8_upper(plain)])
+        return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain)])
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.rows import Batch
+from augment_cli.contract.rows import Rows
 from augment_cli.store.schema import PARSES
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
@@ -98,11 +98,11 @@ def parse_rows(texts: Sequence[str], rows: Sequence[dict[str, Any]]) -> ParseRow
 
 def batch_of(
     texts: Sequence[str], rows: Sequence[dict[str, Any]], row_ids: np.ndarray | None = None
-) -> Batch:
+) -> Rows:
     """A batch of texts with their parses."""
     column = pa.array(texts, pa.string())
     ids = np.arange(len(texts)) if row_ids is None else row_ids
-    return Batch(ids, column, CodePoints.of(column), parses=parse_rows(texts, rows))
+    return Rows(ids, column, CodePoints.of(column), parses=parse_rows(texts, rows))
 
 
 _LABELS = {

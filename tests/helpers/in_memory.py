@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.rows import Batch
+from augment_cli.contract.rows import Rows
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.syntax.parses import ParseRows
@@ -25,6 +25,6 @@ def augment(
     """The table of a stage over some texts, with the row_ids 0, 1, ….; `parses` are those of the texts."""
     run = make_run(name, seed=seed, **parameters)
     column = pa.array(texts, pa.string())
-    batch = Batch(np.arange(len(texts)), column, CodePoints.of(column), None, parses)
+    batch = Rows(np.arange(len(texts)), column, CodePoints.of(column), None, parses)
     prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
     return as_table(run.augmentation, batch, prepared(batch))

@@ -6,22 +6,22 @@ Table 4); any pair of sequence-to-sequence models will do. The text in between i
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.errors import UsageError
 from augment_cli.neural.checks import reason_against
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
-from augment_cli.neural.loading import ModelFolder, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, Rewritten
-from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pin_runtime, runtime_settings
+from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
+from augment_cli.neural.rewriting import Rewriter, Rewritten, decoding_settings
+from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pinned, runtime_settings
 
 COLUMNS = (
     pa.field("intermediate", pa.string()),
@@ -55,20 +55,16 @@ def _models(parameters: BackTranslateParameters) -> tuple[ModelFolder, ModelFold
 
 
 def _resolve(parameters: BackTranslateParameters, resources: Resources) -> dict[str, Any]:
-    check_parameters(parameters)
-    if resources.draw and not parameters.sample:
-        raise UsageError("--draws: a beam search finds the same text each time; add --sample")
-    configs = [read_config(folder.path) for folder in _models(parameters)]
-    values = runtime_settings(pin_runtime(parameters)) | {
-        "architectures": [(config.architectures or [config.model_type])[0] for config in configs],
-        "forward_prefix": parameters.forward_prefix,
-        "backward_prefix": parameters.backward_prefix,
-        "max_length": parameters.max_length or None,
-        "sample": parameters.sample,
-    }
-    if parameters.sample:
-        return values | {"temperature": parameters.temperature, "top_k": parameters.top_k}
-    return values | {"beams": parameters.beams}
+    decoding = decoding_settings(parameters, resources, ("temperature", "top_k"))
+    return (
+        runtime_settings(parameters)
+        | decoding
+        | {
+            "architectures": [architecture_of(read_config(folder.path)) for folder in _models(parameters)],
+            "forward_prefix": parameters.forward_prefix,
+            "backward_prefix": parameters.backward_prefix,
+        }
+    )
 
 
 def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str, str]:
@@ -85,18 +81,14 @@ def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str
 
 def _pin(parameters: BackTranslateParameters) -> BackTranslateParameters:
     forward, backward = _models(parameters)
-    return dataclasses.replace(
-        pin_runtime(parameters),
-        forward=str(forward.path.absolute()),
-        backward=str(backward.path.absolute()),
-        allow_download=False,
-    )
+    return pinned(parameters, forward=forward, backward=backward)
 
 
-class _BackTranslator:
-    """There and back for one batch."""
+class _BackTranslator(Rewriter):
+    """There and back."""
 
     def __init__(self, parameters: BackTranslateParameters, resources: Resources) -> None:
+        super().__init__(parameters, COLUMNS)
         decoding = Decoding(
             beams=parameters.beams,
             max_length=parameters.max_length,
@@ -107,40 +99,50 @@ class _BackTranslator:
         runtime = (parameters.precision, parameters.device, parameters.threads)
         folders = _models(parameters)
         prefixes = (parameters.forward_prefix, parameters.backward_prefix)
-        self.forward, self._backward = (
+        self._forward, self._backward = (
             Seq2Seq(folder, decoding, prefix, *runtime)
             for folder, prefix in zip(folders, prefixes, strict=True)
         )
         self._keys = resources.key("back-translate/forward"), resources.key("back-translate/backward")
 
+    def lengths(self, texts: Sequence[str]) -> np.ndarray:
+        return self._forward.lengths(texts)
+
     def use_device(self, device: str) -> None:
-        self.forward.device = self._backward.device = device
+        self._forward.device = self._backward.device = device
 
     def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
         row_ids, texts = [row_id for row_id, _ in items], [text for _, text in items]
-        ids, cut = self.forward.read(texts)
-        there = [some[0] for some in self.forward.write(ids, self._keys[0], row_ids)]
-        going_on = [number for number, output in enumerate(there) if output.text and output.is_complete]
-        back: dict[int, tuple[Generated, bool]] = {}
-        if going_on:
-            ids, cut_again = self._backward.read([there[number].text for number in going_on])
-            rows = [row_ids[number] for number in going_on]
-            outputs = [some[0] for some in self._backward.write(ids, self._keys[1], rows)]
-            back = dict(zip(going_on, zip(outputs, cut_again, strict=True), strict=True))
+        ids, cut = self._forward.read(texts)
+        translations = [outputs[0] for outputs in self._forward.write(ids, self._keys[0], row_ids)]
+        usable = [
+            number
+            for number, translation in enumerate(translations)
+            if translation.text and translation.is_complete
+        ]
+        returned: dict[int, tuple[Generated, bool]] = {}
+        if usable:
+            ids, cut_again = self._backward.read([translations[number].text for number in usable])
+            usable_ids = [row_ids[number] for number in usable]
+            best = [outputs[0] for outputs in self._backward.write(ids, self._keys[1], usable_ids)]
+            returned = dict(zip(usable, zip(best, cut_again, strict=True), strict=True))
         return [
-            self._judge(text, there[number], back.get(number), cut[number])
+            self._judge(text, translations[number], returned.get(number), cut[number])
             for number, text in enumerate(texts)
         ]
 
     @staticmethod
-    def _judge(text: str, there: Generated, back: tuple[Generated, bool] | None, was_cut: bool) -> Rewritten:
-        if back is None:
-            columns = {"intermediate": there.text, "input_truncated": was_cut}
-            return Rewritten(None, Reason.TRUNCATED_OUTPUT if there.text else Reason.EMPTY_OUTPUT, columns)
-        output, was_cut_again = back
+    def _judge(
+        text: str, translation: Generated, returned: tuple[Generated, bool] | None, was_cut: bool
+    ) -> Rewritten:
+        if returned is None:
+            columns = {"intermediate": translation.text, "input_truncated": was_cut}
+            failed = Reason.TRUNCATED_OUTPUT if translation.text else Reason.EMPTY_OUTPUT
+            return Rewritten(None, failed, columns)
+        output, was_cut_again = returned
         reason = reason_against(text, output.text, output.is_complete)
         columns = {
-            "intermediate": there.text,
+            "intermediate": translation.text,
             "rejected": output.text if reason else None,
             "input_truncated": was_cut or was_cut_again,
         }
@@ -148,16 +150,7 @@ class _BackTranslator:
 
 
 def _prepare(parameters: BackTranslateParameters, resources: Resources) -> PreparedModel:
-    parameters = _pin(parameters)
-    translator = _BackTranslator(parameters, resources)
-    return Rewriter(
-        translator.forward.lengths,
-        translator.rewrite,
-        COLUMNS,
-        parameters.batch_tokens,
-        parameters.rows,
-        translator.use_device,
-    )
+    return _BackTranslator(_pin(parameters), resources)
 
 
 BACK_TRANSLATE = Augmentation(

@@ -7,7 +7,6 @@ the whole distribution: `--share 0.15 --top-k 0 --most 0`. All gaps of a sentenc
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from dataclasses import dataclass
@@ -17,20 +16,21 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.neural.batches import plan_batches
-from augment_cli.neural.loading import ModelFolder, find_model, read_config
+from augment_cli.neural.batches import batches_by_length
+from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.mask_filling import Masked, MaskFiller
 from augment_cli.neural.runtime import (
     MemoryGuard,
     RuntimeParameters,
     limit_warnings,
-    pin_runtime,
+    pinned,
     runtime_settings,
 )
+from augment_cli.text.letter_case import CAPITALS, case_of, in_case
 from augment_cli.text.spans import Edits
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("words", pa.int32(), nullable=False))
@@ -55,10 +55,9 @@ def _model(parameters: MaskFillParameters) -> ModelFolder:
 
 
 def _resolve(parameters: MaskFillParameters, resources: Resources) -> dict[str, Any]:
-    check_parameters(parameters)
     config = read_config(_model(parameters).path)
-    return runtime_settings(pin_runtime(parameters)) | {
-        "architecture": (config.architectures or [config.model_type])[0],
+    return runtime_settings(parameters) | {
+        "architecture": architecture_of(config),
         "action": parameters.action,
         "share": parameters.share,
         "most": parameters.most,
@@ -71,8 +70,7 @@ def _uses(parameters: MaskFillParameters, resources: Resources) -> dict[str, str
 
 
 def _pin(parameters: MaskFillParameters) -> MaskFillParameters:
-    folder = _model(parameters).path
-    return dataclasses.replace(pin_runtime(parameters), model=str(folder.absolute()), allow_download=False)
+    return pinned(parameters, model=_model(parameters))
 
 
 @dataclass(frozen=True)
@@ -116,19 +114,18 @@ class _MaskFilling:
     def use_device(self, device: str) -> None:
         self._filler.device = device
 
-    def plan(self, texts: pa.StringArray) -> list[np.ndarray]:
+    def batches_of(self, texts: pa.StringArray) -> list[np.ndarray]:
         lengths = self._filler.lengths(texts.to_pylist())
-        return plan_batches(np.maximum(lengths, 1), self._parameters.batch_tokens)
+        return batches_by_length(np.maximum(lengths, 1), self._parameters.batch_tokens)
 
-    def __call__(self, batch: Batch) -> Outcome:
-        texts = batch.texts.to_pylist()
+    def __call__(self, rows: Rows) -> Outcome:
+        texts = rows.texts.to_pylist()
         sentences = [
-            self._choose(int(row_id), text) for row_id, text in zip(batch.row_ids, texts, strict=True)
+            self._choose(int(row_id), text) for row_id, text in zip(rows.row_ids, texts, strict=True)
         ]
-        todo = [number for number, sentence in enumerate(sentences) if sentence.chosen]
-        results = self._guard.run(self._fill, [sentences[number] for number in todo]) if todo else []
-        filled = dict(zip(todo, results, strict=True))
-        edits = [(number, *edit) for number in todo for edit in filled[number].edits]
+        numbers = [number for number, sentence in enumerate(sentences) if sentence.chosen]
+        filled = self._guard.run(self._fill, [sentences[number] for number in numbers]) if numbers else []
+        edits = [(number, *edit) for number, own in zip(numbers, filled, strict=True) for edit in own.edits]
         reasons = [self._reason(sentence) for sentence in sentences]
         replaced = np.bincount(np.array([edit[0] for edit in edits], np.int64), minlength=len(texts))
         columns = {
@@ -201,10 +198,8 @@ class _MaskFilling:
 
 
 def _in_case_of(old: str, word: str) -> str:
-    """The new word in the case pattern of the old one."""
-    if len(old) > 1 and old.isupper():
-        return word.upper()
-    return word[:1].upper() + word[1:] if old[:1].isupper() else word
+    """The new word in the case of the old one, which is in capitals even if it has a single letter (`5A`)."""
+    return in_case(word, CAPITALS if len(old) > 1 and old.isupper() else case_of(old))
 
 
 def _prepare(parameters: MaskFillParameters, resources: Resources) -> PreparedModel:

@@ -6,23 +6,24 @@ The paper's strongest single positive: `tuner007/pegasus_paraphrase`, 10 beams, 
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.models import shipped_paraphraser
 from augment_cli.neural.checks import reason_against
 from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
-from augment_cli.neural.loading import ModelFolder, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, Rewritten
-from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pin_runtime, runtime_settings
+from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
+from augment_cli.neural.rewriting import Rewriter, Rewritten, decoding_settings
+from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pinned, runtime_settings
 
 COLUMNS = (pa.field("rejected", pa.string()), pa.field("input_truncated", pa.bool_(), nullable=False))
 
@@ -69,30 +70,21 @@ def _encoder(parameters: ParaphraseParameters) -> ModelFolder | None:
 
 
 def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str, Any]:
-    check_parameters(parameters)
-    if resources.draw and not parameters.sample:
-        raise UsageError("--draws: a beam search finds the same text each time; add --sample")
+    decoding = decoding_settings(parameters, resources, ("temperature", "top_k", "top_p"))
     if not parameters.sample and 0 < parameters.beams < parameters.candidates:
         raise UsageError(f"--candidates {parameters.candidates}: needs as many --beams, or --sample")
     if parameters.choice == "different" and parameters.candidates < 2:
         raise UsageError("--choice different: needs several --candidates")
-    parameters = pin_runtime(parameters)
     config = read_config(_model(parameters).path)
-    values = runtime_settings(parameters) | {
-        "architecture": (config.architectures or [config.model_type])[0],
+    values = {
+        "architecture": architecture_of(config),
         "prefix": prefix_of(config, parameters.prefix),
-        "max_length": parameters.max_length or None,
         "candidates": parameters.candidates,
         "choice": parameters.choice,
-        "sample": parameters.sample,
     }
-    if parameters.sample:
-        values |= {key: getattr(parameters, key) for key in ("temperature", "top_k", "top_p")}
-    else:
-        values |= {"beams": parameters.beams}
     if parameters.choice == "different":
         values |= {"min_cosine": parameters.min_cosine}
-    return values
+    return runtime_settings(parameters) | decoding | values
 
 
 def _warnings(parameters: ParaphraseParameters, resources: Resources) -> list[str]:
@@ -115,20 +107,14 @@ def _uses(parameters: ParaphraseParameters, resources: Resources) -> dict[str, s
 
 
 def _pin(parameters: ParaphraseParameters) -> ParaphraseParameters:
-    """Folders instead of names, so that workers look for nothing."""
-    encoder = _encoder(parameters)
-    return dataclasses.replace(
-        pin_runtime(parameters),
-        model=str(_model(parameters).path.absolute()),
-        encoder=parameters.encoder if encoder is None else str(encoder.path.absolute()),
-        allow_download=False,
-    )
+    return pinned(parameters, model=_model(parameters), encoder=_encoder(parameters))
 
 
-class _Paraphraser:
-    """Reads, writes, checks and chooses for one batch."""
+class _Paraphraser(Rewriter):
+    """Reads, writes, checks and chooses."""
 
     def __init__(self, parameters: ParaphraseParameters, resources: Resources) -> None:
+        super().__init__(parameters, COLUMNS)
         decoding = Decoding(
             parameters.beams,
             parameters.candidates,
@@ -138,7 +124,7 @@ class _Paraphraser:
             parameters.top_k,
             parameters.top_p,
         )
-        self.model = Seq2Seq(
+        self._model = Seq2Seq(
             _model(parameters),
             decoding,
             parameters.prefix,
@@ -153,15 +139,18 @@ class _Paraphraser:
         self._minimum = parameters.min_cosine
         self._key = resources.key("paraphrase/sample")
 
+    def lengths(self, texts: Sequence[str]) -> np.ndarray:
+        return self._model.lengths(texts)
+
     def use_device(self, device: str) -> None:
-        self.model.device = device
+        self._model.device = device
         if self._encoder is not None:
             self._encoder.device = device
 
     def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
         row_ids, texts = [row_id for row_id, _ in items], [text for _, text in items]
-        ids, cut = self.model.read(texts)
-        outputs = self.model.write(ids, self._key, row_ids)
+        ids, cut = self._model.read(texts)
+        outputs = self._model.write(ids, self._key, row_ids)
         checked = [
             [(candidate, reason_against(text, candidate.text, candidate.is_complete)) for candidate in some]
             for text, some in zip(texts, outputs, strict=True)
@@ -208,16 +197,7 @@ class _Paraphraser:
 
 
 def _prepare(parameters: ParaphraseParameters, resources: Resources) -> PreparedModel:
-    parameters = _pin(parameters)
-    paraphraser = _Paraphraser(parameters, resources)
-    return Rewriter(
-        paraphraser.model.lengths,
-        paraphraser.rewrite,
-        COLUMNS,
-        parameters.batch_tokens,
-        parameters.rows,
-        paraphraser.use_device,
-    )
+    return _Paraphraser(_pin(parameters), resources)
 
 
 PARAPHRASE = Augmentation(

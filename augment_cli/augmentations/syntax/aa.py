@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from augment_cli.augmentations.syntax.shared import auxiliary_english as english
 from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer
-from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, Rules, outcome_of_rules
+from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, Rules, by_rules
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError
 from augment_cli.syntax.clauses import Language
 
@@ -42,7 +41,6 @@ _ENGLISH = {
 
 
 def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     names = tuple(item.strip().lower() for item in parameters.auxiliaries.split(",") if item.strip())
     if parameters.auxiliaries and not names:
         raise UsageError(f"--auxiliaries {parameters.auxiliaries!r} names none; leave it out for the list")
@@ -56,10 +54,7 @@ def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -
         Language.CHINESE: with_names(chinese.auxiliary),
     }
 
-    def run(batch: Batch) -> Outcome:
-        return outcome_of_rules(batch, key, rules)
-
-    return run
+    return by_rules(key, rules)
 
 
 AA = Augmentation(

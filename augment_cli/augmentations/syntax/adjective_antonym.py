@@ -16,21 +16,21 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.syntax.shared.clause_rules import outcome_of, put
+from augment_cli.augmentations.syntax.shared.clause_rules import by_rule, put
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
-from augment_cli.augmentations.words.antonym import antonyms
 from augment_cli.augmentations.words.shared import lexical
 from augment_cli.augmentations.words.shared.articles import begins_with_vowel_sound
 from augment_cli.augmentations.words.shared.readings import readings
+from augment_cli.augmentations.words.shared.relations import antonyms
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
+from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.wordnet import load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
-from augment_cli.text.edit_list import AS_IT_IS, EditList, case_of, in_case
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
 
 _TAGS = ("JJ", "JJR", "JJS")
 _ARTICLES = frozenset({"a", "an"})
@@ -60,12 +60,7 @@ def _opposites() -> dict[str, dict[str, str]]:
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
-
-    def run(batch: Batch) -> Outcome:
-        return outcome_of(batch, _replace)
-
-    return run
+    return by_rule(_replace)
 
 
 def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:

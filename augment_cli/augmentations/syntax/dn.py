@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from augment_cli.augmentations.syntax.shared import negation_english as english
 from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
-from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, outcome_of_rules
+from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, by_rules
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.parameters import parameter
 from augment_cli.syntax.clauses import Language
 
 
@@ -29,17 +28,13 @@ class DoubleNegationParameters:
 
 
 def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("dn")
     rules = {
         Language.ENGLISH: {"recommended": english.recommended, "v3": english.released}[parameters.mode],
         Language.CHINESE: chinese.negation,
     }
 
-    def run(batch: Batch) -> Outcome:
-        return outcome_of_rules(batch, key, rules)
-
-    return run
+    return by_rules(key, rules)
 
 
 DN = Augmentation(

@@ -21,22 +21,22 @@ import numpy as np
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
     Arguments,
+    by_rule,
     follows_adverb,
-    outcome_of,
     put,
     refuse,
 )
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.augmentations.syntax.shared.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
-from augment_cli.text.edit_list import EditList, case_of, in_case
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import case_of, in_case
 
 _NEGATIONS = words("not n't n’t nt never no")
 _OTHER_NEGATIVES = words(
@@ -63,20 +63,15 @@ class NegationParameters:
 
 
 def _prepare(parameters: NegationParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
-
     def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
         Negation(view, edits).run(rows, reasons, parameters.verbless == "front")
 
-    def run(batch: Batch) -> Outcome:
-        return outcome_of(batch, rule)
-
-    return run
+    return by_rule(rule)
 
 
 @dataclass(frozen=True)
 class Negation:
-    """Negates the rows of a batch."""
+    """Negates the rows of a rows."""
 
     view: ClauseView
     edits: EditList

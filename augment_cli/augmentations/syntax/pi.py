@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.syntax.clauses import ClauseView, Language
@@ -49,10 +49,9 @@ class PunctuationInsertionParameters:
 
 
 class PunctuationInsertion:
-    """PI with its parameters: a pure function of the batch."""
+    """PI with its parameters: a pure function of the rows."""
 
     def __init__(self, parameters: PunctuationInsertionParameters, resources: Resources) -> None:
-        check_parameters(parameters)
         self._parameters = parameters
         names = ("clause", "subject", "repeat", "final")
         weights = np.array([getattr(parameters, f"{name}_weight") for name in names])
@@ -61,20 +60,20 @@ class PunctuationInsertion:
         self._bounds = np.cumsum(weights)[:-1] / weights.sum()
         self._key = resources.key("pi")
 
-    def __call__(self, batch: Batch) -> Outcome:
-        if batch.parses is None:
-            raise ValueError("punctuation insertion needs the parses of its batch")
-        count = len(batch)
+    def __call__(self, rows: Rows) -> Outcome:
+        if rows.parses is None:
+            raise ValueError("punctuation insertion needs the parses of its rows")
+        count = len(rows)
         edits = EditList()
-        if not len(batch.parses.starts):
+        if not len(rows.parses.starts):
             return Outcome(
                 edits.edits(), np.full(count, Reason.NO_TOKEN, object), {"rule": pa.nulls(count, pa.string())}
             )
-        view = ClauseView.of(batch.parses)
-        draws = [uniform(self._key, batch.row_ids, np.full(count, number)) for number in range(4)]
+        view = ClauseView.of(rows.parses)
+        draws = [uniform(self._key, rows.row_ids, np.full(count, number)) for number in range(4)]
         modes = {"recommended": self._recommended, "first_match": self._first_match, "v3": self._v3}
         rules, reasons = modes[self._parameters.mode](view, draws, edits)
-        reasons[np.diff(batch.parses.offsets) == 0] = Reason.NO_TOKEN
+        reasons[np.diff(rows.parses.offsets) == 0] = Reason.NO_TOKEN
         names = pa.array([*RULES, None], pa.string()).take(pa.array(np.where(rules < 0, len(RULES), rules)))
         return Outcome(edits.edits(), reasons, {"rule": names})
 

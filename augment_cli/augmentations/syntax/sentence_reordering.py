@@ -18,9 +18,9 @@ from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, outcome
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.augmentations.words.shared.word_edits import ranks_within
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
+from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
@@ -38,15 +38,14 @@ _ABBREVIATIONS = words(
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("sentence-reordering")
 
-    def run(batch: Batch) -> Outcome:
-        def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-            reasons[rows] = Reason.ONE_SENTENCE
-            _reorder(view, batch.row_ids, key, edits)
+    def run(rows: Rows) -> Outcome:
+        def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+            reasons[english] = Reason.ONE_SENTENCE
+            _reorder(view, rows.row_ids, key, edits)
 
-        return outcome_of(batch, rule)
+        return outcome_of(rows, rule)
 
     return run
 

@@ -21,20 +21,20 @@ from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
     NOMINATIVES,
     Arguments,
-    outcome_of,
+    by_rule,
     put,
     refuse,
 )
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form, inflected
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
-from augment_cli.text.edit_list import EditList, case_of, in_case
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, case_of, in_case
 
 _LONGEST = 25  # tokens of a subject; longer ones are wrong parses more often than not
 # What follows the comma of an apposition, a participle or a relative clause.
@@ -58,15 +58,10 @@ class SwitchParameters:
 
 
 def _prepare(parameters: SwitchParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
-
     def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
         _switch(view, rows, reasons, edits, parameters.objects == "any")
 
-    def run(batch: Batch) -> Outcome:
-        return outcome_of(batch, rule)
-
-    return run
+    return by_rule(rule)
 
 
 def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, any_: bool) -> None:
@@ -218,7 +213,7 @@ def _change_case(
     forms = view.parses.lower_at(heads)
     for index in np.flatnonzero(single & forms.among(table)).tolist():
         word = table[forms.values[forms.codes[index]]]
-        texts[index] = word[:1].upper() + word[1:] if opens[index] else word
+        texts[index] = in_case(word, CAPITALISED if opens[index] else AS_IT_IS)
 
 
 def _agree(

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, Arguments, outcome_of, put, refuse
+from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, Arguments, by_rule, put, refuse
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
+from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, words
 from augment_cli.text.edit_list import EditList
@@ -44,12 +43,7 @@ _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
-
-    def run(batch: Batch) -> Outcome:
-        return outcome_of(batch, _summarise)
-
-    return run
+    return by_rule(_summarise)
 
 
 def _summarise(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:

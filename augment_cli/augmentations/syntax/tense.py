@@ -39,14 +39,15 @@ from augment_cli.augmentations.syntax.shared.verb_tense import (
     in_tense,
 )
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
-from augment_cli.text.edit_list import AS_IT_IS, EditList, case_of, in_case
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
 
 # used to, ought to: no other tense that would mean the same.
 _NO_OTHER_TENSE = words("used ought let would should 'd ’d")
@@ -66,18 +67,17 @@ class TenseParameters:
 
 
 def _prepare(parameters: TenseParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("tense")
 
-    def run(batch: Batch) -> Outcome:
-        draws = uniform(key, batch.row_ids, np.zeros(len(batch), np.int64))
-        targets = np.full(len(batch), -1)
+    def run(rows: Rows) -> Outcome:
+        draws = uniform(key, rows.row_ids, np.zeros(len(rows), np.int64))
+        targets = np.full(len(rows), -1)
 
-        def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        def rule(view: ClauseView, english: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
             wanted = TENSES.index(parameters.target) if parameters.target != "any" else -1
-            targets[:] = _transform(view, rows, reasons, edits, draws, wanted)
+            targets[:] = _transform(view, english, reasons, edits, draws, wanted)
 
-        outcome = outcome_of(batch, rule)
+        outcome = outcome_of(rows, rule)
         names = pa.array([*TENSES, None], pa.string()).take(pa.array(targets % (len(TENSES) + 1)))
         return Outcome(outcome.edits, outcome.reasons, {"target": names})
 
@@ -170,7 +170,7 @@ Made = tuple[int, int, int, int, str]  # row, verb, start, end, text
 
 @dataclass(frozen=True)
 class _Verbs:
-    """Puts verbs of a batch in another tense."""
+    """Puts verbs in another tense."""
 
     view: ClauseView
     arguments: Arguments

@@ -17,28 +17,22 @@ import numpy as np
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
     Arguments,
+    by_rule,
     negation_behind,
-    outcome_of,
     put,
     refuse,
 )
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
+from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role
 from augment_cli.text.edit_list import EditList
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
-
-    def run(batch: Batch) -> Outcome:
-        return outcome_of(batch, _move)
-
-    return run
+    return by_rule(_move)
 
 
 def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:

@@ -16,24 +16,19 @@ and keep their place.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared import lexical, word_edits
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word
+from augment_cli.augmentations.words.shared.relations import ANTONYM_PARTS, antonyms
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, load_wordnet
-
-# A sense counts only if the word has it in this share of its uses.
-LEAST_SHARE = 0.2
-PARTS = frozenset({ADJECTIVE, ADVERB})
+from augment_cli.resources.wordnet import ADJECTIVE
 
 
 @dataclass(frozen=True)
@@ -50,51 +45,30 @@ class AntonymParameters:
         "which words are candidates",
         choices=("adjectives-and-adverbs", "adjectives"),
     )
-    parts_of_speech: str = lexical.parts_of_speech_parameter()
-
-
-@lru_cache(maxsize=1)
-def antonyms() -> lexical.Relation:
-    """Readings of adjectives and adverbs, and the antonym of their most frequent sense that has one."""
-    wordnet = load_wordnet()
-    sense, other = wordnet.antonyms.expand(np.arange(len(wordnet.sense_entries)))
-    part = wordnet.entry_parts[wordnet.sense_entries[sense]]
-    keep = np.isin(part, list(PARTS)) & (wordnet.sense_shares[sense] >= LEAST_SHARE)
-    # nonmodern, nonmetamorphic: dictionaries have them, texts hardly ever.
-    keep &= ~pc.starts_with(wordnet.spellings, "non").to_numpy(zero_copy_only=False)[other]
-    sense, other = sense[keep], other[keep]
-    relation = lexical.inflected_relation(
-        wordnet,
-        "antonym",
-        wordnet.sense_entries[sense],
-        wordnet.sense_entries[other],
-        wordnet.sense_shares[sense] * (1 + wordnet.sense_counts[other]),
-    )
-    return lexical.draw_first(relation)
+    parts_of_speech: str = parts_of_speech_parameter()
 
 
 def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     replacer = lexical.Replacer(antonyms(), resources.key("antonym/replacement"))
     key = resources.key("antonym/left")
-    parts = PARTS if parameters.words == "adjectives-and-adverbs" else frozenset({ADJECTIVE})
+    parts = ANTONYM_PARTS if parameters.words == "adjectives-and-adverbs" else frozenset({ADJECTIVE})
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        found = reading_of_each_word(words, parts, batch.parses)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        found = reading_of_each_word(words, parts, rows.parses)
         eligible = replacer.eligible(found)
         index = np.flatnonzero(eligible)
-        counts = np.bincount(words.rows[index], minlength=len(batch))
+        counts = np.bincount(words.rows[index], minlength=len(rows))
         even = (counts % 2 == 0) & (parameters.even != "keep")
         if parameters.even == "drop":
             index = index[~even[words.rows[index]]]
         else:
-            draws = uniform(key, batch.row_ids[words.rows[index]], words.positions[index])
+            draws = uniform(key, rows.row_ids[words.rows[index]], words.positions[index])
             left = even[words.rows[index]] & (word_edits.ranks_within(words.rows[index], draws) == 0)
             index = index[~left]
         reasons = word_edits.reasons_for(words, eligible)
         reasons[(counts > 0) & even] = Reason.NO_POSITION_DRAWN
-        return replacer.outcome(batch, words, found, index, reasons)
+        return replacer.outcome(rows, words, found, index, reasons)
 
     return run
 
@@ -105,6 +79,7 @@ ANTONYM = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); WordNet 3.0",
     needs=frozenset(),
+    reads_parse_if_there=True,
     parameters=AntonymParameters,
     prepare=_prepare,
     columns=lexical.COLUMNS,

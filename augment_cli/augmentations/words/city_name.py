@@ -11,42 +11,32 @@ original re-joins every sentence so that each differs from its source; each sent
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.words.shared import word_edits
-from augment_cli.augmentations.words.shared.places import cities, find_places, place_digest, place_table
+from augment_cli.augmentations.words.shared.places import cities, find_places, place_digests, place_table
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("city-name")
     table = cities()
     names = place_table("small_cities")["name"].combine_chunks()
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         matches = find_places(words, table)
-        draws = uniform(key, batch.row_ids[words.rows[matches.first]], matches.phrases)
+        draws = uniform(key, rows.row_ids[words.rows[matches.first]], matches.phrases)
         strings = names.take(pa.array((draws * len(names)).astype(np.int64)))
         edits = word_edits.replace_spans(words, matches.first, matches.last, strings)
         return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
     return run
-
-
-def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {
-        name: place_digest(name) for name in ("cities", "small_cities", "countries")
-    }
 
 
 CITY_NAME = Augmentation(
@@ -57,7 +47,7 @@ CITY_NAME = Augmentation(
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(lambda: place_digests("cities", "small_cities", "countries")),
     examples=("augment-cli city-name", "augment-cli city-name --draws 3"),
     meaning="altered",
 )

@@ -12,9 +12,7 @@ and each sentence draws for itself.
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +20,12 @@ import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.resources.word_lists import word_list, word_list_digest, word_set
+from augment_cli.resources.word_lists import word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
-from augment_cli.text.surface import UPPER, character_classes
 
 _NOUN_PERSON = 18  # lexnames(5WN)
 # At a sentence's beginning these are as often somebody's name.
@@ -56,7 +53,7 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     """Indices (m,) of the words that are colours, and which colour each is."""
     colours = words.index_in(word_set("colours"))
     found = np.flatnonzero(colours >= 0)
-    capital = character_classes()[words.texts.values[words.starts]] & UPPER > 0
+    capital = words.has_capital
     is_name = words.among(_SURNAMES)[found]
     keep = ~capital[found] | ((words.positions[found] == 0) & ~is_name)
     following = np.minimum(found + 1, len(words) - 1)
@@ -73,15 +70,14 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("colour")
     count = len(word_list("colours"))
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         index, colours = colour_words(words)
         # The colour itself is the counter, so that equal words stay equal.
-        draws = uniform(key, batch.row_ids[words.rows[index]], colours)
+        draws = uniform(key, rows.row_ids[words.rows[index]], colours)
         drawn = (draws * (count - 1)).astype(np.int64)
         drawn += drawn >= colours
         strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
@@ -92,11 +88,8 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return run
 
 
-def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {
-        "wordnet": wordnet_digest(),
-        **{name: word_list_digest(name) for name in ("colours", "colour_terms")},
-    }
+def _digests() -> dict[str, str]:
+    return {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
 
 
 COLOUR = Augmentation(
@@ -107,7 +100,7 @@ COLOUR = Augmentation(
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(_digests),
     examples=("augment-cli colour", "augment-cli colour --draws 3"),
     meaning="possibly altered",
 )

@@ -11,22 +11,20 @@ not`; nothing is contracted before a mark (`Yes, it is.`); a curly apostrophe st
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.words.shared import lexical, word_edits
+from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.phrases import PhraseTable, lower_strings, next_words
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import parameter
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
 from augment_cli.text.spans import Edits
 
 _NEGATED = (
@@ -124,7 +122,7 @@ def _expanded(word: str, following: str | None) -> str | None:
 
 
 def expansion_edits(words: Words) -> Edits:
-    """Edits that write every contraction of a batch in full."""
+    """Edits that write every contraction in full."""
     codes, distinct = words.lower
     has_mark = np.array(["'" in word for word in distinct.to_pylist()], bool)
     index = np.flatnonzero(has_mark[codes]) if len(distinct) else np.zeros(0, np.int64)
@@ -146,7 +144,7 @@ def expansion_edits(words: Words) -> Edits:
 
 
 def contraction_edits(words: Words) -> Edits:
-    """Edits that contract wherever a batch's sentences can be contracted."""
+    """Edits that contract wherever the sentences can be contracted."""
     table, contracted, conditions = _contractions()
     matches = table.find(words)
     participles, _ = _verb_forms()
@@ -180,10 +178,8 @@ def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) 
 
 
 def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
-
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
         if parameters.direction == "contract":
             return Outcome(contraction_edits(words), reasons)
@@ -197,10 +193,6 @@ def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepare
     return run
 
 
-def _resolve(parameters: ContractionParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {"wordnet": lexical.wordnet_digest()}
-
-
 CONTRACTION = Augmentation(
     name="contraction",
     version=1,
@@ -209,7 +201,7 @@ CONTRACTION = Augmentation(
     needs=frozenset(),
     parameters=ContractionParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
     examples=("augment-cli contraction", "augment-cli contraction --direction expand"),
     is_random=False,
     meaning="kept",

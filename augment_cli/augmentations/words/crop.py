@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from augment_cli.augmentations.words.shared import word_edits
+from augment_cli.augmentations.words.shared.deletion import COLUMNS, crops, deletion_outcome
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.augmentations.words.word_deletion import COLUMNS, deletion_outcome
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
-from augment_cli.draws import uniform
+from augment_cli.contract.parameters import parameter
+from augment_cli.contract.rows import Outcome, Rows
 
 
 @dataclass(frozen=True)
@@ -32,25 +29,12 @@ class CropParameters:
     )
 
 
-def crops(words: Words, row_ids: np.ndarray, key: int, rate: float, part: str) -> np.ndarray:
-    """bool (N,): which words go; at least one of each text stays, at least one goes where rate > 0."""
-    counts = words.counts
-    gone = np.minimum(word_edits.counts_of(counts, rate, "ceil", 0), np.maximum(counts - 1, 0))
-    length = counts - gone if part == "window" else gone
-    places = counts - length + 1
-    start = (uniform(key, row_ids, np.zeros(len(counts), np.int64)) * places).astype(np.int64)
-    inside = words.positions - start[words.rows]
-    inside_stretch = (inside >= 0) & (inside < length[words.rows])
-    return ~inside_stretch if part == "window" else inside_stretch
-
-
 def _prepare(parameters: CropParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("crop")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        removed = crops(words, batch.row_ids, key, parameters.rate, parameters.part)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        removed = crops(words, rows.row_ids, key, parameters.rate, parameters.part)
         return deletion_outcome(words, removed)
 
     return run

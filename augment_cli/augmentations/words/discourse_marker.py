@@ -12,9 +12,7 @@ clause, and what only opens a clause (`that said`) is put in nowhere else; ambig
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +27,11 @@ from augment_cli.augmentations.words.shared.phrases import (
     next_words,
 )
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.resources.word_lists import word_list_digest, word_table
+from augment_cli.resources.word_lists import word_list_digests, word_table
 
 LIST = "discourse_markers"
 # `but also`, `but not`, `because of` (a marker of its own), `so that's`: no marker, or another.
@@ -95,18 +93,17 @@ def usable(words: Words, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     table, rows, fits = _markers()
     texts = [row[0] for row in rows]
     key = resources.key("discourse-marker")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         matches = table.find(words)
         kept, places = usable(words, matches)
         matches, places = matches.where(kept), places[kept]
         at = words.rows[matches.first]
-        draws = uniform(key, batch.row_ids[at], words.positions[matches.first])
+        draws = uniform(key, rows.row_ids[at], words.positions[matches.first])
         chosen = []
         for number, place, draw in zip(
             matches.phrases.tolist(), places.tolist(), draws.tolist(), strict=True
@@ -125,10 +122,6 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return run
 
 
-def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {LIST: word_list_digest(LIST)}
-
-
 DISCOURSE_MARKER = Augmentation(
     name="discourse-marker",
     version=2,
@@ -137,7 +130,7 @@ DISCOURSE_MARKER = Augmentation(
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(lambda: word_list_digests(LIST)),
     examples=("augment-cli discourse-marker", "augment-cli discourse-marker --draws 3"),
     meaning="kept",
 )

@@ -23,11 +23,11 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.parameters import parameter
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
-from augment_cli.resources.word_lists import word_list_digest, word_set
+from augment_cli.resources.word_lists import word_list_digests, word_set
 from augment_cli.store.files import sha256_of_file
 from augment_cli.text.vectors import FORMATS, neighbours
 
@@ -65,7 +65,6 @@ def _without_own_word(words: pa.StringArray, nearest: np.ndarray, top: int) -> t
 
 
 def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     vocabulary, nearest = neighbours(
         parameters.vectors, _digest(parameters), parameters.vocabulary, parameters.top + 5
     )
@@ -76,16 +75,16 @@ def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
     word_key = resources.key("embedding-neighbour/word")
     draw_key = resources.key("embedding-neighbour/replacement")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         numbers = words.numbers(numbers_of)
         eligible = (numbers >= 0) & ~words.among(word_set("function_words"))
         eligible &= counts[np.maximum(numbers, 0)] > 0
         index = word_edits.choose(
-            words, batch.row_ids, eligible, word_key, parameters.rate, "ceil", parameters.maximum
+            words, rows.row_ids, eligible, word_key, parameters.rate, "ceil", parameters.maximum
         )
         own = numbers[index]
-        draws = uniform(draw_key, batch.row_ids[words.rows[index]], words.positions[index])
+        draws = uniform(draw_key, rows.row_ids[words.rows[index]], words.positions[index])
         drawn = nearest[own, (draws * counts[own]).astype(np.int64)]
         strings = vocabulary.take(pa.array(drawn))
         if parameters.action == "insert":
@@ -94,7 +93,7 @@ def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
             edits = word_edits.edits_of(words, words.rows[index], at, at, strings)
         else:
             edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
-        replaced = np.bincount(words.rows[index], minlength=len(batch))
+        replaced = np.bincount(words.rows[index], minlength=len(rows))
         columns = word_edits.count_columns(replaced=replaced, words=words.counts)
         return Outcome(edits, word_edits.reasons_for(words, eligible), columns)
 
@@ -102,7 +101,7 @@ def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
 
 
 def _resolve(parameters: EmbeddingParameters, resources: Resources) -> dict[str, Any]:
-    values = dataclasses.asdict(parameters) | {"function_words": word_list_digest("function_words")}
+    values = dataclasses.asdict(parameters) | word_list_digests("function_words")
     vocabulary = Path(parameters.vectors).expanduser().with_suffix(".txt")
     if parameters.vectors.endswith(".npy") and vocabulary.is_file():
         values["words"] = sha256_of_file(vocabulary)

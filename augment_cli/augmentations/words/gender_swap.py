@@ -11,9 +11,7 @@ accordingly `her` or `hers`; titles of persons named (`King John`) and names ins
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +19,11 @@ import pyarrow as pa
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.phrases import character_after, character_before, is_any
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.resources.word_lists import word_list_digest, word_set, word_table
-from augment_cli.text.surface import UPPER, character_classes
+from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
 
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")
 _TITLES = pa.array(["mr.", "mr", "mrs.", "mrs", "ms.", "ms", "miss"])
@@ -73,7 +70,7 @@ def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa
     """Indices (m,) of the words to swap, and what they become, in lower case."""
     sources, targets = _swaps()
     numbers = words.index_in(sources)
-    capital = character_classes()[words.texts.values[words.starts]] & UPPER > 0
+    capital = words.has_capital
     inside = words.positions > 0
     title = words.among(_TITLES)
     # Queen Victoria, Lady Bird Lake: part of a name, at a text's beginning too.
@@ -128,22 +125,17 @@ def _swapped_names(
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("gender-swap")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        index, strings = swapped(words, batch.row_ids, key)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        index, strings = swapped(words, rows.row_ids, key)
         order = np.argsort(index, kind="stable")
         index, strings = index[order], strings.take(pa.array(order))
         edits = word_edits.replace_words(words, index, word_edits.in_case_of(words, index, strings))
         return Outcome(edits, word_edits.reasons_without(words, index))
 
     return run
-
-
-def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {name: word_list_digest(name) for name in _LISTS}
 
 
 GENDER_SWAP = Augmentation(
@@ -154,7 +146,7 @@ GENDER_SWAP = Augmentation(
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(lambda: word_list_digests(*_LISTS)),
     examples=("augment-cli gender-swap", "augment-cli gender-swap --draws 3"),
     meaning="kept",
 )

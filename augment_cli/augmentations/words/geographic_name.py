@@ -11,7 +11,6 @@ follows; spacing survives; each sentence draws for itself.
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
 from typing import Any
 
@@ -23,16 +22,15 @@ from augment_cli.augmentations.words.shared.phrases import character_after, is_a
 from augment_cli.augmentations.words.shared.places import (
     countries_and_cities,
     find_places,
-    place_digest,
+    place_digests,
     place_names,
     place_table,
 )
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.text.surface import UPPER, character_classes
 
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
 
@@ -94,13 +92,12 @@ def _facts() -> list[list[str]]:
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     place_key, fact_key = resources.key("geographic-name/place"), resources.key("geographic-name/fact")
     table, facts = countries_and_cities(), _facts()
     takes_article = np.array([name.startswith(_WITH_ARTICLE) for name in place_names()], bool)
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         matches = find_places(words, table)
         after = character_after(words, matches.last)
         fits = is_any(after, " ,.;:!?)") | (after == 0)
@@ -109,17 +106,17 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
         fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
         matches, after = matches.where(fits), after[fits]
-        rows = words.rows[matches.first]
-        draws = uniform(place_key, batch.row_ids[rows], words.positions[matches.first])
-        chosen = word_edits.ranks_within(rows, draws) == 0
-        matches, after, rows = matches.where(chosen), after[chosen], rows[chosen]
-        draws = uniform(fact_key, batch.row_ids[rows], np.zeros(len(rows), np.int64))
+        owners = words.rows[matches.first]
+        draws = uniform(place_key, rows.row_ids[owners], words.positions[matches.first])
+        chosen = word_edits.ranks_within(owners, draws) == 0
+        matches, after, owners = matches.where(chosen), after[chosen], owners[chosen]
+        draws = uniform(fact_key, rows.row_ids[owners], np.zeros(len(owners), np.int64))
         texts = []
         for number, draw, mark in zip(matches.phrases.tolist(), draws.tolist(), after.tolist(), strict=True):
             fact = facts[number][int(draw * len(facts[number]))]
             texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
         at = words.ends[matches.last]
-        edits = word_edits.edits_of(words, rows, at, at, pa.array(texts, pa.string()))
+        edits = word_edits.edits_of(words, owners, at, at, pa.array(texts, pa.string()))
         return Outcome(edits, word_edits.reasons_without(words, matches.first))
 
     return run
@@ -129,12 +126,7 @@ def _capital_behind(words: Words, index: np.ndarray) -> np.ndarray:
     """bool (m,): whether the next word of the text has a capital (`Paris, Texas`)."""
     following = np.minimum(index + 1, len(words) - 1)
     inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
-    first = character_classes()[words.texts.values[words.starts[following]]]
-    return inside & (first & UPPER > 0)
-
-
-def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {name: place_digest(name) for name in ("cities", "countries")}
+    return inside & words.has_capital[following]
 
 
 GEOGRAPHIC_NAME = Augmentation(
@@ -145,7 +137,7 @@ GEOGRAPHIC_NAME = Augmentation(
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(lambda: place_digests("cities", "countries")),
     examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),
     meaning="kept",
 )

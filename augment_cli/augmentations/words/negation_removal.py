@@ -12,22 +12,20 @@ auxiliary and negation stand together.
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.words.shared import lexical, word_edits
+from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.phrases import PhraseTable, next_words
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
 
 _AUXILIARIES = (
     *("am", "are", "can", "could", "had", "has", "have", "is", "may", "might", "must", "shall", "should"),
@@ -88,11 +86,10 @@ def _reaches_polar(words: Words, index: int) -> bool:
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     table, left = _phrases()
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         matches = table.find(words)
         ends, texts, keep = [], [], []
         following = next_words(words, matches.last)
@@ -118,10 +115,6 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return run
 
 
-def _resolve(parameters: NoParameters, resources: Resources) -> dict[str, Any]:
-    return dataclasses.asdict(parameters) | {"wordnet": lexical.wordnet_digest()}
-
-
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
     version=2,
@@ -130,7 +123,7 @@ NEGATION_REMOVAL = Augmentation(
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=_resolve,
+    resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
     examples=("augment-cli negation-removal",),
     is_random=False,
     meaning="altered",

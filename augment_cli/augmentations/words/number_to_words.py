@@ -28,13 +28,13 @@ from augment_cli.augmentations.words.shared.phrases import (
 )
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters, check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.text.letter_case import ALPHANUMERIC, capitalised_where, character_classes
 from augment_cli.text.numbers import in_words, ordinal
-from augment_cli.text.surface import ALPHANUMERIC, character_classes
 
 _SCALES = frozenset({"thousand", "million", "billion", "trillion"})
 _SIGNS = "$£€¥"
@@ -119,11 +119,10 @@ def _is_year_of(words: Words, index: np.ndarray) -> np.ndarray:
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     plurals = _plural_nouns()
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         index = number_places(words)
         days = set(index[is_day(words, index)].tolist())
         years = set(index[_is_year_of(words, index)].tolist())
@@ -144,7 +143,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
                 last.append(end)
                 texts.append(read)
         first, final = np.array(found, np.int64), np.array(last, np.int64)
-        strings = _capital_at_beginning(words, first, pa.array(texts, pa.string()))
+        strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
         edits = word_edits.replace_spans(words, first, final, strings)
         return Outcome(edits, word_edits.reasons_without(words, first))
 
@@ -153,11 +152,6 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 def _unit(sign: str) -> str:
     return {"$": "dollars", "£": "pounds", "€": "euros", "¥": "yen"}[sign]
-
-
-def _capital_at_beginning(words: Words, index: np.ndarray, strings: pa.StringArray) -> pa.StringArray:
-    mask = pa.array(words.positions[index] == 0)
-    return pc.replace_with_mask(strings, mask, word_edits.capitalised(strings.filter(mask)))
 
 
 NUMBER_TO_WORDS = Augmentation(

@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared import lexical, word_edits
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word
+from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.augmentations.words.synonym import synonyms
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.resources.wordnet import load_wordnet
 
@@ -39,34 +39,33 @@ class InsertionParameters:
         "frequent: synonyms in the senses both words mostly have; any: all senses alike, as in EDA",
         choices=("frequent", "any"),
     )
-    parts_of_speech: str = lexical.parts_of_speech_parameter()
+    parts_of_speech: str = parts_of_speech_parameter()
 
 
 def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     relation = synonyms(parameters.senses)
     replacer = lexical.Replacer(relation, resources.key("random-insertion/replacement"))
     word_key, place_key = resources.key("random-insertion/word"), resources.key("random-insertion/place")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        found = reading_of_each_word(words, parses=batch.parses)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        found = reading_of_each_word(words, parses=rows.parses)
         eligible = replacer.eligible(found)
         lenders = np.flatnonzero(eligible)
-        counts = np.bincount(words.rows[lenders], minlength=len(batch))
+        counts = np.bincount(words.rows[lenders], minlength=len(rows))
         first = np.cumsum(counts) - counts
         times = word_edits.counts_of(words.counts, parameters.rate, "floor", parameters.maximum)
         times[counts == 0] = 0
-        rows = np.repeat(np.arange(len(batch)), times)
-        step = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
-        row_ids = batch.row_ids[rows]
+        owners = np.repeat(np.arange(len(rows)), times)
+        step = np.arange(len(owners)) - np.repeat(np.cumsum(times) - times, times)
+        row_ids = rows.row_ids[owners]
         # In a random order, so that no word lends twice before each has lent once.
-        draws = uniform(word_key, batch.row_ids[words.rows[lenders]], words.positions[lenders])
+        draws = uniform(word_key, rows.row_ids[words.rows[lenders]], words.positions[lenders])
         lenders = lenders[np.lexsort((draws, words.rows[lenders]))]
-        lender = lenders[first[rows] + step % np.maximum(counts[rows], 1)]
+        lender = lenders[first[owners] + step % np.maximum(counts[owners], 1)]
         draws = uniform(replacer.key, row_ids, step)
         strings = load_wordnet().forms.take(pa.array(relation.draw(found[lender], draws)))
-        place = words.offsets[rows] + (uniform(place_key, row_ids, step) * words.counts[rows]).astype(
+        place = words.offsets[owners] + (uniform(place_key, row_ids, step) * words.counts[owners]).astype(
             np.int64
         )
         return Outcome(
@@ -97,6 +96,7 @@ RANDOM_INSERTION = Augmentation(
     kind="positive",
     paper="Wei and Zou 2019, EDA; WordNet 3.0",
     needs=frozenset(),
+    reads_parse_if_there=True,
     parameters=InsertionParameters,
     prepare=_prepare,
     columns=word_edits.count_fields("inserted", "words"),

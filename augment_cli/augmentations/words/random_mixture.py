@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.words.crop import crops
-from augment_cli.augmentations.words.random_swap import SwapParameters, permutations, swap_edits
 from augment_cli.augmentations.words.shared import word_edits
+from augment_cli.augmentations.words.shared.deletion import crops, deletion_outcome, deletions
+from augment_cli.augmentations.words.shared.swapping import permutations, swap_edits
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.augmentations.words.word_deletion import DeletionParameters, deletion_outcome, deletions
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 
 CHOICES = ("swap", "deletion", "crop")
@@ -37,22 +35,20 @@ class MixtureParameters:
 
 
 def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     keys = {choice: resources.key(f"random-mixture/{choice}") for choice in ("choice", *CHOICES)}
-    swap = SwapParameters(parameters.rate, "neighbour", parameters.maximum)
-    deletion = DeletionParameters(parameters.rate, "ceil", parameters.maximum)
+    rate, maximum = parameters.rate, parameters.maximum
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        drawn = uniform(keys["choice"], batch.row_ids, np.zeros(len(batch), np.int64))
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        drawn = uniform(keys["choice"], rows.row_ids, np.zeros(len(rows), np.int64))
         choice = (drawn * len(CHOICES)).astype(np.int64)
         of_word = choice[words.rows]
         removed = np.where(
             of_word == 1,
-            deletions(words, batch.row_ids, keys["deletion"], deletion),
-            (of_word == 2) & crops(words, batch.row_ids, keys["crop"], parameters.rate, "gap"),
+            deletions(words, rows.row_ids, keys["deletion"], rate, "ceil", maximum),
+            (of_word == 2) & crops(words, rows.row_ids, keys["crop"], rate, "gap"),
         )
-        source = permutations(words, batch.row_ids, keys["swap"], swap)
+        source = permutations(words, rows.row_ids, keys["swap"], rate, "neighbour", maximum)
         source = np.where(of_word == 0, source, np.arange(len(words)))
         outcome = deletion_outcome(words, removed)
         edits = word_edits.merged(outcome.edits, swap_edits(words, source))

@@ -7,39 +7,34 @@ places: one mark for each sentence, as PI makes one insertion, at a gap drawn un
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
 
 import numpy as np
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.text.edit_list import EditList
 
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
 
 
-@dataclass(frozen=True)
-class RandomPunctuationParameters:
-    """It has none."""
-
-
 class RandomPunctuation:
-    """The baseline: a pure function of the batch."""
+    """The baseline: a pure function of the rows."""
 
     def __init__(self, resources: Resources) -> None:
         self._mark_key = resources.key("random-punctuation/mark")
         self._gap_key = resources.key("random-punctuation/gap")
 
-    def __call__(self, batch: Batch) -> Outcome:
-        rows, places = _gaps(batch)
-        count = len(batch)
-        gaps = np.bincount(rows, minlength=count)
+    def __call__(self, rows: Rows) -> Outcome:
+        owners, places = _gaps(rows)
+        count = len(rows)
+        gaps = np.bincount(owners, minlength=count)
         first = np.cumsum(gaps) - gaps
         chosen = np.flatnonzero(gaps)
         zeros = np.zeros(len(chosen), np.int64)
-        row_ids = batch.row_ids[chosen]
+        row_ids = rows.row_ids[chosen]
         which = (uniform(self._gap_key, row_ids, zeros) * gaps[chosen]).astype(np.int64)
         at = places[first[chosen] + np.minimum(which, gaps[chosen] - 1)]
         marks = list(string.punctuation)
@@ -49,20 +44,20 @@ class RandomPunctuation:
         return Outcome(edits.edits(), np.full(count, Reason.NO_TOKEN, object))
 
 
-def _gaps(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+def _gaps(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Row and place (code point in its text) behind every word: where white space or the end follows."""
-    texts = batch.code_points
+    texts = rows.code_points
     lengths = np.diff(texts.offsets)
-    owner = np.repeat(np.arange(len(batch)), lengths)
+    owner = np.repeat(np.arange(len(rows)), lengths)
     is_word = ~np.isin(texts.values, _SPACES)
     ends = np.append(~is_word[1:], True)[: len(is_word)]
     ends[(texts.offsets[1:] - 1)[lengths > 0]] = True
     positions = np.flatnonzero(is_word & ends)
-    rows = owner[positions]
-    return rows, positions + 1 - texts.offsets[:-1][rows]
+    owners = owner[positions]
+    return owners, positions + 1 - texts.offsets[:-1][owners]
 
 
-def _prepare(parameters: RandomPunctuationParameters, resources: Resources) -> Prepared:
+def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return RandomPunctuation(resources)
 
 
@@ -72,7 +67,7 @@ RANDOM_PUNCTUATION = Augmentation(
     kind="positive",
     paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset(),
-    parameters=RandomPunctuationParameters,
+    parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli random-punctuation", "augment-cli random-punctuation --draws 3"),
 )

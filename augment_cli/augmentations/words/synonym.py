@@ -21,22 +21,16 @@ are left alone. Pairs that read badly wherever they were met are on a list (`wor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from augment_cli.augmentations.words.shared import lexical, word_edits
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word
+from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
-from augment_cli.contract.rows import Batch, Outcome
-from augment_cli.resources.wordnet import load_wordnet
-
-# A synonym is likely where both words mean the synset in at least this share, multiplied, and where the
-# tagged texts have both in this sense: without the second, `families` become `menages`.
-LEAST_WEIGHT = 0.2
-LEAST_COUNT = 3
+from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
+from augment_cli.contract.rows import Outcome, Rows
 
 
 @dataclass(frozen=True)
@@ -54,50 +48,23 @@ class SynonymParameters:
     occurrences: str = parameter(
         "one", "replace only the chosen place, or every occurrence of its word", choices=("one", "all")
     )
-    parts_of_speech: str = lexical.parts_of_speech_parameter()
-
-
-@lru_cache(maxsize=2)
-def synonyms(senses: str) -> lexical.Relation:
-    """Readings and their synonyms: weights by sense counts (`frequent`), or all alike (`any`)."""
-    wordnet = load_wordnet()
-    everything = np.arange(len(wordnet.sense_entries))
-    sense, other = wordnet.synset_senses.expand(wordnet.sense_synsets)
-    different = wordnet.sense_entries[everything[sense]] != wordnet.sense_entries[other]
-    sense, other = sense[different], other[different]
-    if senses == "any":
-        weights = np.ones(len(sense))
-    else:
-        known = np.minimum(wordnet.sense_counts[sense], wordnet.sense_counts[other]) >= LEAST_COUNT
-        sense, other = sense[known], other[known]
-        weights = wordnet.sense_shares[sense] * wordnet.sense_shares[other]
-    pairs = wordnet.sense_entries[sense].astype(np.int64) * len(wordnet.lemmas) + wordnet.sense_entries[other]
-    distinct, inverse = np.unique(pairs, return_inverse=True)
-    summed = np.bincount(inverse, weights, len(distinct))
-    if senses == "any":
-        summed[:] = 1.0
-    likely = summed >= (LEAST_WEIGHT if senses == "frequent" else 0)
-    distinct, summed = distinct[likely], summed[likely]
-    return lexical.inflected_relation(
-        wordnet, "synonym", distinct // len(wordnet.lemmas), distinct % len(wordnet.lemmas), summed
-    )
+    parts_of_speech: str = parts_of_speech_parameter()
 
 
 def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     replacer = lexical.Replacer(synonyms(parameters.senses), resources.key("synonym/replacement"))
     key = resources.key("synonym/word")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        found = reading_of_each_word(words, parses=batch.parses)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        found = reading_of_each_word(words, parses=rows.parses)
         eligible = replacer.eligible(found)
         index = word_edits.choose(
-            words, batch.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
+            words, rows.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
         )
         if parameters.occurrences == "all":
             index = _all_occurrences(words, eligible, index)
-        return replacer.outcome(batch, words, found, index, word_edits.reasons_for(words, eligible))
+        return replacer.outcome(rows, words, found, index, word_edits.reasons_for(words, eligible))
 
     return run
 
@@ -115,6 +82,7 @@ SYNONYM = Augmentation(
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
     needs=frozenset(),
+    reads_parse_if_there=True,
     parameters=SynonymParameters,
     prepare=_prepare,
     columns=lexical.COLUMNS,

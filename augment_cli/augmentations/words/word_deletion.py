@@ -14,19 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-
 from augment_cli.augmentations.words.shared import word_edits
-from augment_cli.augmentations.words.shared.word_removal import remove_words
+from augment_cli.augmentations.words.shared.deletion import COLUMNS, deletion_outcome, deletions
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters
-from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
-from augment_cli.draws import uniform
-
-COLUMNS = (pa.field("deleted", pa.int32(), nullable=False), pa.field("words", pa.int32(), nullable=False))
+from augment_cli.contract.rows import Outcome, Rows
 
 
 @dataclass(frozen=True)
@@ -38,39 +30,15 @@ class DeletionParameters:
     maximum: int = word_edits.maximum_parameter(10)
 
 
-def deletions(words: Words, row_ids: np.ndarray, key: int, parameters: DeletionParameters) -> np.ndarray:
-    """bool (N,): which words to delete; never all of a text."""
-    eligible = words.counts[words.rows] > 1
-    chosen = word_edits.choose(
-        words, row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
-    )
-    removed = np.zeros(len(words), bool)
-    removed[chosen] = True
-    # Where every word was drawn, one of them stays: the one that the last draw of the row names.
-    gone = np.flatnonzero(np.bincount(words.rows[chosen], minlength=len(words.counts)) == words.counts)
-    gone = gone[words.counts[gone] > 0]
-    if len(gone):
-        kept = uniform(key, row_ids[gone], words.counts[gone]) * words.counts[gone]
-        removed[words.offsets[gone] + kept.astype(np.int64)] = False
-    return removed
-
-
-def deletion_outcome(words: Words, removed: np.ndarray) -> Outcome:
-    """Edits, reasons and columns for a choice of removed words."""
-    reasons = word_edits.reasons_for(words, words.counts[words.rows] > 1)
-    reasons[words.counts == 1] = Reason.TOO_FEW_WORDS
-    deleted = np.bincount(words.rows[removed], minlength=len(words.counts))
-    columns = word_edits.count_columns(deleted=deleted, words=words.counts)
-    return Outcome(remove_words(words, removed), reasons, columns)
-
-
 def _prepare(parameters: DeletionParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     key = resources.key("word-deletion")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
-        return deletion_outcome(words, deletions(words, batch.row_ids, key, parameters))
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
+        return deletion_outcome(
+            words,
+            deletions(words, rows.row_ids, key, parameters.rate, parameters.amount, parameters.maximum),
+        )
 
     return run
 

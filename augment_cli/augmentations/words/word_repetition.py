@@ -20,9 +20,9 @@ from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.word_case import lower_first_words
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 
 
@@ -43,15 +43,14 @@ def repeat_counts(words: np.ndarray, uniforms: np.ndarray, rate: float, maximum:
 
 
 def _prepare(parameters: RepetitionParameters, resources: Resources) -> Prepared:
-    check_parameters(parameters)
     count_key, word_key = resources.key("word-repetition/count"), resources.key("word-repetition/word")
 
-    def run(batch: Batch) -> Outcome:
-        words = Words.of(batch.code_points)
+    def run(rows: Rows) -> Outcome:
+        words = Words.of(rows.code_points)
         counts = words.counts
-        uniforms = uniform(count_key, batch.row_ids, np.zeros(len(counts), np.int64))
+        uniforms = uniform(count_key, rows.row_ids, np.zeros(len(counts), np.int64))
         wanted = repeat_counts(counts, uniforms, parameters.rate, parameters.maximum)
-        draws = uniform(word_key, batch.row_ids[words.rows], words.positions)
+        draws = uniform(word_key, rows.row_ids[words.rows], words.positions)
         chosen = np.flatnonzero(word_edits.ranks_within(words.rows, draws) < wanted[words.rows])
         copies = lower_first_words(words, chosen)
         inserted = pc.binary_join_element_wise("", copies, " ")

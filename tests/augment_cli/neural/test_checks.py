@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.neural.batches import plan_batches
+from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.changes import edits_of, smallest_change
 from augment_cli.neural.checks import one_line, reason_against
 from augment_cli.neural.choosing import difference, most_different
@@ -99,7 +99,7 @@ def test_edits_of_rows():
 
 @given(st.lists(st.integers(1, 60), max_size=80), st.integers(1, 200))
 def test_batches_hold_every_row_once_within_the_budget(lengths, budget):
-    batches = plan_batches(lengths, budget)
+    batches = batches_by_length(lengths, budget)
     assert sorted(row for batch in batches for row in batch) == list(range(len(lengths)))
     for batch in batches:
         longest = max(lengths[row] for row in batch)

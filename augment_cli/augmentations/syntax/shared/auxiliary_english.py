@@ -13,7 +13,8 @@ from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form, phrase
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import NEGATIONS, Role, words
-from augment_cli.text.edit_list import EditList, case_of, in_case
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import case_of, in_case
 
 # The nine of the authors' code; "can't avoid to" is theirs.
 PUBLISHED = (

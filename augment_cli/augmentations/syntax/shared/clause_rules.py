@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from augment_cli.contract.augmentation import Prepared
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.syntax.clauses import ClauseView, Language
 from augment_cli.syntax.morphology import Number, VerbForm
 from augment_cli.syntax.tree import Role, words
@@ -26,28 +27,33 @@ _CONTRACTED_NEGATIONS = words("not n't n’t")
 Rule = Callable[[ClauseView, np.ndarray, np.ndarray, EditList], None]
 
 
-def outcome_of(batch: Batch, rule: Rule) -> Outcome:
-    """Let a rule loose on the English rows of a batch that have a token.
+def outcome_of(rows: Rows, rule: Rule) -> Outcome:
+    """Let a rule loose on the rows in English that have a token.
 
     Parameters
     ----------
-    batch : Batch
+    rows : Rows
         With its parses.
     rule : callable
         (view, rows, reasons, edits): adds edits, and sets the reason (object, (n,)) of rows without one.
     """
-    if batch.parses is None:
-        raise ValueError("a rule on clauses needs the parses of its batch")
-    reasons = np.full(len(batch), Reason.NO_TOKEN, object)
+    if rows.parses is None:
+        raise ValueError("a rule on clauses needs the parses of its rows")
+    reasons = np.full(len(rows), Reason.NO_TOKEN, object)
     edits = EditList()
-    filled = np.diff(batch.parses.offsets) > 0
+    filled = np.diff(rows.parses.offsets) > 0
     if filled.any():
-        view = ClauseView.of(batch.parses)
+        view = ClauseView.of(rows.parses)
         reasons[filled] = Reason.RULE_DOES_NOT_APPLY
-        rows = np.flatnonzero(filled & (view.languages == Language.ENGLISH))
-        if len(rows):
-            rule(view, rows, reasons, edits)
+        english = np.flatnonzero(filled & (view.languages == Language.ENGLISH))
+        if len(english):
+            rule(view, english, reasons, edits)
     return Outcome(edits.edits(), reasons)
+
+
+def by_rule(rule: Rule) -> Prepared:
+    """An augmentation that is one rule on clauses; see `outcome_of`."""
+    return lambda rows: outcome_of(rows, rule)
 
 
 def refuse(reasons: np.ndarray, rows: np.ndarray, *checks: tuple[np.ndarray, str]) -> np.ndarray:
@@ -72,7 +78,7 @@ def put(edits: EditList, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray,
 
 @dataclass(frozen=True)
 class Arguments:
-    """Verbs of a batch with N tokens, and what belongs to them, in either label scheme."""
+    """Verbs of some rows with N tokens, and what belongs to them, in either label scheme."""
 
     view: ClauseView
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared.word_case import loses_capital
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.parses import Coded
 from augment_cli.syntax.sites import PunctuationSites
+from augment_cli.text.letter_case import capitalised_where, uncapitalised_where
 from augment_cli.text.surface import slices
 
 _DIVIDERS = frozenset({",", ";", ":", "-", "–", "—", "--", ".", "…", "..."})
@@ -24,7 +23,7 @@ _STRAIGHT = frozenset({'"', "''", "``"})
 
 @dataclass(frozen=True)
 class Constituents:
-    """Spans of tokens in a batch of n rows with N tokens; a span is first and last token, both included.
+    """Spans of tokens in n rows with N tokens; a span is first and last token, both included.
 
     Attributes
     ----------
@@ -169,11 +168,11 @@ class Constituents:
         strings = slices(self.view.parses.texts, base + starts, base + ends)
         lowered = np.flatnonzero(inwards)
         lowered = lowered[self._loses_capital(left[lowered])]
-        strings = _with_first(strings, lowered, pc.utf8_lower)
+        strings = uncapitalised_where(strings, _mask(lowered, len(strings)))
         begins = self.view.parses.forms_at(self.bounds[0][rows])
         raised = np.flatnonzero(to_front & ~begins.where(lambda form: form[:1].islower()))
         plain = self.view.parses.forms_at(left[raised]).where(str.islower)  # not iPhone
-        return _with_first(strings, raised[plain], pc.utf8_upper)
+        return capitalised_where(strings, _mask(raised[plain], len(strings)))
 
     def _has_capital(self, tokens: np.ndarray) -> np.ndarray:
         return self.view.parses.forms_at(tokens).where(lambda form: form[:1].isupper())
@@ -196,15 +195,8 @@ class Constituents:
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
-def _with_first(
-    strings: pa.StringArray, index: np.ndarray, change: Callable[[pa.Array], pa.Array]
-) -> pa.StringArray:
-    """Strings with their first character changed at `index`."""
-    if not len(index):
-        return strings
-    chosen = strings.take(pa.array(index))
-    first = change(pc.utf8_slice_codeunits(chosen, 0, 1))
-    changed = pc.binary_join_element_wise(first, pc.utf8_slice_codeunits(chosen, 1), "")
-    mask = np.zeros(len(strings), bool)
+def _mask(index: np.ndarray, count: int) -> np.ndarray:
+    """bool (count,): True at `index`."""
+    mask = np.zeros(count, bool)
     mask[index] = True
-    return pc.replace_with_mask(strings, pa.array(mask), changed)
+    return mask

@@ -22,7 +22,8 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm, is_penn
 from augment_cli.syntax.tree import Role, words
-from augment_cli.text.edit_list import CAPITALISED, EditList, case_of, in_case
+from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import CAPITALISED, case_of, in_case
 
 TEMPLATES = (
     "It isn't that",

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw
+from augment_cli.contract.augmentation import Prepared
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView, Language
 from augment_cli.text.edit_list import EditList
@@ -18,34 +19,39 @@ Rules = Callable[[ClauseView, np.ndarray, Draw, EditList], Answer]
 COLUMNS = (pa.field("rule", pa.string()),)
 
 
-def outcome_of_rules(batch: Batch, key: int, rules: Mapping[Language, Rules]) -> Outcome:
+def by_rules(key: int, rules: Mapping[Language, Rules]) -> Prepared:
+    """An augmentation that is one rule or set of rules for each language; see `outcome_of_rules`."""
+    return lambda rows: outcome_of_rules(rows, key, rules)
+
+
+def outcome_of_rules(rows: Rows, key: int, rules: Mapping[Language, Rules]) -> Outcome:
     """Let the rules of each language loose on its rows that have a root.
 
     Parameters
     ----------
-    batch : Batch
+    rows : Rows
         With its parses.
     key : int
         Of the draws, one for each row and counter.
     rules : mapping
         From a language to (view, rows, draw, edits), which adds edits and answers with rules and reasons.
     """
-    if batch.parses is None:
-        raise ValueError("a rule on parses needs the parses of its batch")
-    count = len(batch)
+    if rows.parses is None:
+        raise ValueError("a rule on parses needs the parses of its rows")
+    count = len(rows)
     names, reasons = np.full(count, None, object), np.full(count, Reason.NO_TOKEN, object)
     edits = EditList()
-    if len(batch.parses.starts):
-        view = ClauseView.of(batch.parses)
+    if len(rows.parses.starts):
+        view = ClauseView.of(rows.parses)
         has_root = view.roots >= 0
-        reasons[(np.diff(batch.parses.offsets) > 0) & ~has_root] = Reason.NO_FINITE_VERB
+        reasons[(np.diff(rows.parses.offsets) > 0) & ~has_root] = Reason.NO_FINITE_VERB
 
         def draw(counter: int) -> np.ndarray:
-            return uniform(key, batch.row_ids, np.full(count, counter))
+            return uniform(key, rows.row_ids, np.full(count, counter))
 
         for language, apply in rules.items():
-            rows = np.flatnonzero(has_root & (view.languages == language))
-            if len(rows):
-                answer = apply(view, rows, draw, edits)
-                names[rows], reasons[rows] = answer.rules[rows], answer.reasons[rows]
+            chosen = np.flatnonzero(has_root & (view.languages == language))
+            if len(chosen):
+                answer = apply(view, chosen, draw, edits)
+                names[chosen], reasons[chosen] = answer.rules[chosen], answer.reasons[chosen]
     return Outcome(edits.edits(), reasons, {"rule": pa.array(names, pa.string())})

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from augment_cli.syntax.inflection import base_form, inflected
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.text.edit_list import case_of, in_case
+from augment_cli.text.letter_case import case_of, in_case
 
 PAST, PRESENT, FUTURE = range(3)
 TENSES = ("past", "present", "future")

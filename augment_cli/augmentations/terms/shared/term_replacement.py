@@ -14,14 +14,15 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.parameters import check_parameters, parameter, read_word_list
+from augment_cli.contract.parameters import parameter, read_word_list
 from augment_cli.contract.reasons import Reason
-from augment_cli.contract.rows import Batch, Outcome, TokenRows
+from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.store.files import sha256_of_json
+from augment_cli.text.letter_case import case_pattern
 from augment_cli.text.spans import Edits, offsets_from_lengths, ranges, string_array, string_buffers
-from augment_cli.text.surface import case_pattern, equals_original, slices, spaced
+from augment_cli.text.surface import equals_original, slices, spaced
 from augment_cli.tfidf.term_table import TermTable
 
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
@@ -46,7 +47,6 @@ class TermReplacementParameters:
 
 def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict[str, Any]:
     """The JSON values the result depends on: the radius in ranks, the protected terms by digest."""
-    check_parameters(parameters)
     words = read_word_list(parameters.keep, "--keep") if parameters.keep else ()
     return {
         "beta": parameters.beta,
@@ -135,12 +135,11 @@ def replacement_probabilities(
 
 
 class TermReplacement:
-    """UNA or UDA with its parameters and term table: a pure function of the batch."""
+    """UNA or UDA with its parameters and term table: a pure function of the rows."""
 
     def __init__(
         self, name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
     ) -> None:
-        check_parameters(parameters)
         self._parameters = parameters
         self._terms = _terms(resources)
         self._radius = radius_in_ranks(parameters.radius, self._terms)
@@ -154,20 +153,20 @@ class TermReplacement:
             ids = self._terms.ids_of(pa.array(words, pa.string()))
             self._kept[ids[ids >= 0]] = True
 
-    def __call__(self, batch: Batch) -> Outcome:
-        tokens = batch.tokens
+    def __call__(self, rows: Rows) -> Outcome:
+        tokens = rows.tokens
         if tokens is None:
-            raise ValueError("term replacement needs the TF-IDF rows of its batch")
+            raise ValueError("term replacement needs the TF-IDF tokens of its rows")
         lengths = np.diff(tokens.offsets)
-        rows = tokens.rows
-        counters = np.arange(len(rows)) - np.repeat(tokens.offsets[:-1], lengths)
+        owners = tokens.rows
+        counters = np.arange(len(owners)) - np.repeat(tokens.offsets[:-1], lengths)
         eligible = ~self._kept[tokens.term_ids]
 
         if self._parameters.positions == "random":
             probabilities = np.where(eligible, self._parameters.beta, 0.0)
         else:
             probabilities = replacement_probabilities(tokens, eligible, self._parameters.beta, self._opposite)
-        row_ids = batch.row_ids[rows]
+        row_ids = rows.row_ids[owners]
         drawn = np.flatnonzero(uniform(self._position_key, row_ids, counters) < probabilities)
 
         draw = self._terms.draw_any if self._parameters.terms == "random" else self._draw_in_window
@@ -175,14 +174,14 @@ class TermReplacement:
         new_ids = draw(tokens.term_ids[drawn], uniforms=uniforms, include_self=self._parameters.include_self)
         found = new_ids >= 0
 
-        reasons = self._reasons(len(batch), lengths, rows, eligible, drawn, found)
+        reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, found)
         chosen, new_ids = drawn[found], new_ids[found]
         if self._parameters.surface == "reference":
-            edits, replaced = self._reference_edits(batch, tokens, chosen, new_ids)
+            edits, replaced = self._reference_edits(rows, tokens, chosen, new_ids)
         else:
-            edits, replaced = self._natural_edits(batch, tokens, chosen, new_ids)
+            edits, replaced = self._natural_edits(rows, tokens, chosen, new_ids)
         columns = {
-            "replaced": pa.array(np.bincount(rows[replaced], minlength=len(batch)).astype(np.int32)),
+            "replaced": pa.array(np.bincount(owners[replaced], minlength=len(rows)).astype(np.int32)),
             "tokens": pa.array(lengths.astype(np.int32)),
         }
         return Outcome(edits, reasons, columns)
@@ -210,7 +209,7 @@ class TermReplacement:
         return reasons
 
     def _natural_edits(
-        self, batch: Batch, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
     ) -> tuple[Edits, np.ndarray]:
         """One edit for each replaced token, in the case pattern of what it replaces.
 
@@ -218,24 +217,24 @@ class TermReplacement:
         its neighbour, a space goes with the replacement.
         """
         count = len(self._terms)
-        rows = tokens.rows[chosen]
-        base = batch.code_points.offsets[rows]
+        owners = tokens.rows[chosen]
+        base = rows.code_points.offsets[owners]
         starts, ends = base + tokens.starts[chosen], base + tokens.ends[chosen]
-        forms = new_ids + count * case_pattern(batch.code_points, starts, ends)
+        forms = new_ids + count * case_pattern(rows.code_points, starts, ends)
         replacements = self._terms.surface_forms.take(pa.array(forms))
 
-        same = equals_original(batch.code_points, starts, ends, replacements)
+        same = equals_original(rows.code_points, starts, ends, replacements)
         if same.any():  # the same word in the same case: no edit
             differs = np.flatnonzero(~same)
-            chosen, rows, starts, ends = chosen[differs], rows[differs], starts[differs], ends[differs]
+            chosen, owners, starts, ends = chosen[differs], owners[differs], starts[differs], ends[differs]
             base = base[differs]
             replacements = replacements.take(pa.array(differs))
-        replacements = spaced(batch.code_points, rows, starts, ends, replacements)
-        edits = Edits(rows, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements)
+        replacements = spaced(rows.code_points, owners, starts, ends, replacements)
+        edits = Edits(owners, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements)
         return edits, chosen
 
     def _reference_edits(
-        self, batch: Batch, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
     ) -> tuple[Edits, np.ndarray]:
         """One edit over the whole sentence: lower-cased tokens joined by single spaces."""
         offsets, data = string_buffers(self._terms.terms)
@@ -248,17 +247,17 @@ class TermReplacement:
         words, out_of_table = changed_ids[index], changed_ids[index] < 0
         if out_of_table.any():
             # A min-df table lacks these terms: their lower-cased source stands for them.
-            rows = np.repeat(changed_rows, counts)[out_of_table]
-            base = batch.code_points.offsets[rows]
+            owners = np.repeat(changed_rows, counts)[out_of_table]
+            base = rows.code_points.offsets[owners]
             unknown = index[out_of_table]
-            source = slices(batch.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
+            source = slices(rows.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
             extra_offsets, extra = string_buffers(pa.compute.utf8_lower(source))
             words = words.copy()
             words[out_of_table] = len(offsets) - 1 + np.arange(len(source))
             offsets = np.concatenate([offsets, offsets[-1] + extra_offsets[1:]])
             data = np.concatenate([data, extra])
         texts = _join_words(offsets, data, words, counts)
-        ends = np.diff(batch.code_points.offsets)[changed_rows].astype(np.int32)
+        ends = np.diff(rows.code_points.offsets)[changed_rows].astype(np.int32)
         edits = Edits(changed_rows, np.zeros(len(changed_rows), np.int32), ends, texts)
         return edits, differs
 

@@ -1,15 +1,13 @@
 """Replacing words by others from WordNet: relations between readings and forms, draws, edits.
 
 Everything is prepared once as tables over WordNet's inflected forms: which forms may take the place of a
-reading (`readings.py`) in the same inflection. A batch is then some lookups and one draw for each word.
+reading (`readings.py`) in the same inflection. Some rows are then some lookups and one draw for each word.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +16,11 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.readings import readings
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import Resources
-from augment_cli.contract.parameters import PARTS_OF_SPEECH, parameter
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.augmentation import with_digests
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.word_lists import word_list_digest, word_set, word_table
+from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import PART_LETTERS, Groups, WordNet, load_wordnet, wordnet_digest
 from augment_cli.text.spans import offsets_from_lengths
 
@@ -150,17 +147,13 @@ def draw_first(relation: Relation) -> Relation:
     return Relation(offsets_from_lengths(counts), relation.targets[first], relation.weights[first])
 
 
-def resources_of_words() -> dict[str, str]:
+def digests() -> dict[str, str]:
     """Digests of the tables and lists behind a lexical replacement."""
-    lists = (
-        *("function_words", "avoided_words", "avoided_pairs", "fixed_phrases", "mass_nouns", "vague_nouns"),
-    )
-    return {"wordnet": wordnet_digest(), **{name: word_list_digest(name) for name in lists}}
+    lists = ("function_words", "avoided_words", "avoided_pairs", "fixed_phrases", "mass_nouns", "vague_nouns")
+    return {"wordnet": wordnet_digest()} | word_list_digests(*lists)
 
 
-def resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
-    """Parameters and the digests of the tables."""
-    return dataclasses.asdict(parameters) | resources_of_words()
+resolve = with_digests(digests)
 
 
 @dataclass(frozen=True)
@@ -175,29 +168,20 @@ class Replacer:
         lengths = np.diff(self.relation.offsets)
         return (found >= 0) & (lengths[np.maximum(found, 0)] > 0)
 
-    def strings(self, batch: Batch, words: Words, found: np.ndarray, index: np.ndarray) -> pa.StringArray:
+    def strings(self, rows: Rows, words: Words, found: np.ndarray, index: np.ndarray) -> pa.StringArray:
         """Replacements of the words `index` (m,), in their case."""
-        draws = uniform(self.key, batch.row_ids[words.rows[index]], words.positions[index])
+        draws = uniform(self.key, rows.row_ids[words.rows[index]], words.positions[index])
         targets = self.relation.draw(found[index], draws)
         plain = load_wordnet().forms.take(pa.array(targets))
         return word_edits.in_case_of(words, index, plain)
 
     def outcome(
-        self, batch: Batch, words: Words, found: np.ndarray, index: np.ndarray, reasons: np.ndarray
+        self, rows: Rows, words: Words, found: np.ndarray, index: np.ndarray, reasons: np.ndarray
     ) -> Outcome:
         """Edits that replace the words `index`, with the number replaced."""
-        edits = word_edits.replace_words(words, index, self.strings(batch, words, found, index))
-        replaced = np.bincount(words.rows[index], minlength=len(batch))
+        edits = word_edits.replace_words(words, index, self.strings(rows, words, found, index))
+        replaced = np.bincount(words.rows[index], minlength=len(rows))
         return Outcome(edits, reasons, word_edits.count_columns(replaced=replaced, words=words.counts))
 
 
 COLUMNS = word_edits.count_fields("replaced", "words")
-
-
-def parts_of_speech_parameter() -> str:
-    """The parameter `parts_of_speech`, of which `AugmentationRun` makes the `auto` explicit."""
-    return parameter(
-        "auto",
-        "where parts of speech come from: the parse; the words alone; auto: the parse if the store has one",
-        choices=PARTS_OF_SPEECH,
-    )

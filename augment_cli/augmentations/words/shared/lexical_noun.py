@@ -14,8 +14,8 @@ from augment_cli.augmentations.words.shared import lexical, word_edits
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import check_parameters
-from augment_cli.contract.rows import Batch, Outcome
+from augment_cli.contract.parameters import parts_of_speech_parameter
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 
 # A word stands for a synset only if the synset is one of its usual senses, and one met in tagged texts:
@@ -29,7 +29,7 @@ class NounParameters:
     """Parameters that both have."""
 
     rate: float = word_edits.rate_parameter(0.0, "share of the words to replace; 0 for one noun")
-    parts_of_speech: str = lexical.parts_of_speech_parameter()
+    parts_of_speech: str = parts_of_speech_parameter()
 
 
 def first_senses() -> tuple[np.ndarray, np.ndarray]:
@@ -58,19 +58,18 @@ def noun_augmentation(
     relation: Callable[[Any], lexical.Relation],
     examples: tuple[str, ...],
 ) -> Augmentation:
-    """The card of one that replaces ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
+    """The descriptor of one that replaces ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
 
     def prepare(parameters: Any, resources: Resources) -> Prepared:
-        check_parameters(parameters)
         replacer = lexical.Replacer(relation(parameters), resources.key(f"{name}/replacement"))
         key = resources.key(f"{name}/word")
 
-        def run(batch: Batch) -> Outcome:
-            words = Words.of(batch.code_points)
-            found = reading_of_each_word(words, frozenset({NOUN}), batch.parses)
+        def run(rows: Rows) -> Outcome:
+            words = Words.of(rows.code_points)
+            found = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
             eligible = replacer.eligible(found)
-            index = word_edits.choose(words, batch.row_ids, eligible, key, parameters.rate or 1e-6)
-            return replacer.outcome(batch, words, found, index, word_edits.reasons_for(words, eligible))
+            index = word_edits.choose(words, rows.row_ids, eligible, key, parameters.rate or 1e-6)
+            return replacer.outcome(rows, words, found, index, word_edits.reasons_for(words, eligible))
 
         return run
 
@@ -80,6 +79,7 @@ def noun_augmentation(
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),
+        reads_parse_if_there=True,
         parameters=parameters,
         prepare=prepare,
         columns=lexical.COLUMNS,

@@ -14,7 +14,7 @@ from augment_cli.augmentations.words.shared.words import Words
 
 @dataclass(frozen=True)
 class Matches:
-    """Phrases found in a batch, in order, none overlapping another.
+    """Phrases found in some texts, in order, none overlapping another.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PhraseTable:
         return np.where((tokens >= 0) & (self._keys[places] == keys), self._targets[places], -1)
 
     def find(self, words: Words) -> Matches:
-        """All phrases of a batch: the leftmost, and of those the longest."""
+        """All phrases of some texts: the leftmost, and of those the longest."""
         tokens = words.index_in(self._words)
         first = np.flatnonzero(tokens >= 0)
         states = self._step(np.zeros(len(first), np.int64), tokens[first])

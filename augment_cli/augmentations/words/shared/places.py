@@ -13,7 +13,6 @@ from augment_cli.resources import shipped
 from augment_cli.resources.word_lists import word_set
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import read_parquet
-from augment_cli.text.surface import UPPER, character_classes
 
 
 @lru_cache(maxsize=3)
@@ -22,9 +21,13 @@ def place_table(name: str) -> pa.Table:
     return read_parquet(shipped(f"places/{name}.parquet"))
 
 
+def place_digests(*names: str) -> dict[str, str]:
+    """SHA-256 of some tables by name, for the fingerprint of what is made with them."""
+    return {name: _digest(name) for name in names}
+
+
 @lru_cache(maxsize=3)
-def place_digest(name: str) -> str:
-    """SHA-256 of a table, for the fingerprint of what is made with it."""
+def _digest(name: str) -> str:
     return sha256_of_file(shipped(f"places/{name}.parquet"))
 
 
@@ -37,7 +40,7 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
     matches = table.find(words)
     if not len(matches):
         return matches
-    capital = character_classes()[words.texts.values[words.starts]] & UPPER > 0
+    capital = words.has_capital
     before, behind = np.maximum(matches.first - 1, 0), np.minimum(matches.last + 1, len(words) - 1)
     opens = (words.positions[before] == 0) & words.among(word_set("function_words"))[before]
     in_name = words.follows_space[matches.first] & capital[before] & ~opens

@@ -19,8 +19,8 @@ from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, NOUN, VERB, load_wordnet
 from augment_cli.syntax.parses import ParseRows
+from augment_cli.text.letter_case import LOWER, character_classes
 from augment_cli.text.spans import ranges
-from augment_cli.text.surface import LOWER, UPPER, character_classes
 
 ALL_PARTS = frozenset({NOUN, VERB, ADJECTIVE, ADVERB})
 
@@ -257,7 +257,7 @@ def _is_name(words: Words, found: np.ndarray, is_told: np.ndarray) -> np.ndarray
     """bool (N,): words with a capital that may be names."""
     wordnet = load_wordnet()
     classes, values = character_classes(), words.texts.values
-    capital = classes[values[words.starts]] & UPPER > 0
+    capital = words.has_capital
     protected = capital & (words.positions > 0)
     begins = np.flatnonzero(capital & (words.positions == 0) & (found >= 0))
     if len(begins):

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.words.shared.word_edits import capitalised
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.text.letter_case import capitalised
 
 # Written with a capital wherever they stand.
 _PINNED = pa.array(

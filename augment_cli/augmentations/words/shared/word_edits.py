@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared.articles import article_changes
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.draws import uniform
+from augment_cli.text.letter_case import capitalised_where, case_pattern, in_patterns
 from augment_cli.text.spans import Edits
-from augment_cli.text.surface import UPPER, case_pattern, character_classes
 
 AMOUNTS = ("ceil", "floor", "coin")
 AMOUNT_HELP = (
@@ -117,7 +116,7 @@ def reasons_without(words: Words, index: np.ndarray) -> np.ndarray:
 
 
 def count_fields(*names: str) -> tuple[pa.Field, ...]:
-    """Columns of numbers a row, for an augmentation's card."""
+    """Columns of numbers a row, for an augmentation's descriptor."""
     return tuple(pa.field(name, pa.int32(), nullable=False) for name in names)
 
 
@@ -166,29 +165,12 @@ def nothing() -> pa.StringArray:
 
 def in_case_of(words: Words, index: np.ndarray, replacements: pa.Array) -> pa.StringArray:
     """Replacements (m,) in the case pattern of the words they stand for: as it is, Capitalised, CAPITALS."""
-    patterns = case_pattern(words.texts, words.starts[index], words.ends[index])
-    if not patterns.any():
-        return replacements
-    result = replacements
-    for pattern, change in ((1, capitalised), (2, pc.utf8_upper)):
-        chosen = patterns == pattern
-        if chosen.any():
-            changed = change(replacements.filter(pa.array(chosen)))
-            result = pc.replace_with_mask(result, pa.array(chosen), changed)
-    return result
+    return in_patterns(replacements, case_pattern(words.texts, words.starts[index], words.ends[index]))
 
 
 def in_case_of_first(words: Words, index: np.ndarray, strings: pa.Array) -> pa.StringArray:
     """Strings (m,), with a capital where the word they begin in the place of has one."""
-    classes = character_classes()
-    mask = pa.array(classes[words.texts.values[words.starts[index]]] & UPPER > 0)
-    return pc.replace_with_mask(strings, mask, capitalised(strings.filter(mask)))
-
-
-def capitalised(strings: pa.Array) -> pa.Array:
-    """The first letter in upper case, the others as they are."""
-    first = pc.utf8_upper(pc.utf8_slice_codeunits(strings, 0, 1))
-    return pc.binary_join_element_wise(first, pc.utf8_slice_codeunits(strings, 1), "")
+    return capitalised_where(strings, words.has_capital[index])
 
 
 def replace_words(words: Words, index: np.ndarray, replacements: pa.Array) -> Edits:

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared.articles import ARTICLES, article_changes
-from augment_cli.augmentations.words.shared.word_edits import capitalised, edits_of, nothing
+from augment_cli.augmentations.words.shared.word_edits import edits_of, nothing
 from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.text.letter_case import LOWER, capitalised_where, character_classes
 from augment_cli.text.spans import Edits, string_array
-from augment_cli.text.surface import LOWER, UPPER, character_classes
 
 _OPENING, _CLOSING = "([{\"“‘«'", ")]}\"”’»'"
 _BRACKETS = '()[]{}"“”«»'
@@ -63,8 +63,7 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     # An article that now begins the text takes its capital in the same edit.
     opening = np.isin(articles, capital_at)
     if opening.any():
-        mask = pa.array(opening)
-        forms = pc.replace_with_mask(forms, mask, capitalised(forms.filter(mask)))
+        forms = capitalised_where(forms, opening)
         free = ~np.isin(capital_at, articles)
         capital_at, inside = capital_at[free], inside.filter(pa.array(free))
     owners = np.concatenate([rows[first], rows[capital_at], rows[articles]])
@@ -186,11 +185,9 @@ def _with_empty_pairs(
 
 def _new_capitals(words: Words, first: np.ndarray, following: np.ndarray, has_next: np.ndarray) -> np.ndarray:
     """Words that now begin their text, where it began with a capital and they do not."""
-    classes, values = character_classes(), words.texts.values
-    opens = (words.positions[first] == 0) & has_next
-    opens &= classes[values[words.starts[first]]] & UPPER > 0
+    opens = (words.positions[first] == 0) & has_next & words.has_capital[first]
     candidates = following[opens]
-    return candidates[classes[values[words.starts[candidates]]] & LOWER > 0]
+    return candidates[character_classes()[words.texts.values[words.starts[candidates]]] & LOWER > 0]
 
 
 def _articles_before_gaps(

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.resources.word_lists import word_set
+from augment_cli.text.letter_case import UPPER, character_classes
 from augment_cli.text.spans import CodePoints
 from augment_cli.text.surface import slices
 
@@ -54,7 +55,7 @@ def _flags() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a batch of n texts, flattened over all N of them.
+    """The words of n texts, flattened over all N of them.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Words:
     offsets : ndarray of int64, shape (n+1,)
         Words of row i are offsets[i]:offsets[i+1].
     starts, ends : ndarray of int64, shape (N,)
-        Half-open spans in the flattened code points of the batch.
+        Half-open spans in the flattened code points of the texts.
     """
 
     texts: CodePoints
@@ -75,7 +76,7 @@ class Words:
 
     @classmethod
     def of(cls, texts: CodePoints) -> Words:
-        """Find the words of a batch."""
+        """Find the words of some texts."""
         bounds = texts.offsets
         flags = _flags()[texts.values]
         hyphens = np.flatnonzero(flags & _HYPHEN)
@@ -158,6 +159,11 @@ class Words:
         return slices(self.texts, self.starts, self.ends)
 
     @cached_property
+    def has_capital(self) -> np.ndarray:
+        """bool (N,): whether each word begins with a capital letter."""
+        return character_classes()[self.texts.values[self.starts]] & UPPER > 0
+
+    @cached_property
     def follows_space(self) -> np.ndarray:
         """bool (N,): whether only white space stands between a word and the one before it in its row."""
         result = np.zeros(len(self), bool)
@@ -193,7 +199,7 @@ class Words:
     def numbers(self, table: Mapping[str, int]) -> np.ndarray:
         """int64 (N,): what a table has for each word, lower-cased; −1 where it has nothing.
 
-        For large tables: Arrow's `index_in` would hash all of one for each batch.
+        For large tables: Arrow's `index_in` would hash all of one for each rows.
         """
         codes, distinct = self.lower
         found = [table.get(word, -1) for word in distinct.to_pylist()]

@@ -259,7 +259,7 @@ def test_another_beta_is_not_mixed_in(sample_store: Store) -> None:
     ("parameters", "message"),
     [
         ({"beta": 1.5}, "at most 1"),
-        ({"beta": "half"}, "is no float"),
+        ({"beta": "half"}, "is not a valid number"),
         ({"bета": 0.5}, "no parameter"),
         ({"surface": "raw"}, "natural, reference"),
         ({"keep": "/nowhere/words.txt"}, "cannot be read"),

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli.augmentations.words.antonym import antonyms
+from augment_cli.augmentations.words.shared.relations import antonyms
 from augment_cli.augmentations.words.hypernym import hypernyms
 from augment_cli.augmentations.words.hyponym import hyponyms
 from augment_cli.augmentations.words.shared import lexical
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word, readings
-from augment_cli.augmentations.words.synonym import LEAST_COUNT, LEAST_WEIGHT, synonyms
+from augment_cli.augmentations.words.shared.relations import LEAST_COUNT, LEAST_WEIGHT, synonyms
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, VERB, load_wordnet

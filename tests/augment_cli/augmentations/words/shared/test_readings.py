@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word, readings, token_of_each_word
-from augment_cli.augmentations.words.synonym import synonyms
+from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.engine.engine import Engine
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, VERB, load_wordnet

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from augment_cli.augmentations.words.crop import crops
-from augment_cli.augmentations.words.random_swap import SwapParameters, permutations
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.articles import begins_with_vowel_sound
+from augment_cli.augmentations.words.shared.deletion import crops, deletions
+from augment_cli.augmentations.words.shared.swapping import permutations
 from augment_cli.augmentations.words.shared.word_removal import remove_words
-from augment_cli.augmentations.words.word_deletion import DeletionParameters, deletions
 from augment_cli.augmentations.words.word_repetition import repeat_counts
 from augment_cli.draws import bits, stream_key, uniform
 from augment_cli.text.spans import apply_edits
@@ -131,7 +130,7 @@ def test_removal_leaves_clean_text(text: str, gone: set[int], expected: str) -> 
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.6, 1.0])
 def test_deletion_leaves_a_word_and_takes_the_right_number(rate: float) -> None:
     words = words_of(TEXTS)
-    removed = deletions(words, np.arange(len(TEXTS)), KEY, DeletionParameters(rate, "ceil", 0))
+    removed = deletions(words, np.arange(len(TEXTS)), KEY, rate, "ceil", 0)
     gone = np.bincount(words.rows[removed], minlength=len(TEXTS))
     expected = np.minimum(
         word_edits.counts_of(words.counts, rate, "ceil", 0), np.maximum(words.counts - 1, 0)
@@ -167,7 +166,7 @@ def test_crop_starts_anywhere_with_equal_probability() -> None:
 def test_swaps_are_those_of_the_slow_reference(distance: str, rate: float) -> None:
     words = words_of(TEXTS)
     row_ids = np.arange(len(TEXTS)) * 3
-    source = permutations(words, row_ids, KEY, SwapParameters(rate, distance, 30))
+    source = permutations(words, row_ids, KEY, rate, distance, 30)
     for row, count in enumerate(words.counts.tolist()):
         order = list(range(count))
         swaps = max(1, int(rate * count + 1e-9)) if distance == "any" else int(np.ceil(rate * count - 1e-9))

@@ -1,0 +1,117 @@
+"""Letter case: how a word is written, and another one in the same way; one by one, and for arrays.
+
+Three patterns are told apart: as it is (mostly small letters), a capital in front, all capitals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.text.spans import CodePoints, ranges
+
+AS_IT_IS, CAPITALISED, CAPITALS = range(3)
+# Flags of `character_classes`.
+UPPER, LOWER, ALPHANUMERIC = 1, 2, 4
+
+
+# --- one word
+
+
+def case_of(word: str) -> int:
+    """AS_IT_IS, CAPITALISED or CAPITALS (of two letters at least)."""
+    if word.isupper() and sum(map(str.isalpha, word)) > 1:
+        return CAPITALS
+    return CAPITALISED if word[:1].isupper() else AS_IT_IS
+
+
+def in_case(text: str, case: int) -> str:
+    """A text in the case of what it replaces: AS_IT_IS, CAPITALISED or CAPITALS."""
+    if case == CAPITALS:
+        return text.upper()
+    return text[:1].upper() + text[1:] if case == CAPITALISED else text
+
+
+# --- arrays
+
+
+@lru_cache(maxsize=1)
+def character_classes() -> np.ndarray:
+    """uint8 (0x110000,): UPPER, LOWER and ALPHANUMERIC of every code point (a pure table)."""
+    characters = [chr(code) for code in range(0x110000)]
+    classes = np.zeros(len(characters), np.uint8)
+    for flag, test in ((UPPER, str.isupper), (LOWER, str.islower), (ALPHANUMERIC, str.isalnum)):
+        classes |= np.fromiter(map(test, characters), bool, len(characters)) * np.uint8(flag)
+    return classes
+
+
+def case_pattern(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The case of spans of the flattened texts.
+
+    Parameters
+    ----------
+    texts : CodePoints
+    starts, ends : ndarray of int64, shape (m,)
+        In the flattened code points, half-open, none empty.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        AS_IT_IS, CAPITALISED or CAPITALS (of two capitals at least).
+    """
+    classes = character_classes()
+    first = classes[texts.values[starts]]
+    patterns = (first & UPPER).astype(np.int64)
+    # Only a token of two or more characters that does not begin with a small letter can be in capitals.
+    maybe = np.flatnonzero((first & LOWER == 0) & (ends - starts >= 2))
+    if len(maybe):
+        lengths = (ends - starts)[maybe]
+        inside = classes[texts.values[ranges(starts[maybe], lengths)]]
+        begins = np.cumsum(lengths) - lengths
+        uppers = np.add.reduceat((inside & UPPER).astype(np.int64), begins)
+        any_lower = np.bitwise_or.reduceat(inside & LOWER, begins) > 0
+        patterns[maybe[(uppers >= 2) & ~any_lower]] = CAPITALS
+    return patterns
+
+
+def capitalised(strings: pa.Array) -> pa.Array:
+    """Strings with their first letter in upper case, the others as they are."""
+    return _with_first(strings, pc.utf8_upper)
+
+
+def capitalised_where(strings: pa.Array, mask: np.ndarray) -> pa.Array:
+    """Strings (m,), those of a bool mask (m,) with their first letter in upper case."""
+    return _with_first_where(strings, mask, pc.utf8_upper)
+
+
+def uncapitalised_where(strings: pa.Array, mask: np.ndarray) -> pa.Array:
+    """Strings (m,), those of a bool mask (m,) with their first letter in lower case."""
+    return _with_first_where(strings, mask, pc.utf8_lower)
+
+
+def _with_first(strings: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    first = change(pc.utf8_slice_codeunits(strings, 0, 1))
+    return pc.binary_join_element_wise(first, pc.utf8_slice_codeunits(strings, 1), "")
+
+
+def _with_first_where(
+    strings: pa.Array, mask: np.ndarray, change: Callable[[pa.Array], pa.Array]
+) -> pa.Array:
+    if not mask.any():
+        return strings
+    chosen = pa.array(mask)
+    return pc.replace_with_mask(strings, chosen, _with_first(strings.filter(chosen), change))
+
+
+def in_patterns(strings: pa.Array, patterns: np.ndarray) -> pa.Array:
+    """Strings (m,), each in its pattern of `case_pattern` (m,)."""
+    result = capitalised_where(strings, patterns == CAPITALISED)
+    chosen = patterns == CAPITALS
+    if chosen.any():
+        upper = pc.utf8_upper(strings.filter(pa.array(chosen)))
+        result = pc.replace_with_mask(result, pa.array(chosen), upper)
+    return result
