@@ -82,6 +82,11 @@ _SHARED: dict[str, dict[str, Any]] = {
 }
 
 
+def _shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    for name in names:
+        parser.add_argument(name, **_SHARED[name])
+
+
 def _tasks_option(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--tasks",
@@ -121,7 +126,7 @@ def _score_parser() -> argparse.ArgumentParser:
         metavar="MODEL",
         help="folder, hub name or LABEL=folder; one label: seeds of a model",
     )
-    add("--data", **_SHARED["--data"])
+    _shared(parser, "--data")
     _tasks_option(parser, "sts")
     add("--pooling", help="instead of the stored one: cls, mean, max, first-last, first-last-1, static, …")
     add(
@@ -146,8 +151,7 @@ def _score_parser() -> argparse.ArgumentParser:
         help="processes for cross-validation (default: all cores)",
     )
     add("--device", default="cpu", help="where the encoder runs (default cpu)")
-    add("--registry", **_SHARED["--registry"])
-    add("--any-data", **_SHARED["--any-data"])
+    _shared(parser, "--registry", "--any-data")
     add(
         "--skip-missing", action="store_true", help="leave out tasks whose data file is not there, and say so"
     )
@@ -211,7 +215,7 @@ def _table(arguments: Sequence[str]) -> None:
     parser = _parser("table", "One table over all results below a folder, the papers' rows beside ours.")
     parser.add_argument("folder", type=Path, nargs="*", default=[Path("results")])
     parser.add_argument("--format", choices=("screen", "markdown", "csv", "json"), default="screen")
-    parser.add_argument("--registry", **_SHARED["--registry"])
+    _shared(parser, "--registry")
     parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
     options = parser.parse_args(arguments)
     results = [result for folder in options.folder for result in find_results(folder)]
@@ -256,13 +260,12 @@ def _leaks(arguments: Sequence[str]) -> None:
 
     parser = _parser("leaks", "Which evaluation sentences occur in the training data?")
     parser.add_argument("source", type=Path, help="a store folder, or a text file with one sentence a line")
-    parser.add_argument("--data", **_SHARED["--data"])
+    _shared(parser, "--data")
     _tasks_option(parser, "all")
     parser.add_argument(
         "--stages", default="corpus", help="stages of the store, joined by commas (default corpus)"
     )
-    parser.add_argument("--any-data", **_SHARED["--any-data"])
-    parser.add_argument("--registry", **_SHARED["--registry"])
+    _shared(parser, "--any-data", "--registry")
     _json_option(parser, "the leaks")
     options = parser.parse_args(arguments)
     _, data_tables = _read_data(options, skip_missing=True)
@@ -282,7 +285,7 @@ def _leaks(arguments: Sequence[str]) -> None:
 
 def _tasks(arguments: Sequence[str]) -> None:
     parser = _parser("tasks", "The registry of tasks.")
-    parser.add_argument("--registry", **_SHARED["--registry"])
+    _shared(parser, "--registry")
     _json_option(parser, "the tasks")
     options = parser.parse_args(arguments)
     registry = load_registry(options.registry)

@@ -14,7 +14,8 @@ from rich.progress import Progress as RichBars
 
 from eval import protocols
 from eval.contract.options import Options, Progress
-from eval.encoding.encoder import Encoder, load_encoder, longest_input
+from eval.encoding.encoder import Encoder
+from eval.encoding.loading import load_encoder, longest_input
 from eval.encoding.static import SUFFIXES, StaticEncoder, load_static
 from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result

@@ -12,7 +12,13 @@ from data.fetch.fetching import HOST, fetch
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code."""
+    """Run the command and leave with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What stands after `python -m data.fetch`; by default the process's own.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m data.fetch",
         description="Fetch the public evaluation sets and convert them to the layout of the data folder.",
@@ -21,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "sets", nargs="*", help="such as sts16 or intent/hwu64.tsv.gz (default: all that are missing)"
     )
     parser.add_argument("--data", type=Path, required=True, help="the data folder, made if missing")
-    parser.add_argument("--force", action="store_true", help="fetch also what is there")
+    parser.add_argument("--force", action="store_true", help="fetch files again that are already there")
     parser.add_argument("--host", default=HOST, help=f"where the files are served (default {HOST})")
     options = parser.parse_args(arguments)
     try:

@@ -31,7 +31,15 @@ RECORD = "fetched.json"
 
 @dataclass(frozen=True)
 class Part:
-    """Files that are read together, and the columns that all their rows share."""
+    """Files that are read together.
+
+    Attributes
+    ----------
+    values : dict of str to str
+        Columns that all their rows share, such as the split.
+    files : tuple of str
+        Where the originals are, as owner/name/commit/path.
+    """
 
     values: dict[str, str]
     files: tuple[str, ...]
@@ -39,7 +47,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a file of the data folder comes from."""
+    """Where a file of the data folder comes from.
+
+    Attributes
+    ----------
+    target : str
+        Its path under the data folder.
+    reader : str
+        A name of `data.fetch.readers.READERS`.
+    parts : tuple of Part
+        What it is put together from, in order.
+    """
 
     target: str
     reader: str
@@ -47,7 +65,23 @@ class Source:
 
 
 def load_sources(path: Path = SOURCES) -> dict[str, Source]:
-    """Read the list of sources; every file must be pinned by a full commit."""
+    """Read the list of sources.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A TOML file with one table a file of the data folder.
+
+    Returns
+    -------
+    dict of str to Source
+        By target, in the order of the file.
+
+    Raises
+    ------
+    BadInputError
+        If a file is not pinned by a full commit.
+    """
     sources = {}
     for target, entry in tomllib.loads(path.read_text("utf-8")).items():
         parts = tuple(Part(part["values"], tuple(part["files"])) for part in entry["parts"])
@@ -65,10 +99,24 @@ def load_sources(path: Path = SOURCES) -> dict[str, Source]:
 def download(url: str, *, attempts: int = ATTEMPTS, wait: float = 1.0) -> bytes:
     """Fetch one file; a broken or refused connection is tried again, waiting longer each time.
 
+    Parameters
+    ----------
+    url : str
+        Where it is.
+    attempts : int
+        How often it is tried in all.
+    wait : float
+        Seconds before the second attempt; each further wait is twice as long.
+
+    Returns
+    -------
+    bytes
+        The whole file.
+
     Raises
     ------
     MissingError
-        If the file is not there, cannot be reached, or is larger than `LIMIT`.
+        If the file does not exist, cannot be reached, or is larger than `LIMIT`.
     """
     problem = ""
     for attempt in range(attempts):
@@ -98,17 +146,22 @@ def convert(source: Source, contents: Sequence[Sequence[bytes]], columns: Sequen
 
     Parameters
     ----------
-    source
+    source : Source
         What is converted.
-    contents
+    contents : sequence of sequence of bytes
         The raw files of each part.
-    columns
+    columns : sequence of str
         Header, in order.
+
+    Returns
+    -------
+    bytes
+        UTF-8, one line a row.
 
     Raises
     ------
     BadInputError
-        If an original has not the form its reader expects.
+        If an original does not have the form that its reader expects.
     """
     rows: list[Row] = []
     for part, raws in zip(source.parts, contents, strict=True):
@@ -117,7 +170,8 @@ def convert(source: Source, contents: Sequence[Sequence[bytes]], columns: Sequen
             rows.extend({**part.values, **row} for row in read)
         except (ValueError, KeyError) as error:
             raise BadInputError(
-                f"{source.target}: {part.files[0]} has not the form that {source.reader} reads ({error})"
+                f"{source.target}: {part.files[0]} does not have the form that {source.reader} reads "
+                f"({error})"
             ) from error
     body = ["\t".join(columns), *("\t".join(one_line(row[column]) for column in columns) for row in rows)]
     return ("\n".join(body) + "\n").encode()
@@ -138,16 +192,22 @@ def fetch(
 
     Parameters
     ----------
-    data
+    data : pathlib.Path
         The data folder, made if missing.
-    targets
+    targets : sequence of str
         Files by their names in sources.toml (or the last part of them); none means all.
-    host
+    host : str
         Where the repositories' files are served, as host/owner/name/commit/path.
-    force
-        Fetch also what is there.
-    wait
+    force : bool
+        Fetch files again that the data folder already has.
+    sources : pathlib.Path
+        The list of sources.
+    registry : pathlib.Path, optional
+        The registry of tasks that the files are checked against; by default eval's own.
+    wait : float
         Seconds before the second attempt at a file.
+    say : callable
+        Called with a line for each file.
 
     Returns
     -------
@@ -158,6 +218,8 @@ def fetch(
     ------
     IncompleteError
         If some could not be fetched or do not have the registry's counts; the others are in place.
+    UsageError
+        If a name is in no source.
     """
     known = load_sources(sources)
     tasks = load_registry(registry) if registry else load_registry()
@@ -168,7 +230,7 @@ def fetch(
     written, failed = [], []
     for source in chosen:
         if (data / source.target).exists() and not force:
-            say(f"{source.target}: is there")
+            say(f"{source.target}: already there")
             continue
         try:
             say(_fetch_one(data, source, tasks, host, wait))

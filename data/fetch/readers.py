@@ -1,7 +1,8 @@
 """Readers of the public originals: bytes in, rows of the data folder's layout out.
 
 Every reader takes the contents of its files as text, in the order in which sources.toml names them, and
-yields one dictionary a row; fixed values such as the split are added by the caller.
+yields one dictionary a row; fixed values such as the split are added by the caller. A file of another form
+is a ValueError or a KeyError, which the caller turns into a message that names the file.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def one_line(value: str) -> str:
     return value.replace("\t", " ").replace("\r", " ").replace("\n", " ").strip()
 
 
-def _beside(first: str, second: str) -> Iterator[tuple[str, str]]:
+def _side_by_side(first: str, second: str) -> Iterator[tuple[str, str]]:
     left, right = split_lines(first), split_lines(second)
     if len(left) != len(right):
         raise ValueError(f"{len(left)} lines beside {len(right)}")
@@ -45,7 +46,7 @@ def _beside(first: str, second: str) -> Iterator[tuple[str, str]]:
 
 def pairs_with_gold(sentences: str, gold: str) -> Iterator[Row]:
     """SemEval STS: two sentences a line (more columns are sources), gold beside; blank means no gold."""
-    for line, score in _beside(sentences, gold):
+    for line, score in _side_by_side(sentences, gold):
         if score.strip():
             first, second = line.split("\t")[:2]
             yield {"score": score.strip(), "sentence1": first, "sentence2": second}
@@ -137,7 +138,7 @@ def acceptability(text: str) -> Iterator[Row]:
 
 def text_beside_label(text: str, labels: str) -> Iterator[Row]:
     """Sentences in one file, their classes in another, line by line."""
-    for sentence, label in _beside(text, labels):
+    for sentence, label in _side_by_side(text, labels):
         yield {"label": label.strip(), "text": sentence}
 
 

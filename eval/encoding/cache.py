@@ -21,9 +21,9 @@ class EmbeddingCache:
 
     Parameters
     ----------
-    root
+    root : pathlib.Path
         Folder that holds one sub-folder per key.
-    key
+    key : dict of str to (str, int or None)
         What decides an embedding besides its text.
     """
 
@@ -39,6 +39,16 @@ class EmbeddingCache:
     def load(self, texts: Sequence[str]) -> list[np.ndarray | None]:
         """The stored vector of each text, None where there is none.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            n strings.
+
+        Returns
+        -------
+        list of (numpy.ndarray or None)
+            n vectors of shape (d,), float32.
+
         Raises
         ------
         BadInputError
@@ -50,7 +60,15 @@ class EmbeddingCache:
         return [self._rows.get(_text_digest(text)) for text in texts]
 
     def store(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Add vectors, shape (len(texts), d), as one new file that is either complete or not there."""
+        """Add vectors as one new file that is either complete or not there.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            n strings.
+        vectors : numpy.ndarray
+            Shape (n, d).
+        """
         if not len(texts):
             return
         digests = np.frombuffer(b"".join(_text_digest(text) for text in texts), dtype=np.uint8).reshape(

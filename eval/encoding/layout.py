@@ -23,7 +23,17 @@ _LEGACY_POOLING = {  # in the order in which their vectors are concatenated
 
 @dataclass(frozen=True)
 class Module:
-    """A step after pooling: `Normalize`, `Dense` or `LayerNorm`, with its folder and settings."""
+    """A step after pooling.
+
+    Attributes
+    ----------
+    kind : str
+        `Normalize`, `Dense` or `LayerNorm`.
+    folder : pathlib.Path
+        Where its weights are.
+    settings : dict of str to Any
+        Its config.json.
+    """
 
     kind: str
     folder: Path
@@ -36,17 +46,17 @@ class Layout:
 
     Attributes
     ----------
-    transformer
+    transformer : pathlib.Path
         Folder with config, weights and tokenizer.
-    pooling
+    pooling : str or None
         Stored pooling, or None where the folder stores none.
-    max_length
+    max_length : int or None
         Stored longest input in tokens, or None.
-    lower_case
+    lower_case : bool
         Whether texts are lower-cased before the tokenizer sees them.
-    prompt
+    prompt : str
         Text put before every sentence, mostly empty.
-    modules
+    modules : tuple of Module
         The steps after pooling, in order.
     """
 
@@ -59,7 +69,13 @@ class Layout:
 
 
 def read_json(path: Path, default: Any = None) -> Any:
-    """A JSON file's value, or `default` where there is no such file."""
+    """A JSON file's value, or `default` where there is no such file.
+
+    Raises
+    ------
+    BadInputError
+        If the file is damaged.
+    """
     if not path.is_file():
         return default
     try:
@@ -72,6 +88,11 @@ def read_json(path: Path, default: Any = None) -> Any:
 
 def read_layout(folder: Path) -> Layout:
     """Read a plain transformers folder or a sentence-transformers folder, old or new file layout.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The model's.
 
     Raises
     ------

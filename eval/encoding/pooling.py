@@ -37,6 +37,11 @@ NEEDS_ALL_LAYERS = frozenset({"first-last", "first-last-1", "static"})
 def canonical(mode: str) -> str:
     """The one spelling of a pooling mode; several joined by `+` are concatenated.
 
+    Parameters
+    ----------
+    mode : str
+        A name of `MODES` or `ALIASES`, or several joined by `+`.
+
     Raises
     ------
     UsageError
@@ -66,12 +71,12 @@ def pool(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode:
 
     Parameters
     ----------
-    hidden_states
+    hidden_states : Tensor or sequence of Tensor
         Either the last layer's token vectors, shape (batch, tokens, d), or all layers' in order, the
         embedding output first (`hidden_states` of the transformers library).
-    attention_mask
+    attention_mask : Tensor
         1 for a token, 0 for padding, shape (batch, tokens).
-    mode
+    mode : str
         `cls` (the first token of the last layer, before any pooler), `mean`, `max`, `first-last` (the mean
         over tokens of the average of the *static embedding output*, `hidden_states[0]`, and the last layer:
         the one that gives the published 56.70 of BERT), `first-last-1` (the same with `hidden_states[1]`,

@@ -24,14 +24,16 @@ class StaticEncoder:
 
     Attributes
     ----------
-    rows
+    rows : dict of str to int
         Row of each word in `matrix`.
-    matrix
+    matrix : numpy.ndarray
         Word vectors, shape (words, d), float32.
-    digest
+    digest : str
         SHA-256 of the file.
-    name
+    name : str
         What the model is called in results.
+    pooling, max_length, precision, revision
+        What results say of any encoder.
     """
 
     rows: dict[str, int]
@@ -46,11 +48,26 @@ class StaticEncoder:
     def encode(
         self, texts: Sequence[str], *, cache: Path | None = None, progress: Progress | None = None
     ) -> np.ndarray:
-        """Vectors of texts, shape (n, d), float32; no cache is used, looking words up is quicker."""
+        """Vectors of texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            n strings.
+        cache : pathlib.Path, optional
+            Not used: looking words up is quicker.
+        progress : callable, optional
+            Called with 1 after each text.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (n, d), float32.
+        """
         vectors = np.zeros((len(texts), self.matrix.shape[1]), dtype=np.float32)
         for number, text in enumerate(texts):
-            found = [self.rows.get(word, self.rows.get(word.lower(), -1)) for word in text.split()]
-            known = [row for row in found if row >= 0]
+            rows = [self.rows.get(word, self.rows.get(word.lower(), -1)) for word in text.split()]
+            known = [row for row in rows if row >= 0]
             if known:
                 vectors[number] = self.matrix[known].mean(axis=0)
             if progress:
@@ -60,6 +77,11 @@ class StaticEncoder:
 
 def load_static(path: Path) -> StaticEncoder:
     """Read a text file of word vectors: a word and its numbers a line, with or without a line of sizes first.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A GloVe, word2vec or fastText file; of a repeated word the first line counts.
 
     Raises
     ------

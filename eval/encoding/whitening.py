@@ -18,9 +18,9 @@ class Whitening:
 
     Attributes
     ----------
-    mean
+    mean : numpy.ndarray
         μ, shape (d,), float64.
-    kernel
+    kernel : numpy.ndarray
         W, shape (d, k), columns by falling variance.
     """
 
@@ -37,9 +37,9 @@ def fit(vectors: np.ndarray, dimension: int | None = None) -> Whitening:
 
     Parameters
     ----------
-    vectors
+    vectors : numpy.ndarray
         Shape (n, d), n at least 2.
-    dimension
+    dimension : int, optional
         Keep only this many directions, those of largest variance. Directions without variance beyond rounding
         error cannot be scaled to one and are always left out.
 
@@ -69,10 +69,12 @@ def store(whitening: Whitening, source: Path, target: Path) -> None:
 
     Parameters
     ----------
-    source
+    whitening : Whitening
+        What `fit` gave.
+    source : pathlib.Path
         Folder with modules.json.
-    target
-        Folder to write; must not exist.
+    target : pathlib.Path
+        Folder to write; must not exist yet.
 
     Raises
     ------

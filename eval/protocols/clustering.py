@@ -42,7 +42,7 @@ def score(
     TaskScore
         Means over seeds of `accuracy`, `nmi`, `ari` and `v_measure`; `runs` holds the accuracies.
     """
-    # Loaded here, as whoever lists tasks or prints a table need not wait for scikit-learn.
+    # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
     from joblib import Parallel, delayed
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score
 

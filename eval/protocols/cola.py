@@ -31,7 +31,8 @@ def score(train: Split, dev: Split) -> TaskScore:
         `accuracy`, and `matthews`, the correlation that GLUE reports for this set; `items["correct"]` per row
         of `dev`.
     """
-    from sklearn.linear_model import LogisticRegression  # loaded here, as listing tasks need not wait for it
+    # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
+    from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import matthews_corrcoef
 
     settings = {"classifier": "logistic-regression", "C": 1.0, "max_iter": MAX_ITERATIONS}

@@ -84,7 +84,7 @@ def score(
         `accuracy_{K}` and its sample standard deviation `sd_{K}` over the splits; the main score is the mean
         over the shots. `items["correct_{K}"]` is each test row's share of splits that got it right.
     """
-    # Loaded here, as whoever lists tasks or prints a table need not wait for torch.
+    # Loaded here, so that listing tasks and printing tables do not wait for torch.
     from eval.measures import few_shot
 
     labels, gold = np.asarray(pool[1]), np.asarray(test[1])

@@ -54,7 +54,7 @@ def score(
     UsageError
         If there is no such classifier.
     """
-    # Loaded here, as whoever lists tasks or prints a table need not wait for scikit-learn and torch.
+    # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn and torch.
     from sklearn.metrics import f1_score
 
     from eval.measures import classification

@@ -23,7 +23,7 @@ class Comparison:
     Attributes
     ----------
     task, statistic : str
-        Task, and what is compared (`spearman`, or a mean of per-example correctness).
+        Task, and what is compared (`spearman`, or a mean of correctness per example).
     first, second : float
         The statistic of each.
     low, high : float

@@ -5,21 +5,23 @@ import torch
 
 from augment_cli.neural.loading import MINILM_PACKAGE
 from eval import runner
-from eval.encoding.encoder import load_encoder
+from eval.contract.options import Options, Progress
+from eval.encoding.loading import load_encoder
 from eval.protocols.sts import stsb
 from eval.tasks.registry import choose_tasks, load_registry
+from eval.tasks.table import read_tables
 
 PUBLISHED = {"sts12": "72.37", "sts13": "80.60", "sts14": "75.59", "sts15": "85.39", "stsb": "82.03"}
 
 
 def scores(data_folder, precision):
     tasks = choose_tasks(load_registry(), list(PUBLISHED))
-    tables, _ = runner.read_tables(tasks, data_folder)
+    tables, _ = read_tables(tasks, data_folder)
     encoder = load_encoder(MINILM_PACKAGE, precision=precision)
     assert (encoder.pooling, encoder.max_length) == ("mean", 256)
-    vectors = runner.Vectors(encoder, tables, runner.Options(), runner.Progress())
+    vectors = runner.Vectors(encoder, tables, Options(), Progress())
     return {
-        table.task.name: 100 * runner.score_task(table, vectors, runner.Options(), runner.Progress()).main
+        table.task.name: 100 * runner.score_task(table, vectors, Options(), Progress()).main
         for table in tables
     }
 
@@ -27,23 +29,23 @@ def scores(data_folder, precision):
 @pytest.mark.slow
 def test_published_spearman_to_the_second_decimal(data_folder):
     torch.set_num_threads(2)
-    found = scores(data_folder, "fp32")
-    assert {name: f"{score:.2f}" for name, score in found.items()} == PUBLISHED
+    measured = scores(data_folder, "fp32")
+    assert {name: f"{score:.2f}" for name, score in measured.items()} == PUBLISHED
 
 
 @pytest.mark.slow
 def test_bf16_moves_each_score_by_less_than_a_tenth(data_folder):
     torch.set_num_threads(2)
-    found = scores(data_folder, "bf16")
+    measured = scores(data_folder, "bf16")
     assert {
-        name: abs(score - float(PUBLISHED[name])) < 0.1 for name, score in found.items()
+        name: abs(score - float(PUBLISHED[name])) < 0.1 for name, score in measured.items()
     } == dict.fromkeys(PUBLISHED, True)
 
 
 def test_what_the_trainer_calls_gives_the_same_as_the_task(data_folder):
-    tables, _ = runner.read_tables([load_registry()["stsb-dev"]], data_folder)
+    tables, _ = read_tables([load_registry()["stsb-dev"]], data_folder)
     encoder = load_encoder(MINILM_PACKAGE, precision="bf16", max_length=8)
     encoder.model.encoder.layer = encoder.model.encoder.layer[:1]  # quick; the numbers need not be good
-    outcome = runner.score_task(tables[0], encoder.encode, runner.Options(), runner.Progress())
-    assert stsb(encoder.encode, data_folder).spearman == outcome.main
-    assert outcome.scores["pairs_main-forums"] == 375
+    score = runner.score_task(tables[0], encoder.encode, Options(), Progress())
+    assert stsb(encoder.encode, data_folder).spearman == score.main
+    assert score.scores["pairs_main-forums"] == 375

@@ -214,9 +214,9 @@ def test_wrong_counts_and_wrong_forms_leave_nothing_behind(server, tmp_path):
     serve(server, "sts/sts16.tsv.gz", raws)
     with pytest.raises(IncompleteError):
         fetch(tmp_path, ["sts16"], host=server.host, say=said.append)
-    assert "has not the form that pairs_with_gold reads" in said[1]
+    assert "does not have the form that pairs_with_gold reads" in said[1]
     serve(server, "sts/sick_test.tsv.gz", [b"<html>no such page</html>\nx\ny\n"])
-    with pytest.raises(BadInputError, match="has not the form that sick reads"):
+    with pytest.raises(BadInputError, match="does not have the form that sick reads"):
         convert(SOURCES["sts/sick_test.tsv.gz"], [[b"header\nno tabs\n"]], ["split"])
 
 

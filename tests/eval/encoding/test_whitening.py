@@ -5,7 +5,7 @@ import pytest
 
 from augment_cli.errors import BadInputError, UsageError
 from eval.encoding import whitening
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 
 
 def test_whitened_vectors_have_mean_zero_and_covariance_one():

@@ -44,11 +44,11 @@ def test_small_classes_give_the_larger_half_to_training_and_are_named(size, expe
 
 
 def test_clear_classes_are_learnt_and_scores_are_means_over_splits():
-    outcome = intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3)
-    assert outcome.scores["accuracy_5"] > 0.95
-    assert outcome.main == pytest.approx((outcome.scores["accuracy_2"] + outcome.scores["accuracy_5"]) / 2)
-    assert outcome.items["correct_5"].mean() == pytest.approx(outcome.scores["accuracy_5"])
-    assert outcome.scores == intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3).scores
+    score = intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3)
+    assert score.scores["accuracy_5"] > 0.95
+    assert score.main == pytest.approx((score.scores["accuracy_2"] + score.scores["accuracy_5"]) / 2)
+    assert score.items["correct_5"].mean() == pytest.approx(score.scores["accuracy_5"])
+    assert score.scores == intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3).scores
 
 
 def test_small_classes_are_dropped_from_both_parts_where_the_task_says_so():
@@ -56,19 +56,19 @@ def test_small_classes_are_dropped_from_both_parts_where_the_task_says_so():
     labels = ["rare" if i < 3 else label for i, label in enumerate(labels)]
     test_vectors, test_labels = groups(5, seed=1)
     rest = [*["rare"] * 4, *["never seen"] * 2, *test_labels[6:]]
-    outcome = intent.score((vectors, labels), (test_vectors, rest), minimum_class=4, shots=[2], splits=1)
-    assert outcome.settings["classes"] == 3
-    assert len(outcome.items["correct_2"]) == 9
-    assert outcome.notes == ["2 classes with fewer than 4 examples dropped"]
-    assert math.isnan(outcome.scores["sd_2"])
+    score = intent.score((vectors, labels), (test_vectors, rest), minimum_class=4, shots=[2], splits=1)
+    assert score.settings["classes"] == 3
+    assert len(score.items["correct_2"]) == 9
+    assert score.notes == ["2 classes with fewer than 4 examples dropped"]
+    assert math.isnan(score.scores["sd_2"])
 
 
 def test_unseen_labels_short_classes_and_broken_embeddings_are_named():
     vectors, labels = groups(4)
     test_vectors, test_labels = groups(4, seed=1)
-    outcome = intent.score((vectors, labels), (test_vectors, ["new", *test_labels[1:]]), shots=[5], splits=1)
-    assert "1 test rows have labels unseen in training, counted as errors: new" in outcome.notes[0]
-    assert "3 classes have fewer than 10 examples for 5 shots" in outcome.notes[1]
-    assert not outcome.items["correct_5"][0]
+    score = intent.score((vectors, labels), (test_vectors, ["new", *test_labels[1:]]), shots=[5], splits=1)
+    assert "1 test rows have labels unseen in training, counted as errors: new" in score.notes[0]
+    assert "3 classes have fewer than 10 examples for 5 shots" in score.notes[1]
+    assert not score.items["correct_5"][0]
     assert "NaN" in intent.score((vectors * np.nan, labels), (test_vectors, test_labels)).notes[0]
     assert "one class" in intent.score((vectors, ["a"] * 12), (test_vectors, test_labels)).notes[0]

@@ -1,14 +1,14 @@
 """STS: correlations equal scipy's, synthetic pairs have known scores, what is not defined is named."""
 
 import gzip
-import math
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from augment_cli.errors import BadInputError, MissingError
-from eval.protocols.sts import Pairs, correlation, cosine, rejoin, score_pairs, stsb
+from eval.protocols.sts import score_pairs, stsb
+from eval.tasks.pairs import Pairs
 
 COLUMNS = "split\tgenre\tsubtask\tyear\tscore\tsentence1\tsentence2"
 
@@ -47,44 +47,6 @@ def test_all_concatenates_subsets_and_the_means_weigh_them():
     assert score.subsets["b"][:2] == (30, pytest.approx(second, abs=1e-6))
 
 
-def test_cosine_equals_scipy_and_zero_vectors_are_orthogonal_to_all():
-    from scipy.spatial.distance import cosine as distance
-
-    generator = np.random.default_rng(1)
-    first, second = generator.normal(size=(2, 20, 7))
-    expected = [1 - distance(a, b) for a, b in zip(first, second, strict=True)]
-    np.testing.assert_allclose(cosine(first, second), expected, atol=1e-12)
-    assert cosine(np.zeros((1, 3)), np.ones((1, 3))) == [0]
-
-
-@pytest.mark.parametrize(
-    ("similarity", "gold", "reason"),
-    [
-        ([0.5, 0.5, 0.5], [1, 2, 3], "all similarities are equal"),
-        ([0.1, np.nan, 0.5], [1, 2, 3], "NaN or infinite"),
-        ([0.1, 0.2, 0.5], [2, 2, 2], "all gold scores are equal"),
-        ([0.1], [2], "fewer than two pairs"),
-    ],
-)
-def test_correlations_that_are_not_defined_are_nan_with_the_reason(similarity, gold, reason):
-    spearman, pearson, note = correlation(np.array(similarity), np.array(gold))
-    assert math.isnan(spearman)
-    assert math.isnan(pearson)
-    assert reason in note
-
-
-def test_sentences_are_split_at_whitespace_and_rejoined_before_encoding():
-    seen = []
-
-    def encode(texts):
-        seen.extend(texts)
-        return np.eye(len(texts))
-
-    score_pairs(encode, Pairs([" a \u00a0b\t"], ["c  d "], np.array([1.0]), ["s"]))
-    assert seen == ["a b", "c d"]
-    assert rejoin("") == ""
-
-
 def write_stsb(folder, rows):
     (folder / "sts").mkdir()
     with gzip.open(folder / "sts" / "stsb.tsv.gz", "wt", encoding="utf-8") as file:
@@ -101,3 +63,15 @@ def test_stsb_reads_one_split_and_quotes_are_ordinary_characters(tmp_path):
         stsb(angle_encoder, tmp_path, "all")
     with pytest.raises(MissingError, match="set DATA to the data folder"):
         stsb(angle_encoder, tmp_path / "elsewhere")
+
+
+def test_sentences_of_stsb_are_split_at_whitespace_and_rejoined_before_encoding(tmp_path):
+    seen = []
+
+    def encode(texts):
+        seen.extend(texts)
+        return np.eye(len(texts))
+
+    write_stsb(tmp_path, ["dev\tnews\tx\t2012\t5\t a  b \tc \u00a0d"])
+    stsb(encode, tmp_path)
+    assert seen == ["a b", "c d"]

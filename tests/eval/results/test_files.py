@@ -1,0 +1,56 @@
+"""Results on disk, as the real mteb reads them."""
+
+import json
+
+import pytest
+
+from augment_cli.errors import BadInputError, MissingError
+from eval import protocols
+from eval.contract.task_score import TaskScore
+from eval.results import files
+from tests.helpers.stored_results import REGISTRY, SETTINGS, sts_score, table_of, write_model
+
+
+@pytest.mark.filterwarnings("ignore")  # what mteb's own imports warn about is not ours
+def test_every_task_is_written_in_the_shape_the_real_mteb_reads(tmp_path):
+    from mteb.results import TaskResult
+
+    files.write_encoder(tmp_path, "model", SETTINGS)
+    names = set()
+    for name, task in REGISTRY.items():
+        named = dict.fromkeys(protocols.get(task.protocol).mteb_scores.values(), 0.5)
+        score = TaskScore(0.5, {task.metric: 0.5} | named)
+        path = files.write_result(tmp_path, table_of(name), score, 2.0)
+        loaded = TaskResult.from_disk(path)
+        (entry,) = loaded.scores[task.split]
+        assert entry["main_score"] == 0.5
+        assert loaded.evaluation_time == 2.0
+        names.add(loaded.task_name)
+        if task.mteb_name:
+            assert loaded.get_score() == 0.5
+            assert entry["cosine_spearman"] == 0.5
+    assert len(names) == len(REGISTRY)
+    assert set(files.read_results(tmp_path).tasks) == set(REGISTRY)
+
+
+def test_missing_and_damaged_results_are_named(tmp_path):
+    with pytest.raises(MissingError, match="holds no results"):
+        files.read_results(tmp_path)
+    with pytest.raises(MissingError, match="score a model first"):
+        files.find_results(tmp_path)
+    write_model(tmp_path, "m", {"sts12": sts_score(0.5)})
+    (tmp_path / "STS12.json").write_text('{"scores": {}}')
+    with pytest.raises(BadInputError, match=r"STS12\.json is not a result"):
+        files.read_results(tmp_path)
+    (tmp_path / "STS12.json").write_text("{")
+    with pytest.raises(BadInputError, match=r"STS12\.json is not readable JSON"):
+        files.read_results(tmp_path)
+
+
+def test_json_of_a_result_names_data_and_settings(tmp_path):
+    write_model(tmp_path, "m", {"mr": TaskScore(0.8, {"accuracy": 0.8}, settings={"folds": 10})})
+    (entry,) = json.loads((tmp_path / "MR-SentEval.json").read_text())["scores"]["all"]
+    assert entry["settings"] == {"folds": 10}
+    assert entry["counts"] == {"all": 10662}
+    assert entry["data_sha256"] == "a" * 64
+    assert "torch" in json.loads((tmp_path / "encoder.json").read_text())["libraries"]

@@ -1,0 +1,114 @@
+"""The reading of data files that are right, missing, damaged or different."""
+
+import dataclasses
+import gzip
+import hashlib
+
+import pytest
+
+from augment_cli.errors import BadInputError, MissingError
+from eval.tasks.pairs import pairs_of
+from eval.tasks.registry import Task, load_registry
+from eval.tasks.table import read_table
+
+TASK = Task(
+    name="toy",
+    title="Toy",
+    protocol="sts",
+    file="sts/toy.tsv.gz",
+    columns=("split", "subtask", "score", "sentence1", "sentence2"),
+    counts={"test": 3},
+    split="test",
+    metric="spearman",
+    text_columns=("sentence1", "sentence2"),
+    label_column="score",
+    subset_column="subtask",
+    subsets={"x": 2, "y": 1},
+    gold_range=(0, 5),
+)
+
+
+ROWS = ["test\tx\t1.5\tone\ttwo", 'test\tx\t5\t"quoted\tthree', "test\ty\t0\tfour\tfive"]
+
+
+HEADER = "\t".join(TASK.columns)
+
+
+def write(folder, rows=ROWS, header=HEADER):
+    (folder / "sts").mkdir(exist_ok=True)
+    path = folder / TASK.file
+    path.write_bytes(gzip.compress(("\n".join([header, *rows]) + "\n").encode(), mtime=0))
+    return path
+
+
+def test_rows_are_read_as_they_are_and_the_digest_is_recorded(tmp_path):
+    write(tmp_path)
+    table = read_table(TASK, tmp_path)
+    assert not table.checked
+    assert len(table.sha256) == 64
+    assert table.every_text(("test",)) == ["one", '"quoted', "four", "two", "three", "five"]
+
+
+def test_pairs_without_gold_are_dropped_before_counting(tmp_path):
+    write(tmp_path, [*ROWS, "test\ty\t\tsix\tseven"])
+    assert read_table(TASK, tmp_path).select("score", "test") == ["1.5", "5", "0"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "header", "message"),
+    [
+        (ROWS[:2], None, r"test 2 rows instead of test 3"),
+        ([*ROWS[:2], "test\tx\t0\tfour\tfive"], None, r"the subsets x 3 instead of x 2, y 1"),
+        ([*ROWS[:2], "test\ty\t0\tfour"], None, r"line 4: 4 fields instead of 5"),
+        (ROWS, "split\tscore", r"has the columns split, score instead of split, subtask"),
+        ([], None, r"no rows instead of test 3"),
+    ],
+)
+def test_different_data_are_named(tmp_path, rows, header, message):
+    write(tmp_path, rows, header or "\t".join(TASK.columns))
+    with pytest.raises(BadInputError, match=message):
+        read_table(TASK, tmp_path)
+
+
+def test_missing_and_damaged_files_say_what_to_do(tmp_path):
+    with pytest.raises(MissingError, match=r"Toy: .*toy\.tsv\.gz does not exist; run `make data`"):
+        read_table(TASK, tmp_path)
+    path = write(tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(BadInputError, match="not readable gzip"):
+        read_table(TASK, tmp_path)
+    path.write_bytes(gzip.compress(b"\xff\xfe"))
+    with pytest.raises(BadInputError, match="not readable gzip UTF-8"):
+        read_table(TASK, tmp_path)
+
+
+def test_a_changed_file_is_refused_unless_any_data_will_do_and_counts_hold_all_the_same(tmp_path):
+    path = write(tmp_path)
+    known = dataclasses.replace(TASK, sha256=read_table(TASK, tmp_path).sha256)
+    assert read_table(known, tmp_path).checked
+    write(tmp_path, [ROWS[0].replace("one", "One"), *ROWS[1:]])
+    with pytest.raises(BadInputError, match=r"is not the file that the registry describes .* --any-data"):
+        read_table(known, tmp_path)
+    assert not read_table(known, tmp_path, any_data=True).checked
+    write(tmp_path, ROWS[:2])
+    with pytest.raises(BadInputError, match="2 rows instead of"):
+        read_table(known, tmp_path, any_data=True)
+    assert path.is_file()
+
+
+def test_the_same_rows_compressed_otherwise_are_the_same_data(tmp_path):
+    path = write(tmp_path)
+    content = gzip.decompress(path.read_bytes())
+    known = dataclasses.replace(TASK, sha256="0" * 64, content_sha256=hashlib.sha256(content).hexdigest())
+    path.write_bytes(gzip.compress(content, compresslevel=1, mtime=77))
+    assert read_table(known, tmp_path).checked
+
+
+def test_every_registered_set_that_is_there_is_what_the_registry_says(data_folder):
+    present = [task for task in load_registry().values() if (data_folder / task.file).is_file()]
+    assert len(present) >= 20
+    for task in present:
+        table = read_table(task, data_folder)
+        assert table.checked == bool(task.sha256)
+        if task.graded:
+            assert len(pairs_of(table).gold) == task.counts[task.split]
