@@ -99,10 +99,10 @@ def choose(
     """
 
     def of_kind(kind: str) -> list[str]:
-        made_by = {name: store.stage(name).settings["stage"] for name in store.stages()}
+        makers = {name: store.stage(name).settings["stage"] for name in store.stages()}
         return [
             name
-            for name, maker in made_by.items()
+            for name, maker in makers.items()
             if maker in augmentations.names() and augmentations.get(maker).kind == kind and store.has(name)
         ]
 
@@ -117,7 +117,7 @@ def choose(
         raise UsageError(f"{store.path}: has no augmentation to pack; run `augment-cli una` first")
     for name in (CORPUS_STAGE, *options.stages):
         if store.stage(name).expected_parts != len(store.parts) or not store.has(name):
-            raise UsageError(f"{store.path}: stage {name!r} is no finished augmentation; run it first")
+            raise UsageError(f"{store.path}: stage {name!r} is not a finished augmentation; run it first")
     return options
 
 
@@ -151,8 +151,8 @@ def pack(
         progress(pending.part.rows)
 
     arguments = {"store_path": store.path, "stage": name, "options": options, "settings": settings}
-    tasks = [arguments | {"index": index} for index in store.begin(name, settings)]
-    (engine or Engine()).run("augment_cli.pack:pack_part", tasks, commit)
+    calls = [arguments | {"index": index} for index in store.begin(name, settings)]
+    (engine or Engine()).run("augment_cli.pack:pack_part", calls, commit)
     store.clean_work(name)
 
 

@@ -125,10 +125,10 @@ class Session:
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
         if self._shared:
-            raise UsageError("--parts works on a corpus that is there; run `augment-cli ingest` first")
+            raise UsageError("--parts needs a corpus in the store; run `augment-cli ingest` first")
         if corpus is None:
             if not SAMPLE.exists():
-                raise UsageError(f"{SAMPLE}: the sample corpus is not there; name your own with --corpus")
+                raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
             self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
         with self._timed("corpus", None) as progress:
             report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
@@ -162,7 +162,7 @@ class Session:
                 stored = self.store.stage(table).settings["parameters"]
                 options = tfidf.FitOptions(stored["tokenizer"], stored["min_df"], tuple(stored["stages"]))
         if self._shared:
-            raise UsageError("--parts works on a fit that is there; run `augment-cli fit` first")
+            raise UsageError("--parts needs a fit in the store; run `augment-cli fit` first")
         options.check()
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
         with self._timed(matrix, rows) as progress:
@@ -191,7 +191,7 @@ class Session:
             return
         if self._shared and parts is None:
             raise UsageError(
-                "--parts works on parses that are there; run `augment-cli parse` first (it takes --parts too)"
+                "--parts needs parses in the store; run `augment-cli parse` first (it takes --parts too)"
             )
         self._check_parts(parts)
         source = parsing.chosen_pipeline(self.store, stage, pipeline)

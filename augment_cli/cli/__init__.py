@@ -6,6 +6,10 @@ import importlib
 import io
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
 
 # They add their commands when imported; the help lists the commands in this order.
 _COMMANDS = ("reports", "stages", "models", "stores")
@@ -19,8 +23,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    load_commands()(prog_name="augment-cli")
+
+
+def load_commands() -> typer.Typer:
+    """The application with all its commands."""
     from augment_cli.cli.application import app
 
     for name in _COMMANDS:
         importlib.import_module(f"augment_cli.cli.commands.{name}")
-    app(prog_name="augment-cli")
+    return app

@@ -41,7 +41,7 @@ def guarded(function: Function) -> Function:
         except typer.Exit:
             raise
         except OSError as error:
-            if error.errno is None:  # not from the operating system, so a bug of ours
+            if error.errno is None:  # not from the operating system, so our own bug
                 return _internal_error()
             known = explain(error)
             print(f"augment-cli: {known}", file=sys.stderr)

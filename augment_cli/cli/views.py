@@ -20,7 +20,7 @@ from augment_cli.store.store import Store
 
 
 def console() -> Console:
-    """Where data goes: stdout; wide enough not to wrap when it is no terminal."""
+    """Where data goes: stdout; wide enough not to wrap where it is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 

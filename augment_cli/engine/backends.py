@@ -1,7 +1,7 @@
-"""Where tasks run: joblib's worker processes or threads, or a Dask cluster. One function for each.
+"""Where calls run: joblib's worker processes or threads, or a Dask cluster. One function for each.
 
-All have the same shape: they draw tasks from an iterator as workers become free, and yield
-(position of the task, its result) in the order of arrival.
+All have the same shape: they draw calls from an iterator as workers become free, and yield
+(position of the call, its result) in the order of arrival.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from augment_cli.errors import MissingError
 _THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _DEATHS_BEFORE_ALONE = 2
 
-Task = dict[str, Any]
+Arguments = dict[str, Any]
 
 
-def call(function: str, arguments: Task) -> Any:
+def call(function: str, arguments: Arguments) -> Any:
     """Import a function by its `module:name` and call it."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(**arguments)
@@ -48,27 +48,29 @@ def start_worker(parent: int) -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _call_numbered(position: int, function: str, task: Task, folder: Path | None) -> tuple[int, Any]:
+def _call_numbered(
+    position: int, function: str, arguments: Arguments, folder: Path | None
+) -> tuple[int, Any]:
     if folder is not None:  # a pool may be older than its parent's last change of folder
         os.chdir(folder)
-    return position, call(function, task)
+    return position, call(function, arguments)
 
 
 def run_here(
-    function: str, tasks: Sequence[Task], asked_to_stop: Callable[[], bool]
+    function: str, calls: Sequence[Arguments], asked_to_stop: Callable[[], bool]
 ) -> Generator[Any, None, None]:
-    """One task after the other, in this process."""
-    for task in tasks:
+    """One call after the other, in this process."""
+    for arguments in calls:
         if asked_to_stop():
             return
-        yield call(function, task)
+        yield call(function, arguments)
 
 
 def run_in_threads(
-    jobs: int, function: str, tasks: Sequence[Task], asked_to_stop: Callable[[], bool]
+    jobs: int, function: str, calls: Sequence[Arguments], asked_to_stop: Callable[[], bool]
 ) -> Generator[Any, None, None]:
     """In threads of this process: for stages whose model should be in memory once."""
-    drawn = _draw(function, dict(enumerate(tasks)), asked_to_stop, set())
+    drawn = _draw(function, dict(enumerate(calls)), asked_to_stop, set())
     for _, result in _parallel(jobs, "threading")(drawn):
         yield result
 
@@ -76,22 +78,24 @@ def run_in_threads(
 def run_in_processes(
     jobs: int,
     function: str,
-    tasks: Sequence[Task],
+    calls: Sequence[Arguments],
     asked_to_stop: Callable[[], bool],
-    failed: Callable[[Task], None],
+    failed: Callable[[Arguments], None],
 ) -> Generator[Any, None, None]:
     """In joblib's worker processes; survives their death.
 
-    joblib gives up as a whole when one of its workers dies. The tasks not yet done are then run
-    again in a new pool. A task that was in flight when two pools died runs alone in a third; if that
-    one dies too, the task is to blame: `failed` is called with it, and the rest goes on.
+    joblib gives up as a whole when one of its workers dies. The calls not yet done are then run
+    again in a new pool. A call that was in flight when two pools died runs alone in a third; if that
+    one dies too, the call is to blame: `failed` is called with it, and the rest goes on.
     """
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    waiting = dict(enumerate(tasks))
+    waiting = dict(enumerate(calls))
     deaths: Counter[int] = Counter()
     while waiting and not asked_to_stop():
-        group = {index: task for index, task in waiting.items() if deaths[index] < _DEATHS_BEFORE_ALONE}
+        group = {
+            index: arguments for index, arguments in waiting.items() if deaths[index] < _DEATHS_BEFORE_ALONE
+        }
         is_alone = not group
         if is_alone:
             index = next(iter(waiting))
@@ -113,7 +117,7 @@ def run_in_processes(
 
 def _draw(
     function: str,
-    tasks: dict[int, Task],
+    calls: dict[int, Arguments],
     asked_to_stop: Callable[[], bool],
     in_flight: set[int],
     folder: Path | None = None,
@@ -121,11 +125,11 @@ def _draw(
     """Calls as joblib draws them, when a worker becomes free; none any more once asked to stop."""
     import joblib
 
-    for index, task in tasks.items():
+    for index, arguments in calls.items():
         if asked_to_stop():
             return
         in_flight.add(index)
-        yield joblib.delayed(_call_numbered)(index, function, task, folder)
+        yield joblib.delayed(_call_numbered)(index, function, arguments, folder)
 
 
 def _parallel(jobs: int, backend: str, **options: Any) -> Any:
@@ -144,13 +148,13 @@ def _parallel(jobs: int, backend: str, **options: Any) -> Any:
 def run_on_dask(
     scheduler: str,
     function: str,
-    tasks: Sequence[Task],
+    calls: Sequence[Arguments],
     asked_to_stop: Callable[[], bool],
-    failed: Callable[[Task], None],
+    failed: Callable[[Arguments], None],
 ) -> Generator[Any, None, None]:
     """On the workers of a Dask cluster, which must see the store under the same path.
 
-    Dask itself runs the tasks of a dead worker again; one that has killed several is given up, then
+    Dask itself runs the calls of a dead worker again; one that has killed several is given up, then
     `failed` is called with it.
     """
     try:
@@ -169,10 +173,10 @@ def run_on_dask(
     with client:
         # Workers run in folders of their own.
         absolute = [
-            {key: value.absolute() if isinstance(value, Path) else value for key, value in task.items()}
-            for task in tasks
+            {key: value.absolute() if isinstance(value, Path) else value for key, value in arguments.items()}
+            for arguments in calls
         ]
-        positions = iter(range(len(tasks)))
+        positions = iter(range(len(calls)))
         submitted: dict[Any, int] = {}
 
         def submit(count: int) -> list[Any]:
@@ -194,6 +198,6 @@ def run_on_dask(
             try:
                 result = future.result()
             except KilledWorker:
-                failed(tasks[position])
+                failed(calls[position])
                 continue
             yield result

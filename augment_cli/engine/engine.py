@@ -1,4 +1,4 @@
-"""Run independent tasks in workers, and hand each result to the parent as it comes."""
+"""Run independent calls in workers, and hand each result to the parent as it comes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BACKENDS = ("loky", "threading", "dask")
 
 @dataclass(frozen=True)
 class Engine:
-    """How tasks are run. Results never depend on it.
+    """How calls are run. Results never depend on it.
 
     Parameters
     ----------
@@ -53,82 +53,82 @@ class Engine:
     def run(
         self,
         function: str,
-        tasks: Sequence[dict[str, Any]],
+        calls: Sequence[dict[str, Any]],
         done: Callable[[Any], None],
         on_stop: Callable[[], object] = lambda: None,
         unit: str = "parts",
     ) -> None:
-        """Call a function once for each task, in any order.
+        """Call a function once with each set of arguments, in any order.
 
         Parameters
         ----------
         function : str
             `package.module:name`, importable in a worker.
-        tasks : sequence of dict
+        calls : sequence of dict
             Keyword arguments of each call.
         done : callable
             Called in this process with each result, in the order of arrival.
         on_stop : callable
-            Called at the first Ctrl-C, to tell running tasks that can stop half-way to do so.
+            Called at the first Ctrl-C, to tell running calls that can stop half-way to do so.
         unit : str
             What is finished after the first Ctrl-C, for the message.
 
         Raises
         ------
         IncompleteError
-            If tasks killed every worker that tried them (most often for want of memory). All others
+            If some calls killed every worker that tried them (most often for want of memory). All others
             have been run, and their results are kept.
         """
         failed: list[dict[str, Any]] = []
         with _polite_interrupt(on_stop, unit) as asked_to_stop:
-            with contextlib.closing(self._results(function, tasks, asked_to_stop, failed.append)) as results:
+            with contextlib.closing(self._results(function, calls, asked_to_stop, failed.append)) as results:
                 for result in results:
                     done(result)
             if asked_to_stop():
                 raise KeyboardInterrupt
         if failed:
-            names = ", ".join(f"{task.get('stage', function)} part {task.get('index')}" for task in failed)
+            names = ", ".join(f"{call.get('stage', function)} part {call.get('index')}" for call in failed)
             raise IncompleteError(
-                f"{len(failed)} of {len(tasks)} tasks killed every worker that tried them, most often for "
-                f"want of memory ({names}); all others are done. Run the same command again to try these, "
-                "with a smaller --jobs if memory was short"
+                f"{len(failed)} of {len(calls)} pieces of work killed every worker that tried them, most "
+                f"often for want of memory ({names}); all others are done. Run the same command again "
+                "to try these, with a smaller --jobs if memory was short"
             )
 
     def _results(
         self,
         function: str,
-        tasks: Sequence[dict[str, Any]],
+        calls: Sequence[dict[str, Any]],
         asked_to_stop: Callable[[], bool],
         failed: Callable[[dict[str, Any]], None],
     ) -> Generator[Any, None, None]:
-        if self.scheduler is not None and tasks:
-            return backends.run_on_dask(self.scheduler, function, tasks, asked_to_stop, failed)
-        jobs = min(self.jobs, len(tasks))
+        if self.scheduler is not None and calls:
+            return backends.run_on_dask(self.scheduler, function, calls, asked_to_stop, failed)
+        jobs = min(self.jobs, len(calls))
         if jobs <= 1:
-            return backends.run_here(function, tasks, asked_to_stop)
+            return backends.run_here(function, calls, asked_to_stop)
         if self.backend == "threading":
-            return backends.run_in_threads(jobs, function, tasks, asked_to_stop)
-        return backends.run_in_processes(jobs, function, tasks, asked_to_stop, failed)
+            return backends.run_in_threads(jobs, function, calls, asked_to_stop)
+        return backends.run_in_processes(jobs, function, calls, asked_to_stop, failed)
 
 
 @contextlib.contextmanager
 def _polite_interrupt(on_stop: Callable[[], object], unit: str) -> Iterator[Callable[[], bool]]:
     """The first Ctrl-C asks to stop after the running parts (or `unit`), the second one stops now."""
-    asked = False
+    has_asked = False
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: asked
+        yield lambda: has_asked
         return
 
     def on_interrupt(signal_number: int, frame: object) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal has_asked
+        if has_asked:
             raise KeyboardInterrupt
-        asked = True
+        has_asked = True
         on_stop()
         print(f"\nFinishing the running {unit}; Ctrl-C again stops now.", file=sys.stderr, flush=True)
 
     previous = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        yield lambda: asked
+        yield lambda: has_asked
     finally:
         signal.signal(signal.SIGINT, previous)

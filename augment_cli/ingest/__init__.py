@@ -1,4 +1,4 @@
-"""Ingest: text files to the corpus stage, and what is no sentence to the rejects with its reason."""
+"""Ingest: text files to the corpus stage, lines that are not sentences to the rejects with their reason."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from augment_cli.errors import BadInputError
-from augment_cli.ingest.checks import RawBatch
+from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import Layout, kind_of, read_file
-from augment_cli.ingest.sentences import split_batch
+from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.settings import Settings, library_versions
@@ -52,26 +52,26 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:
     for entry in corpus:
         path = Path(entry).expanduser()
         if path.is_dir():
-            found = sorted(
+            matches = sorted(
                 child
                 for child in path.rglob("*")
                 if child.is_file() and kind_of(child) and not child.name.startswith(".")
             )
-            if not found:
+            if not matches:
                 raise BadInputError(f"{path}: no .txt, .jsonl, .csv, .tsv, .parquet (.gz, .zst) file in it")
         elif path.exists():
-            found = [path]
+            matches = [path]
         else:
-            found = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
-            if not found:
+            matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
+            if not matches:
                 raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
-        files += [file for file in found if file not in files]
+        files += [file for file in matches if file not in files]
     parent = Path(os.path.commonpath([file.resolve().parent for file in files]))
     return [(file, _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]
 
 
 def _utf8(name: str) -> str:
-    """A file name as text: bytes in it that are no UTF-8 become the replacement character."""
+    """A file name as text: bytes in it that are not UTF-8 become the replacement character."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -138,9 +138,9 @@ def ingest(
         return report_of(store)
 
     with CorpusWriter(store, settings, options) as writer:
-        for batch in _ahead(_batches(files, options)):
+        for raw_lines in _ahead(_read_pieces(files, options)):
             before = writer.kept
-            writer.add(batch, strict)
+            writer.add(raw_lines, strict)
             progress(writer.kept - before)
             if writer.is_full:
                 break
@@ -154,20 +154,20 @@ def ingest(
     return report_of(store)
 
 
-def _batches(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Iterator[RawBatch]:
+def _read_pieces(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Iterator[RawLines]:
     layout = Layout(options.text_column, options.id_column, options.format, options.quoting)
     for path, source in files:
-        for batch in read_file(path, source, layout):
-            yield split_batch(batch) if options.split_sentences else batch
+        for raw_lines in read_file(path, source, layout):
+            yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
 
 
-def _ahead(batches: Iterator[RawBatch]) -> Iterator[RawBatch]:
-    """The same batches, each read in a thread while the one before it is checked and written."""
+def _ahead(pieces: Iterator[RawLines]) -> Iterator[RawLines]:
+    """The same pieces, each read in a thread while the one before it is checked and written."""
     with ThreadPoolExecutor(1) as thread:
-        following = thread.submit(next, batches, None)
-        while (batch := following.result()) is not None:
-            following = thread.submit(next, batches, None)
-            yield batch
+        following = thread.submit(next, pieces, None)
+        while (raw_lines := following.result()) is not None:
+            following = thread.submit(next, pieces, None)
+            yield raw_lines
 
 
 def _spool(store: Store) -> Path:

@@ -35,7 +35,7 @@ DAMAGE = frozenset({DAMAGED_GZIP, DAMAGED_ZSTD, DAMAGED_FILE, UNCLOSED_QUOTE, DE
 
 
 @dataclass(frozen=True)
-class RawBatch:
+class RawLines:
     """Lines of one source before any check.
 
     Attributes
@@ -62,11 +62,11 @@ class RawBatch:
     reasons: list[tuple[int, str]]
 
 
-def reasons_to_reject(batch: RawBatch, max_characters: int) -> np.ndarray:
-    """For each line of a batch the reason to reject it, or an empty string; object array (n,)."""
-    count = len(batch.texts)
+def reasons_to_reject(raw_lines: RawLines, max_characters: int) -> np.ndarray:
+    """For each line the reason to reject it, or an empty string; object array (n,)."""
+    count = len(raw_lines.texts)
     reasons = np.full(count, "", object)
-    offsets, data = string_buffers(batch.texts)
+    offsets, data = string_buffers(raw_lines.texts)
     lengths = np.diff(offsets)
     is_utf8 = _is_utf8(offsets, data)
 
@@ -80,14 +80,14 @@ def reasons_to_reject(batch: RawBatch, max_characters: int) -> np.ndarray:
 
     # A line is at most as many characters as bytes, so only the long ones need decoding.
     for row in np.flatnonzero(lengths > max_characters):
-        if len(batch.texts[int(row)].as_py().decode("utf-8", "replace")) > max_characters:
+        if len(raw_lines.texts[int(row)].as_py().decode("utf-8", "replace")) > max_characters:
             reasons[row] = TOO_LONG
 
     reasons[_blank_rows(offsets, data)] = EMPTY
     if not is_utf8:
         for bad_row in _rows_not_utf8(offsets, data):
             reasons[bad_row] = NOT_UTF8
-    for position, reason in batch.reasons:
+    for position, reason in raw_lines.reasons:
         reasons[position] = reason
     return reasons
 
@@ -124,10 +124,10 @@ def _blank_rows(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
     return np.flatnonzero(blank)
 
 
-def select_texts(batch: RawBatch, keep: np.ndarray) -> pa.StringArray:
+def select_texts(raw_lines: RawLines, keep: np.ndarray) -> pa.StringArray:
     """The kept lines as a string column; `keep` holds their positions."""
-    offsets, data = string_buffers(batch.texts)
-    if len(keep) == len(batch.texts):
+    offsets, data = string_buffers(raw_lines.texts)
+    if len(keep) == len(raw_lines.texts):
         return pa.StringArray.from_buffers(
             len(keep), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))
         )
@@ -139,7 +139,7 @@ def select_texts(batch: RawBatch, keep: np.ndarray) -> pa.StringArray:
     )
 
 
-def take_raw(batch: RawBatch, positions: np.ndarray) -> pa.BinaryArray:
+def take_raw(raw_lines: RawLines, positions: np.ndarray) -> pa.BinaryArray:
     """Some lines as they were read, each cut after `MAX_RAW_BYTES`."""
-    raw = pc.take(batch.raw, pa.array(positions))
+    raw = pc.take(raw_lines.raw, pa.array(positions))
     return pc.binary_slice(raw, 0, MAX_RAW_BYTES).cast(pa.binary())

@@ -1,4 +1,4 @@
-"""Readers: from a file of any accepted kind to batches of raw lines, in bounded memory."""
+"""Readers: from a file of any accepted kind to raw lines, some thousands at a time, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import checks
-from augment_cli.ingest.checks import RawBatch
+from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.streams import read_blocks, split_lines
 from augment_cli.ingest.tables import read_table
 from augment_cli.store.parquet import open_parquet
@@ -59,7 +59,7 @@ def kind_of(path: Path) -> str | None:
     return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
-def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawBatch]:
+def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
     """Read one file; the ending decides how, an unknown one is read as plain text.
 
     Damage in the middle of a file ends it with one rejected line that names the damage.
@@ -71,8 +71,8 @@ def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawBatch]:
         separator = "," if kind == "csv" else "\t"
         yield from read_table(path, source, layout.text, layout.id, separator, layout.quoting)
     elif kind == "jsonl":
-        for batch in _read_lines(path, source):
-            yield _parse_json_lines(batch, layout)
+        for raw_lines in _read_lines(path, source):
+            yield _parse_json_lines(raw_lines, layout)
     elif layout.text or layout.id:
         raise UsageError(
             f"{path}: --text-column and --id-column are for jsonl, csv, tsv and parquet; "
@@ -82,7 +82,7 @@ def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawBatch]:
         yield from _read_lines(path, source)
 
 
-def _read_lines(path: Path, source: str) -> Iterator[RawBatch]:
+def _read_lines(path: Path, source: str) -> Iterator[RawLines]:
     first_line = 1
     for block in read_blocks(path):
         raw = split_lines(block.data)
@@ -91,15 +91,15 @@ def _read_lines(path: Path, source: str) -> Iterator[RawBatch]:
         reasons = [(0, checks.TOO_LONG)] if block.is_first_too_long else []
         if block.damage:
             reasons.append((len(raw) - 1, block.damage))
-        yield RawBatch(source, lines, raw, raw, None, reasons)
+        yield RawLines(source, lines, raw, raw, None, reasons)
 
 
-def _parse_json_lines(batch: RawBatch, layout: Layout) -> RawBatch:
+def _parse_json_lines(raw_lines: RawLines, layout: Layout) -> RawLines:
     name = layout.text or "text"
     texts: list[bytes] = []
     ids: list[str | None] = []
     reasons: list[tuple[int, str]] = []
-    for position, line in enumerate(batch.raw.to_pylist()):
+    for position, line in enumerate(raw_lines.raw.to_pylist()):
         text, identity, reason = _json_text(line, name, layout.id)
         texts.append(b"" if text is None else text.encode("utf-8", "surrogatepass"))
         ids.append(identity)
@@ -108,7 +108,9 @@ def _parse_json_lines(batch: RawBatch, layout: Layout) -> RawBatch:
     id_column = pa.array(ids, pa.string()) if layout.id else None
     # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
     column = pa.array(texts, pa.large_binary())
-    return RawBatch(batch.source, batch.lines, column, batch.raw, id_column, reasons + batch.reasons)
+    return RawLines(
+        raw_lines.source, raw_lines.lines, column, raw_lines.raw, id_column, reasons + raw_lines.reasons
+    )
 
 
 def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None, str | None, str | None]:
@@ -140,15 +142,17 @@ def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None,
     return record[name], text_id, None
 
 
-def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawBatch]:
+def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
     name = layout.text or "text"
     first_row = 1
     try:
         with open_parquet(path) as file:
             _check_columns(path, file.schema_arrow, name, layout.id)
-            wanted = [name] if layout.id is None else [name, layout.id]
-            for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted, use_threads=False):
-                texts = batch.column(batch.schema.get_field_index(name))
+            columns = [name] if layout.id is None else [name, layout.id]
+            for record_batch in file.iter_batches(
+                batch_size=_PARQUET_ROWS, columns=columns, use_threads=False
+            ):
+                texts = record_batch.column(record_batch.schema.get_field_index(name))
                 if pa.types.is_dictionary(texts.type):
                     texts = texts.dictionary_decode()
                 missing = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
@@ -156,19 +160,19 @@ def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawBatch]
                 raw = texts.cast(pa.large_binary()).fill_null(b"")
                 ids = None
                 if layout.id is not None:
-                    ids, bad = _ids_of(batch.column(batch.schema.get_field_index(layout.id)))
+                    ids, bad = _ids_of(record_batch.column(record_batch.schema.get_field_index(layout.id)))
                     reasons += bad
                 lines = np.arange(first_row, first_row + len(raw))
                 first_row += len(raw)
-                yield RawBatch(source, lines, raw, raw, ids, reasons)
+                yield RawLines(source, lines, raw, raw, ids, reasons)
     except (pa.ArrowException, OSError, ValueError, MemoryError):
         broken = pa.array([b""], pa.large_binary())
         ids = pa.array([None], pa.string()) if layout.id else None
-        yield RawBatch(source, np.array([first_row]), broken, broken, ids, [(0, checks.DAMAGED_FILE)])
+        yield RawLines(source, np.array([first_row]), broken, broken, ids, [(0, checks.DAMAGED_FILE)])
 
 
 def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
-    """The ids as strings, and the rows whose id is missing or no text."""
+    """The ids as strings, and the rows whose id is missing or not text."""
     ids: list[str | None] = []
     reasons = []
     values = column.cast(pa.binary()).to_pylist() if _is_text(column.type) else column.to_pylist()

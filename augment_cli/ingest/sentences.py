@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.ingest.checks import RawBatch
+from augment_cli.ingest.checks import RawLines
 
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
@@ -48,12 +48,12 @@ def split_sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences if sentence] or [text]
 
 
-def split_batch(batch: RawBatch) -> RawBatch:
-    """A batch with one row a sentence; rows that cannot be read stay as they are, to be rejected."""
-    bad = {position for position, _ in batch.reasons}
+def split_raw_lines(raw_lines: RawLines) -> RawLines:
+    """The same with one row a sentence; rows that cannot be read stay as they are, to be rejected."""
+    bad = {position for position, _ in raw_lines.reasons}
     pieces: list[bytes] = []
     origins: list[int] = []
-    for position, data in enumerate(batch.texts.to_pylist()):
+    for position, data in enumerate(raw_lines.texts.to_pylist()):
         try:
             parts = [data] if position in bad else [part.encode() for part in split_sentences(data.decode())]
         except UnicodeDecodeError:
@@ -62,11 +62,11 @@ def split_batch(batch: RawBatch) -> RawBatch:
         origins += [position] * len(parts)
     rows = np.array(origins, np.int64)
     first = dict(zip(reversed(origins), reversed(range(len(origins))), strict=True))
-    return RawBatch(
-        batch.source,
-        batch.lines[rows],
+    return RawLines(
+        raw_lines.source,
+        raw_lines.lines[rows],
         pa.array(pieces, pa.large_binary()),
-        batch.raw.take(pa.array(rows)),
-        None if batch.ids is None else batch.ids.take(pa.array(rows)),
-        [(first[position], reason) for position, reason in batch.reasons],
+        raw_lines.raw.take(pa.array(rows)),
+        None if raw_lines.ids is None else raw_lines.ids.take(pa.array(rows)),
+        [(first[position], reason) for position, reason in raw_lines.reasons],
     )

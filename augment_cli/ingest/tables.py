@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import checks
-from augment_cli.ingest.checks import RawBatch
+from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.streams import read_blocks
 
-_BATCH_ROWS = 8_192
-_ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are no UTF-8 survive, to be named
+_ROWS_AT_A_TIME = 8_192
+_ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
 
 
 class _Lines:
@@ -47,7 +47,7 @@ class _Lines:
 
 def read_table(
     path: Path, source: str, text_name: str | None, id_name: str | None, separator: str, quoting: bool
-) -> Iterator[RawBatch]:
+) -> Iterator[RawLines]:
     """Read the text (and id) column of a csv or tsv file.
 
     A row whose number of fields is not the header's is rejected: a text with a bare separator in it
@@ -66,7 +66,7 @@ def read_table(
     header = _header(path, rows, [text_name or "text", id_name])
     text_at = header.index(text_name or "text") if header else 0
     id_at = header.index(id_name) if header and id_name else None
-    batch = _Batch(source, id_at is not None)
+    builder = _RawLinesBuilder(source, id_at is not None)
     while True:
         lines.taken.clear()
         line = lines.number + 1
@@ -76,36 +76,36 @@ def read_table(
             break
         except csv.Error:
             reason = checks.UNCLOSED_QUOTE if len(lines.taken) > 1 else checks.BROKEN_ROW
-            batch.reject(line, lines.taken, reason)
+            builder.reject(line, lines.taken, reason)
         else:
             if not row:
-                batch.reject(line, lines.taken, checks.EMPTY)
+                builder.reject(line, lines.taken, checks.EMPTY)
             elif len(row) != len(header):
-                batch.reject(line, lines.taken, checks.FIELD_COUNT)
+                builder.reject(line, lines.taken, checks.FIELD_COUNT)
             else:
-                batch.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at])
-        if len(batch) >= _BATCH_ROWS:
-            yield batch.finished()
-            batch = _Batch(source, id_at is not None)
+                builder.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at])
+        if len(builder) >= _ROWS_AT_A_TIME:
+            yield builder.finished()
+            builder = _RawLinesBuilder(source, id_at is not None)
     if lines.damage:
-        batch.reject(lines.number + 1, [lines.damage[0]], lines.damage[1])
-    if len(batch):
-        yield batch.finished()
+        builder.reject(lines.number + 1, [lines.damage[0]], lines.damage[1])
+    if len(builder):
+        yield builder.finished()
 
 
-def _header(path: Path, rows: Iterator[list[str]], wanted: list[str | None]) -> list[str]:
+def _header(path: Path, rows: Iterator[list[str]], columns: list[str | None]) -> list[str]:
     try:
         header = next(rows, [])
     except csv.Error as error:
-        raise UsageError(f"{path}: its first row is no header ({error})") from error
-    for name, option in zip(wanted, ("--text-column", "--id-column"), strict=True):
+        raise UsageError(f"{path}: its first row is not a valid header ({error})") from error
+    for name, option in zip(columns, ("--text-column", "--id-column"), strict=True):
         if header and name is not None and name not in header:
             raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")
     return header
 
 
-class _Batch:
-    """Rows on their way to a `RawBatch`."""
+class _RawLinesBuilder:
+    """Rows on their way to a `RawLines`."""
 
     def __init__(self, source: str, has_ids: bool) -> None:
         self._source, self._has_ids = source, has_ids
@@ -134,8 +134,8 @@ class _Batch:
         self._raw.append(b"".join(taken).rstrip(b"\r\n"))
         self._ids.append(None)
 
-    def finished(self) -> RawBatch:
-        return RawBatch(
+    def finished(self) -> RawLines:
+        return RawLines(
             self._source,
             np.array(self._lines, np.int64),
             pa.array(self._texts, pa.large_binary()),

@@ -49,17 +49,17 @@ class CorpusWriter:
         """Whether `limit` is reached."""
         return self._options.limit is not None and self.kept >= self._options.limit
 
-    def add(self, batch: checks.RawBatch, strict: bool) -> None:
-        """Take over the lines of a batch.
+    def add(self, raw_lines: checks.RawLines, strict: bool) -> None:
+        """Take over some lines of a source.
 
         Raises
         ------
         BadInputError
             With `strict`, at the first line that would be rejected.
         """
-        reasons = checks.reasons_to_reject(batch, self._options.max_characters)
+        reasons = checks.reasons_to_reject(raw_lines, self._options.max_characters)
         if self._options.deduplicate:
-            self._mark_duplicates(batch, reasons)
+            self._mark_duplicates(raw_lines, reasons)
         keep = np.flatnonzero(reasons == "")
         if self._options.limit is not None and len(keep) > (room := self._options.limit - self.kept):
             keep = keep[:room]
@@ -67,42 +67,42 @@ class CorpusWriter:
         bad = np.flatnonzero(reasons != "")
         if strict and (faults := bad[reasons[bad] != checks.DUPLICATE]).size:
             raise BadInputError(
-                f"{batch.source}, line {batch.lines[faults[0]]}: {reasons[faults[0]]}; "
-                "mend the line, or run without --strict to set such lines aside"
+                f"{raw_lines.source}, line {raw_lines.lines[faults[0]]}: {reasons[faults[0]]}; "
+                "correct the line, or run without --strict to set such lines aside"
             )
-        self._keep(batch, keep)
+        self._keep(raw_lines, keep)
         if len(bad):
-            self._reject(batch, bad, reasons[bad])
+            self._reject(raw_lines, bad, reasons[bad])
 
-    def _mark_duplicates(self, batch: checks.RawBatch, reasons: np.ndarray) -> None:
-        for position, text in enumerate(batch.texts.to_pylist()):
+    def _mark_duplicates(self, raw_lines: checks.RawLines, reasons: np.ndarray) -> None:
+        for position, text in enumerate(raw_lines.texts.to_pylist()):
             if not reasons[position]:
                 digest = hashlib.blake2b(text, digest_size=16).digest()
                 if digest in self._seen:
                     reasons[position] = checks.DUPLICATE
                 self._seen.add(digest)
 
-    def _keep(self, batch: checks.RawBatch, keep: np.ndarray) -> None:
+    def _keep(self, raw_lines: checks.RawLines, keep: np.ndarray) -> None:
         columns = {
             "row_id": pa.array(np.arange(self.kept, self.kept + len(keep))),
-            "text": checks.select_texts(batch, keep),
-            "source": pa.repeat(batch.source, len(keep)),
-            "line": pa.array(batch.lines[keep]),
+            "text": checks.select_texts(raw_lines, keep),
+            "source": pa.repeat(raw_lines.source, len(keep)),
+            "line": pa.array(raw_lines.lines[keep]),
         }
-        if batch.ids is not None:
-            columns["id"] = batch.ids.take(pa.array(keep))
+        if raw_lines.ids is not None:
+            columns["id"] = raw_lines.ids.take(pa.array(keep))
         self._waiting.append(pa.table(columns, schema=self._schema))
         self._waiting_rows += len(keep)
         self.kept += len(keep)
         while self._waiting_rows >= self._options.part_rows:
             self._write_corpus_part()
 
-    def _reject(self, batch: checks.RawBatch, bad: np.ndarray, reasons: np.ndarray) -> None:
+    def _reject(self, raw_lines: checks.RawLines, bad: np.ndarray, reasons: np.ndarray) -> None:
         columns = {
-            "source": pa.repeat(batch.source, len(bad)),
-            "line": pa.array(batch.lines[bad]),
+            "source": pa.repeat(raw_lines.source, len(bad)),
+            "line": pa.array(raw_lines.lines[bad]),
             "reason": pa.array(reasons.tolist(), pa.string()),
-            "raw": checks.take_raw(batch, bad),
+            "raw": checks.take_raw(raw_lines, bad),
         }
         self.reasons.update(reasons.tolist())
         self._rejects.append(pa.table(columns, schema=REJECTS))
@@ -144,18 +144,18 @@ class CorpusWriter:
         self._parts[pending.stage].append(pending)
 
     def commit(self) -> None:
-        """Write what is left, fix the part plan, and enter all parts in the manifest."""
+        """Write what is left, fix the row ranges of the parts, and enter all parts in the manifest."""
         if self._waiting_rows:
             self._write_corpus_part()
         if self._rejects or not self._begun["rejects"]:
             self._write_reject_part()
         while self._being_written:
             self._collect()
-        first, plan = 0, []
+        first, row_ranges = 0, []
         for pending in self._parts["corpus"]:
-            plan.append((first, pending.part.rows))
+            row_ranges.append((first, pending.part.rows))
             first += pending.part.rows
-        self._store.set_plan(plan)
+        self._store.set_row_ranges(row_ranges)
         # Rejects first: a store with a complete corpus always has its rejects.
         for stage in ("rejects", "corpus"):
             missing = self._store.begin(stage, self._settings, len(self._parts[stage]))

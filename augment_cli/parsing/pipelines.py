@@ -113,11 +113,11 @@ def find_again(settings: dict[str, Any]) -> PipelineSource:
         If it is neither shipped nor installed here, or another version is.
     """
     name, digest = settings["parameters"]["pipeline"], settings["resources"]["pipeline"]
-    found = known_by_name(name)
-    if found is not None and found.digest == digest:
-        return found
+    known = known_by_name(name)
+    if known is not None and known.digest == digest:
+        return known
     here = (
-        "is not installed here" if found is None else f"is here with other contents (version {found.version})"
+        "is not installed here" if known is None else f"is here with other contents (version {known.version})"
     )
     raise MissingError(
         f"the parses were made with pipeline {name} {settings['parameters']['version']}, which {here}; "
@@ -151,7 +151,7 @@ def _installed_folder(name: str) -> Path | None:
 
 
 def _inner_folder(package: Path) -> Path | None:
-    """The data folder `LANG_NAME-VERSION` inside a pipeline package, or None if it is no such package."""
+    """The data folder `LANG_NAME-VERSION` inside a pipeline package, or None if it is not such a package."""
     try:
         meta = json.loads((package / "meta.json").read_bytes())
         folder = package / f"{meta['lang']}_{meta['name']}-{meta['version']}"

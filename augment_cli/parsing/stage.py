@@ -1,4 +1,4 @@
-"""The stage `parses`: one independent task for each piece of 1,024 rows, journalled, then joined to parts.
+"""The stage `parses`: one independent call for each piece of 1,024 rows, journalled, then joined to parts.
 
 Parsing costs a hundred times as much as anything else that is done to a sentence before a model runs, so the
 pieces are small: progress shows every few seconds, a corpus of one part uses all cores, and a killed run
@@ -144,10 +144,10 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "source": work.source,
         "settings": work.settings,
     }
-    tasks = [
+    calls = [
         common | {"index": index, "piece": piece} for index, pieces in work.pieces.items() for piece in pieces
     ]
-    engine.run("augment_cli.parsing.stage:parse_piece", tasks, done)
+    engine.run("augment_cli.parsing.stage:parse_piece", calls, done)
     store.clean_work(work.stage)
 
 
@@ -207,9 +207,9 @@ def _is_done(folder: Path, piece: int, rows: int, settings: Settings) -> bool:
     if not path.exists():
         return False
     try:
-        found, schema = describe(path)
+        stored_rows, schema = describe(path)
         written_by = metadata_of(schema) or {}
-        if found == rows and written_by.get("fingerprint") == settings.fingerprint:
+        if stored_rows == rows and written_by.get("fingerprint") == settings.fingerprint:
             return True
     except (BadInputError, ValueError):
         pass

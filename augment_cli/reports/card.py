@@ -27,7 +27,9 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
     """
     path = store.path / "README.md"
     if path.exists() and _MARK not in path.read_text("utf-8", "replace"):
-        raise UsageError(f"{path}: is not a card of ours; move it away to have one written")
+        raise UsageError(
+            f"{path}: was not written by `augment-cli card`; move it away to have a card written"
+        )
     text = card_of(store, title, license_name, language)
     write_atomically(path, text.encode(), store.work / "parts")
     return text
@@ -86,7 +88,7 @@ def _what(stage: Stage) -> str:
         return f"{augmentations.summary(maker)} Source: {descriptor.paper}."
     known = {
         "corpus": "the sentences",
-        "rejects": "lines that are no sentences, and why",
+        "rejects": "lines that are not sentences, and why",
         "terms": "terms by falling maximum TF-IDF score",
         "tfidf": "TF-IDF of each sentence",
         "parses": "tokens of each sentence with lemma, tags, morphology and dependencies",

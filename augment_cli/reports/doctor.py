@@ -86,14 +86,14 @@ def _augmentation(name: str) -> dict[str, Any]:
         get = "pip install 'augment-cli[dev]'"
         return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
     needs = descriptor.needs
-    found = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
+    checked = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
     if "parses" in needs:  # what inflects on the parse
-        found.append(_packages(name, descriptor.libraries, _NEEDS["parses"][1]))
+        checked.append(_packages(name, descriptor.libraries, _NEEDS["parses"][1]))
     if hasattr(descriptor.parameters(), "vectors"):
         get = f"augment-cli {name} --vectors FILE, with your own GloVe or word2vec vectors"
-        found.append({"missing": ["word vectors"], "get": get})
-    missing = [package for entry in found for package in entry["missing"]]
-    lines = [entry["get"] for entry in found if entry["get"]]
+        checked.append({"missing": ["word vectors"], "get": get})
+    missing = [package for entry in checked for package in entry["missing"]]
+    lines = [entry["get"] for entry in checked if entry["get"]]
     if "model" in needs and not missing and (model := _missing_model(name)) is not None:
         get = f"augment-cli {name} --allow-download, or name the folder of a model"
         if Path(model).is_absolute():  # the shipped one, which no download brings

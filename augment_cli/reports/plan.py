@@ -42,17 +42,17 @@ def plan_run(
     else:
         rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
         entries = [_entry("corpus", "corpus", rows)]
-    wanted = [(name, "parses") for name in parses]
+    needed = [(name, "parses") for name in parses]
     for given, stage, draws in runs:
         run = given.settled(store, stage)
         if "tfidf" in run.needs:
-            wanted.append((stage_names(run.fit)[0], "tfidf"))
+            needed.append((stage_names(run.fit)[0], "tfidf"))
         if "parses" in run.needs:
-            wanted.append((stage_name(run.parses), "parses"))
+            needed.append((stage_name(run.parses), "parses"))
         base = stage or run.name
         kind = "model" if "model" in run.needs else "augmentation"
-        wanted += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
-    for name, kind in wanted:
+        needed += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
+    for name, kind in needed:
         if any(entry["stage"] == name for entry in entries):
             continue
         if store.has(name):

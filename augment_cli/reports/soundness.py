@@ -39,8 +39,8 @@ def verify(store: Store) -> list[str]:
             problems.append(f"{name}: {done}; run it again to resume")
         for index, part in sorted(stage.parts.items()):
             path = store.part_path(name, index)
-            found = _problems_of(path, part.sha256, part.rows, stage)
-            problems += [f"{path}: {problem}" for problem in found]
+            in_part = _problems_of(path, part.sha256, part.rows, stage)
+            problems += [f"{path}: {problem}" for problem in in_part]
         expected = {store.part_path(name, index).name for index in stage.parts}
         problems += _strangers(store.path / name, expected)
     known = {"manifest.json", "README.md", ".work", *(name.split("/")[0] for name in store.stages())}
@@ -83,30 +83,30 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
     is shipped or installed; one in a folder of the user's cannot be found by its name), the stages it was
     made from, and, where `corpus` names them, the bytes of the input files.
     """
-    there = store.stage(name).settings
-    maker = there["stage"]
-    now: dict[str, Any] = dict(there)
-    now["version"] = _version_of(maker, there["version"])
-    now["libraries"] = {library: _installed(library) for library in there["libraries"]}
+    stored = store.stage(name).settings
+    maker = stored["stage"]
+    current: dict[str, Any] = dict(stored)
+    current["version"] = _version_of(maker, stored["version"])
+    current["libraries"] = {library: _installed(library) for library in stored["libraries"]}
     digests = {store.stage(stage).digest for stage in store.stages()}
     if maker == "corpus":
         if corpus is not None:
-            options = IngestOptions(**there["parameters"])
-            now["inputs"] = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
+            options = IngestOptions(**stored["parameters"])
+            current["inputs"] = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
     else:
-        now["inputs"] = {
-            key: value if value in digests else "made anew since" for key, value in there["inputs"].items()
+        current["inputs"] = {
+            key: value if value in digests else "made anew since" for key, value in stored["inputs"].items()
         }
     if maker == tfidf.TFIDF_STAGE:
-        now["resources"] = there["resources"] | {"tokenizer": _tokenizer_version(there["parameters"])}
-    if maker == PARSES_STAGE and (source := known_by_name(there["parameters"]["pipeline"])) is not None:
-        now |= {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
-    for key, old, new in differences(there, now):
+        current["resources"] = stored["resources"] | {"tokenizer": _tokenizer_version(stored["parameters"])}
+    if maker == PARSES_STAGE and (source := known_by_name(stored["parameters"]["pipeline"])) is not None:
+        current |= {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
+    for key, old, new in differences(stored, current):
         return f"{key} = {old}, now {new}"
     return None
 
 
-def _version_of(maker: str, there: int) -> int:
+def _version_of(maker: str, stored: int) -> int:
     """Version of the code that makes a stage; of what others make, such as the trainer, the stored one."""
     if maker in augmentations.names():
         return augmentations.get(maker).version
@@ -116,7 +116,7 @@ def _version_of(maker: str, there: int) -> int:
         PARSES_STAGE: parsing.VERSION,
         pack.PACK_STAGE: pack.VERSION,
     }
-    return own.get(maker, there)
+    return own.get(maker, stored)
 
 
 def _installed(library: str) -> str | None:

@@ -135,4 +135,4 @@ def explain(error: OSError) -> UserError:
             f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "
             "lie on one file system, since only there a file can appear as a whole"
         )
-    return MissingError(f"{where}: the file system refused ({reason}); mend it or move the store, {again}")
+    return MissingError(f"{where}: the file system refused ({reason}); repair it or move the store, {again}")

@@ -71,14 +71,14 @@ class Stage:
         return sha256_of_json([self.parts[index].sha256 for index in sorted(self.parts)])
 
 
-Plan = list[tuple[int, int]]
+RowRanges = list[tuple[int, int]]  # (first row_id, number of rows) of each part of the corpus
 
 
-def dump_manifest(schema: int, plan: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:
+def dump_manifest(schema: int, row_ranges: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:
     """The manifest's bytes, with the digest of all the rest."""
     value: dict[str, Any] = {
         "schema": schema,
-        "parts": [list(pair) for pair in plan],
+        "parts": [list(pair) for pair in row_ranges],
         "stages": {
             name: {
                 "settings": stage.settings,
@@ -92,28 +92,28 @@ def dump_manifest(schema: int, plan: Sequence[tuple[int, int]], stages: dict[str
     return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-def parse_manifest(value: dict[str, Any]) -> tuple[Plan, dict[str, Stage]]:
-    """The part plan and the stages of a manifest.
+def parse_manifest(value: dict[str, Any]) -> tuple[RowRanges, dict[str, Stage]]:
+    """The row ranges of the parts, and the stages of a manifest.
 
     Raises
     ------
     ValueError, KeyError, TypeError, AttributeError
-        If it is damaged, edited, or no manifest of ours.
+        If it is damaged, edited, or not a manifest of this package.
     """
     rest = {key: item for key, item in value.items() if key != "sha256"}
     if value.get("sha256") != sha256_of_json(rest):
         raise ValueError("it was edited or damaged: its sha256 does not fit")
-    plan: Plan = []
+    row_ranges: RowRanges = []
     for first, rows in value["parts"]:
-        if _count(first) != (sum(plan[-1]) if plan else 0):
+        if _count(first) != (sum(row_ranges[-1]) if row_ranges else 0):
             raise ValueError("the row ranges of its parts do not follow each other")
-        plan.append((first, _count(rows)))
-    return plan, {name: _stage(name, stage) for name, stage in value["stages"].items()}
+        row_ranges.append((first, _count(rows)))
+    return row_ranges, {name: _stage(name, stage) for name, stage in value["stages"].items()}
 
 
 def _stage(name: str, value: dict[str, Any]) -> Stage:
     if not is_stage_name(name):
-        raise ValueError(f"{name!r} is no stage name")
+        raise ValueError(f"{name!r} is not a valid stage name")
     settings, expected = value["settings"], _count(value["expected_parts"])
     made_of = {key: item for key, item in settings.items() if key != "fingerprint"}
     if settings["fingerprint"] != sha256_of_json(made_of):
@@ -130,5 +130,5 @@ def _stage(name: str, value: dict[str, Any]) -> Stage:
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is no count")
+        raise ValueError(f"{value!r} is not a valid count")
     return value

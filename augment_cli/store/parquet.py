@@ -34,10 +34,10 @@ def leaf_paths(schema: pa.Schema) -> list[str]:
     return [path for field in schema for path in walk(field.name, field.type)]
 
 
-def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.Table | pa.RecordBatch]) -> int:
+def write_parquet(path: Path, schema: pa.Schema, tables: Iterable[pa.Table | pa.RecordBatch]) -> int:
     """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
 
-    Each batch becomes one row group (or several, if it is longer), so the caller decides how much
+    Each table becomes one row group (or several, if it is longer), so the caller decides how much
     is in memory at a time.
 
     Returns
@@ -61,8 +61,8 @@ def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.Table | pa
             column_encoding=split or None,
             store_schema=True,
         ) as writer:
-            for batch in batches:
-                table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+            for given in tables:
+                table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
                 writer.write_table(table.cast(schema), row_group_size=ROW_GROUP_ROWS)
                 rows += table.num_rows
         file.flush()
@@ -70,7 +70,7 @@ def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.Table | pa
     return rows
 
 
-# No part of ours comes near these; a file that claims more is an attempt to exhaust memory.
+# Our own parts come nowhere near these; a file that claims more is an attempt to exhaust memory.
 _MAX_ROW_GROUP_BYTES = 2 << 30
 _LIMITS = {"thrift_string_size_limit": 64 << 20, "thrift_container_size_limit": 1_000_000}
 
@@ -114,7 +114,7 @@ def read_parquet(
     Raises
     ------
     BadInputError
-        If the file is missing, damaged or no Parquet file; the message names it.
+        If the file is missing, damaged or not a Parquet file; the message names it.
     """
     with _naming_damage(path), open_parquet(path) as file:
         names = list(columns) if columns is not None else None

@@ -62,14 +62,14 @@ class Settings:
         return self.as_json()["fingerprint"]
 
 
-def differences(there: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """The keys in which two settings differ: (key, value there, value now), in a fixed order.
+def differences(stored: dict[str, Any], current: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The keys in which two settings differ: (key, stored value, current value), in a fixed order.
 
     Parameters come first, as they are what a person changes on purpose.
     """
     order = ["stage", "version", "parameters", "seed", "inputs", "resources", "libraries", "schema"]
     for key in order:
-        old, new = there.get(key), now.get(key)
+        old, new = stored.get(key), current.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
             for name in sorted(old.keys() | new.keys()):
                 if old.get(name) != new.get(name):

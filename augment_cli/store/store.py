@@ -30,7 +30,7 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.files import fsync, hold_lock, sha256_of_file, write_atomically
 from augment_cli.store.manifest import (
     Part,
-    Plan,
+    RowRanges,
     Stage,
     dump_manifest,
     is_stage_name,
@@ -59,9 +59,9 @@ class PendingPart:
 class Store:
     """An output folder of parts. Open one with `Store.open`, or `Store.create` for a new one."""
 
-    def __init__(self, path: Path, plan: Plan, stages: dict[str, Stage]) -> None:
+    def __init__(self, path: Path, row_ranges: RowRanges, stages: dict[str, Stage]) -> None:
         self.path = path
-        self._plan, self._stages = plan, stages
+        self._row_ranges, self._stages = row_ranges, stages
         self._is_shared = False
 
     # --- opening
@@ -73,7 +73,7 @@ class Store:
         Raises
         ------
         BadInputError
-            If the folder is no store, or its manifest cannot be read.
+            If the folder is not a store, or its manifest cannot be read.
         """
         folder = Path(path)
         try:
@@ -97,8 +97,8 @@ class Store:
             return cls(folder, *parse_manifest(manifest))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInputError(
-                f"{folder / 'manifest.json'}: not a manifest of ours ({error}); restore it from a copy, "
-                "or delete the store and run again"
+                f"{folder / 'manifest.json'}: not a manifest of this package ({error}); restore it from a "
+                "copy, or delete the store and run again"
             ) from error
 
     @classmethod
@@ -119,13 +119,13 @@ class Store:
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """The part plan shared by all row-wise stages: (first row_id, number of rows) of each part."""
-        return list(self._plan)
+        """Row ranges of the parts, the same in all row-wise stages: (first row_id, number of rows)."""
+        return list(self._row_ranges)
 
     @property
     def rows(self) -> int:
         """Number of rows of the corpus."""
-        return sum(rows for _, rows in self._plan)
+        return sum(rows for _, rows in self._row_ranges)
 
     def stages(self) -> list[str]:
         """Names of the stages begun or finished, in the order in which they were begun."""
@@ -160,7 +160,9 @@ class Store:
     def part_path(self, stage: str, index: int) -> Path:
         """Where a part lies, or will lie."""
         if not is_stage_name(stage):
-            raise UsageError(f"{stage!r} is no stage name; use lower-case letters, digits, '.', '_' and '-'")
+            raise UsageError(
+                f"{stage!r} is not a valid stage name; use lower-case letters, digits, '.', '_' and '-'"
+            )
         return self.path / stage / part_name(index)
 
     def verified_path(self, stage: str, index: int) -> Path:
@@ -246,7 +248,7 @@ class Store:
     def reload(self) -> None:
         """Read the manifest again: others may have written since."""
         fresh = Store.create(self.path)
-        self._plan, self._stages = fresh._plan, fresh._stages
+        self._row_ranges, self._stages = fresh._row_ranges, fresh._stages
 
     def begin(
         self,
@@ -264,7 +266,7 @@ class Store:
         settings : Settings
             What it will be made with.
         expected_parts : int, optional
-            Number of parts; the corpus' part plan by default.
+            Number of parts; as many as the corpus has by default.
         beside : str
             What a person can do who wants both, for the message of a refusal.
 
@@ -273,13 +275,13 @@ class Store:
         MixError
             If the stage exists with other settings; the message names the first differing key.
         """
-        wanted = settings.as_json()
+        current = settings.as_json()
         self._check_name(name)
         if (record := self._stages.get(name)) is not None:
-            if record.settings["fingerprint"] != wanted["fingerprint"]:
-                key, there, now = next(differences(record.settings, wanted))
+            if record.settings["fingerprint"] != current["fingerprint"]:
+                key, old, new = next(differences(record.settings, current))
                 raise MixError(
-                    f"{self.path / name}: made with {key} = {there}, now {now}; nothing was changed. "
+                    f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. "
                     f"Use the same settings, {beside}, or remove it with "
                     f"`augment-cli remove {name} --store {self.path}`"
                 )
@@ -287,8 +289,8 @@ class Store:
             for index in missing:  # a deleted or cut file is made anew
                 record.parts.pop(index, None)
             return missing
-        count = len(self._plan) if expected_parts is None else expected_parts
-        self._stages[name] = Stage(name, wanted, count, {})
+        count = len(self._row_ranges) if expected_parts is None else expected_parts
+        self._stages[name] = Stage(name, current, count, {})
         return list(range(count))
 
     def _check_name(self, name: str) -> None:
@@ -303,24 +305,24 @@ class Store:
         name: str,
         index: int,
         schema: pa.Schema,
-        batches: Iterable[pa.Table | pa.RecordBatch],
+        tables: Iterable[pa.Table | pa.RecordBatch],
         settings: Settings,
         statistics: dict[str, Any] | None = None,
     ) -> PendingPart:
         """Write a part into `.work/` (any process may), to be committed by the parent.
 
-        `statistics` may be filled while the batches are drawn; it is read after the last of them.
+        `statistics` may be filled while the tables are drawn; it is read after the last of them.
         """
         folder = self.work / "parts" / name
         folder.mkdir(parents=True, exist_ok=True)
         # A name of its own: a worker that outlives a killed run never meets its successor's file.
         path = folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
-        rows = write_parquet(path, with_metadata(schema, settings.as_json()), batches)
+        rows = write_parquet(path, with_metadata(schema, settings.as_json()), tables)
         part = Part(rows, path.stat().st_size, sha256_of_file(path), dict(statistics or {}))
         return PendingPart(name, index, path, part)
 
     def commit(self, pending: PendingPart) -> None:
-        """Check a written part, move it to its name, and enter it in the manifest."""
+        """Commit a part: check what a worker wrote, move it to its name, and enter it in the manifest."""
         record = self._stages[pending.stage]
         rows, schema = describe(pending.path)
         written_by = metadata_of(schema)
@@ -351,17 +353,17 @@ class Store:
             return
         with hold_lock(self.work / "commit", wait=True):
             self.reload()
-            there = self._stages.setdefault(record.name, record)
-            if there.settings != record.settings:
+            committed = self._stages.setdefault(record.name, record)
+            if committed.settings != record.settings:
                 raise MixError(
                     f"{self.path / record.name}: another process makes it with other settings; "
                     "use the same for all parts, or another --name"
                 )
             yield
 
-    def set_plan(self, plan: Iterable[tuple[int, int]]) -> None:
-        """Fix the part plan: (first row_id, rows) of each part. Ingest does, before its first commit."""
-        self._plan = list(plan)
+    def set_row_ranges(self, row_ranges: Iterable[tuple[int, int]]) -> None:
+        """Fix (first row_id, rows) of each part. Ingest does, before its first commit."""
+        self._row_ranges = list(row_ranges)
 
     def remove(self, name: str) -> None:
         """Delete a stage: first its manifest entry, then its files."""
@@ -377,7 +379,7 @@ class Store:
             refuse_links(self.path / one, self.path)
             del self._stages[one]
         if "corpus" in names:
-            self._plan = []
+            self._row_ranges = []
         self._write_manifest()
         for one in names:
             shutil.rmtree(self.path / one, ignore_errors=True)
@@ -391,5 +393,5 @@ class Store:
         shutil.rmtree(self.work / name, ignore_errors=True)
 
     def _write_manifest(self) -> None:
-        data = dump_manifest(SCHEMA_VERSION, self._plan, self._stages)
+        data = dump_manifest(SCHEMA_VERSION, self._row_ranges, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work / "parts")

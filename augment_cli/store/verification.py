@@ -47,4 +47,4 @@ def refuse_links(path: Path, store: Path) -> None:
         if place == store:
             return
         if place.is_symlink():
-            raise BadInputError(f"{place}: is a symbolic link, which a store has none of; remove it")
+            raise BadInputError(f"{place}: is a symbolic link, and a store may not have any; remove it")

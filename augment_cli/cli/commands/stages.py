@@ -28,7 +28,7 @@ def ingest(
     tolerance: options.Tolerance,
     as_json: options.Json = False,
 ) -> None:
-    """Read text into a store; what is no sentence goes to the rejects with its reason.
+    """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Workers find the tasks of these tests where this process does: from the repository's root."""
+"""Workers find the functions of these tests where this process does: from the repository's root."""
 
 import os
 
@@ -9,7 +9,7 @@ from tests.helpers.places import REPOSITORY
 
 
 @pytest.fixture(autouse=True)
-def tasks_on_the_path(monkeypatch):
+def functions_on_the_path(monkeypatch):
     # Workers that an earlier test left waiting know nothing of the path.
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]))

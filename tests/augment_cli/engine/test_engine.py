@@ -1,4 +1,4 @@
-"""Every task's result reaches the parent once, whatever runs it and whatever dies on the way."""
+"""Every call's result reaches the parent once, whatever runs it and whatever dies on the way."""
 
 import signal
 
@@ -7,12 +7,12 @@ import pytest
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 
-SQUARE = "tests.helpers.engine_tasks:square"
+SQUARE = "tests.helpers.engine_calls:square"
 
 
-def run(engine, tasks, function=SQUARE):
+def run(engine, calls, function=SQUARE):
     results = []
-    engine.run(function, tasks, results.append)
+    engine.run(function, calls, results.append)
     return sorted(results)
 
 
@@ -24,29 +24,27 @@ def test_every_result_once(jobs, backend):
 
 @pytest.mark.filterwarnings("ignore:A worker stopped")
 def test_a_worker_that_dies_once_costs_nothing(tmp_path):
-    tasks = [{"number": n, "flag": str(tmp_path / "flag")} for n in range(5)]
-    assert run(Engine(2), tasks, "tests.helpers.engine_tasks:kill_once") == list(range(5))
+    calls = [{"number": n, "flag": str(tmp_path / "flag")} for n in range(5)]
+    assert run(Engine(2), calls, "tests.helpers.engine_calls:kill_once") == list(range(5))
 
 
 @pytest.mark.filterwarnings("ignore:A worker stopped")
-def test_a_task_that_kills_its_workers_fails_alone(tmp_path):
+def test_a_call_that_kills_its_workers_fails_alone(tmp_path):
     results = []
-    tasks = [{"number": n, "deadly": (3, 6), "stage": "una", "index": n} for n in range(9)]
-    for task in tasks:
-        del task["stage"], task["index"]
-    with pytest.raises(IncompleteError, match="2 of 9 tasks killed every worker"):
-        Engine(2).run(SQUARE, tasks, results.append)
+    calls = [{"number": n, "deadly": (3, 6)} for n in range(9)]
+    with pytest.raises(IncompleteError, match="2 of 9 pieces of work killed every worker"):
+        Engine(2).run(SQUARE, calls, results.append)
     assert sorted(results) == [n * n for n in range(9) if n not in (3, 6)]
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
-def test_an_error_of_a_task_reaches_the_parent(jobs, backend):
+def test_an_error_of_a_call_reaches_the_parent(jobs, backend):
     with pytest.raises(ValueError, match="number"):
-        run(Engine(jobs, backend), [{"number": n} for n in range(4)], "tests.helpers.engine_tasks:fail")
+        run(Engine(jobs, backend), [{"number": n} for n in range(4)], "tests.helpers.engine_calls:fail")
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
-def test_ctrl_c_finishes_running_tasks_and_begins_no_further_one(jobs, backend, capsys):
+def test_ctrl_c_finishes_running_calls_and_begins_no_further_one(jobs, backend, capsys):
     results = []
 
     def done(result):

@@ -51,10 +51,10 @@ def test_any_jobs(corpus_file, tmp_path, expected, jobs, backend):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_any_order_of_parts(corpus_file, tmp_path, expected, seed, monkeypatch):
-    def shuffled(function, tasks, asked_to_stop):
-        tasks = list(tasks)
-        random.Random(seed).shuffle(tasks)
-        yield from (backends.call(function, task) for task in tasks)
+    def shuffled(function, calls, asked_to_stop):
+        calls = list(calls)
+        random.Random(seed).shuffle(calls)
+        yield from (backends.call(function, arguments) for arguments in calls)
 
     monkeypatch.setattr(backends, "run_here", shuffled)
     assert make(tmp_path / "store", corpus_file, Engine(1)) == expected

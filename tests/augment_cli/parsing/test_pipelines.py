@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import augment_cli
 from augment_cli import recipe as recipes
-from augment_cli.cli import looking, making, sharing  # noqa: F401, they add their commands
-from augment_cli.cli.application import app
+from augment_cli.cli import load_commands
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.parsing import pipelines
 from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_name, load_pipeline
@@ -187,7 +186,7 @@ def test_recipes_may_name_a_pipeline(tmp_path, table, expected):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(load_commands(), [str(argument) for argument in arguments])
 
 
 def test_the_command_from_a_dry_run_to_rows(pipeline, tmp_path):
@@ -213,7 +212,7 @@ def test_a_missing_pipeline_ends_with_6(tmp_path):
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
     code = (
-        "import sys, augment_cli, augment_cli.session, augment_cli.cli.making\n"
+        "import sys, augment_cli, augment_cli.session, augment_cli.cli.commands.stages\n"
         "print([name for name in ('spacy', 'thinc', 'torch') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

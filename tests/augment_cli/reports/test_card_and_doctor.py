@@ -37,7 +37,7 @@ def test_datasets_loads_every_configuration_of_the_card(store, tmp_path):
 
 def test_a_readme_of_somebody_else_is_kept(store):
     (store.path / "README.md").write_text("mine")
-    with store.lock(), pytest.raises(UsageError, match="is not a card of ours"):
+    with store.lock(), pytest.raises(UsageError, match="was not written by"):
         write_card(store, "Rivers", "cc0-1.0", "en")
     assert (store.path / "README.md").read_text() == "mine"
 

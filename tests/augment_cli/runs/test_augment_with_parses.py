@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 import augment_cli
 from augment_cli import augmentations
-from augment_cli.cli import looking, making, sharing  # noqa: F401, they add their commands
-from augment_cli.cli.application import app
+from augment_cli.cli import load_commands
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.ingest import IngestOptions
@@ -103,7 +102,7 @@ def test_parts_need_parses_that_are_there(store, shipped):
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    done = CliRunner().invoke(load_commands(), [str(argument) for argument in arguments])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -123,7 +122,7 @@ def test_the_command_takes_a_pipeline_and_so_does_a_recipe(pipeline, tmp_path):
 
 
 def test_options_are_shown_where_they_mean_something():
-    from augment_cli.cli.augmentation_command import make_command
+    from augment_cli.cli.commands.augmentation import make_command
 
     def options(name):
         return set(make_command(name).__signature__.parameters)

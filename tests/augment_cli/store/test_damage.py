@@ -101,14 +101,23 @@ def test_verify_recounts_rows_from_the_data(store):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=-1), "no count"),
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=True), "no count"),
+        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=-1), "not a valid count"),
+        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=True), "not a valid count"),
         (lambda value: value["stages"]["una"]["parts"]["0"].update(sha256="../x"), "impossible part"),
         (lambda value: value["stages"]["una"]["parts"].update({"9": {"sha256": "0" * 64}}), "impossible"),
         (lambda value: value["stages"]["una"]["settings"].update(seed=5), "do not fit their fingerprint"),
-        (lambda value: value["stages"].update({"../out": value["stages"].pop("una")}), "no stage name"),
-        (lambda value: value["stages"].update({"/etc": value["stages"].pop("una")}), "no stage name"),
-        (lambda value: value["stages"].update({"readme.md": value["stages"].pop("una")}), "no stage name"),
+        (
+            lambda value: value["stages"].update({"../out": value["stages"].pop("una")}),
+            "not a valid stage name",
+        ),
+        (
+            lambda value: value["stages"].update({"/etc": value["stages"].pop("una")}),
+            "not a valid stage name",
+        ),
+        (
+            lambda value: value["stages"].update({"readme.md": value["stages"].pop("una")}),
+            "not a valid stage name",
+        ),
         (lambda value: value.update(parts=[[0, 20], [5, 20], [40, 20]]), "do not follow"),
         (lambda value: value.update(stages=[]), "not a manifest"),
         (lambda value: value.pop("parts"), "not a manifest"),
@@ -158,7 +167,7 @@ def test_a_manifest_with_any_byte_changed_is_refused_or_the_same(store, seed):
     "name", ["../out", "/tmp/out", "a/../../out", "", ".work", "Una", "a//b", "a b", "una/x", "manifest.json"]
 )
 def test_stage_names_cannot_lead_out_or_into_another_stage(store, name):
-    with pytest.raises(UsageError, match=r"is no stage name|lies inside stage"):
+    with pytest.raises(UsageError, match=r"is not a valid stage name|lies inside stage"):
         store.begin(name, report_settings())
 
 

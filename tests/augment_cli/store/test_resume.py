@@ -95,7 +95,7 @@ SETTINGS = Settings("x", 1, {"a": 1}, 0, {"corpus": "c"}, {"words": "w"}, {"nump
 )
 def test_every_kind_of_difference_is_named(tmp_path, changes, key):
     store = Store.create(tmp_path)
-    store.set_plan([(0, 1)])
+    store.set_row_ranges([(0, 1)])
     store.begin("stage", SETTINGS)
     assert store.begin("stage", SETTINGS) == [0]
     with pytest.raises(MixError, match=key):

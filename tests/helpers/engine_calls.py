@@ -1,4 +1,4 @@
-"""Tasks for the tests of the engine, importable in worker processes."""
+"""Functions to call for the tests of the engine, importable in worker processes."""
 
 import os
 import signal
@@ -24,5 +24,5 @@ def kill_once(number, flag):
 
 
 def fail(number):
-    """An error of the task's own."""
+    """An error of the call's own."""
     raise ValueError(f"number {number}")
