@@ -29,7 +29,7 @@ class AugmentationGroup(TyperGroup):
         """The command to run, with all its options."""
         name, command, rest = super().resolve_command(ctx, args)
         if name in augmentations.names():
-            from augment_cli.cli.commands.augmentation import make_command
+            from augment_cli.cli.augmentation_command import make_command
 
             application = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             application.command(name, epilog=None)(make_command(name))

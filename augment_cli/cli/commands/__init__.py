@@ -1,6 +1,6 @@
-"""The written commands by what they are about, and the one that is built for each augmentation.
+"""The written commands, by what they are about.
 
-`stages.py` makes stages (ingest, fit, parse, run), `augmentation.py` is behind the command of every
-augmentation, `reports.py` only reads (inspect, stats, status, list, verify), `stores.py` is about a store as
-a whole (remove, pack, card, doctor), `models.py` about models (convert-weights).
+`stages.py` makes stages (ingest, fit, parse, run), `reports.py` only reads (inspect, stats, status, list,
+verify), `stores.py` is about a store as a whole (remove, pack, card, doctor), `models.py` about models
+(convert-weights). The command of an augmentation is built from its descriptor: `cli/augmentation_command.py`.
 """

@@ -24,7 +24,7 @@ def make_command(name: str) -> Callable[..., None]:
     """A function with the signature that Typer turns into the augmentation's command."""
     descriptor = augmentations.get(name)
     own = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
-    reads = descriptor.needs | (frozenset({"parses"}) if "parts_of_speech" in own else frozenset())
+    reads = descriptor.needs | (frozenset({"parses"}) if descriptor.reads_parse_if_there else frozenset())
     run = options.grouped(run_augmentation)
     common = [
         item
