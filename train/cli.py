@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         "--encoder", default=str(ENCODER), help="folder or hub name to start from (default: shipped)"
     )
     parser.add_argument(
-        "--out", type=Path, help="folder of the run (default: runs/RECIPE); continues what is there"
+        "--out", type=Path, help="folder of the run (default: runs/RECIPE); a run that it holds is continued"
     )
     parser.add_argument("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
     parser.add_argument(
@@ -48,16 +48,24 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a setting of the recipe; TABLE.KEY=VALUE in one of its tables (train/additions)",
+        help="change a setting of the recipe; TABLE.KEY=VALUE for a table of an addition (train/additions)",
     )
-    parser.add_argument("--seeds", help="comma-separated; one run each, then mean and sd")
-    parser.add_argument("--allow-download", action="store_true", help="fetch a hub encoder that is not here")
+    parser.add_argument("--seeds", help="comma-separated; one run each, then mean and standard deviation")
+    parser.add_argument(
+        "--allow-download", action="store_true", help="fetch a hub encoder that is not on this machine"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print plan and memory estimate, and stop")
     return parser
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit with its code."""
+    """Run the command and exit with its code.
+
+    Parameters
+    ----------
+    arguments : list of str or None, optional
+        What was typed after `python -m train`; by default that of this process.
+    """
     prepare()
     args = parser().parse_args(arguments)
     try:
@@ -110,7 +118,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
 
 
 def _data() -> Path | None:
-    """The data folder: the environment's DATA, else ../shared/data beside the checkout if it is there."""
+    """The data folder: the environment's DATA, else ../shared/data beside the checkout if it exists."""
     if named := os.environ.get("DATA"):
         return Path(named)
     beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"

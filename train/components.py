@@ -8,7 +8,7 @@ folder        a recipe says                            and gets
 `additions`   a table ``[soft_negative]``              the class `SoftNegative` of `soft_negative.py`
 ============  =======================================  ========================================
 
-A file called `base.py` holds what the files of a folder share; it is no component.
+A file called `base.py` holds what the files of a folder share; it is not a component.
 """
 
 from __future__ import annotations

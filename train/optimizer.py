@@ -11,7 +11,14 @@ from train.recipe import Recipe
 def make_optimizer(model: Model, recipe: Recipe) -> torch.optim.AdamW:
     """AdamW in one group for the encoder and one for head and additions.
 
-    Each group's `scale` is to be multiplied with the rate of a step.
+    Each group's `scale` is to be multiplied with the rate of a step (`set_rate`).
+
+    Parameters
+    ----------
+    model : Model
+        What is trained.
+    recipe : Recipe
+        Rates, betas, weight decay.
     """
     groups = [
         {"params": model.encoder_parameters(), "scale": 1.0},
@@ -32,6 +39,15 @@ def rate_at(step: int, steps: int, recipe: Recipe) -> float:
     `linear` falls to 0 after the warm-up, reaching it one step after the last, as SimCSE's scripts do;
     `constant` stays; `warmup-stable-decay` stays and falls to 0 in the last `decay_steps` steps, so that the
     length of a run can be decided while it runs.
+
+    Parameters
+    ----------
+    step : int
+        Steps made before this one.
+    steps : int
+        Length of the run.
+    recipe : Recipe
+        Schedule and largest rate.
     """
     rate = recipe.learning_rate
     if step < recipe.warmup_steps:
@@ -58,9 +74,21 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 
 def clip(model: Model, largest: float) -> float:
-    """Scale the gradients to a norm of at most `largest` (0: any); returns the norm before.
+    """Scale the gradients down to a largest norm.
 
     Gradients below the limit are left alone, not multiplied by one.
+
+    Parameters
+    ----------
+    model : Model
+        Its parameters' gradients, all together, have the norm.
+    largest : float
+        The limit, at least 0; 0 is none.
+
+    Returns
+    -------
+    float
+        The norm before.
     """
     parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
     total = torch.nn.utils.get_total_norm([parameter.grad for parameter in parameters])  # type: ignore[misc]

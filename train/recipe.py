@@ -33,8 +33,8 @@ class Recipe:
     only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
     negative_scope: str = "all"  # whose negative columns a row meets: all | own (AugCSE's `ranking_neg`)
-    mask_equal_texts: bool = True  # an equal text elsewhere in the batch is no negative
-    mlm_weight: float = 0.0  # masked language modelling as auxiliary loss
+    mask_equal_texts: bool = True  # an equal text elsewhere in the batch is not a negative
+    mlm_weight: float = 0.0  # of masked language modelling as auxiliary loss
     mask_rate: float = 0.15  # BERT's
     additions: dict[str, dict[str, Any]] = field(default_factory=dict)  # tables by name, see train/additions
 

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 
 from augment_cli.errors import MixError
 from augment_cli.store.store import Store
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 from train.data.reader import Reader, ahead
 from train.data.tokens import cache_tokens, stage_draws
 from train.machine.distributed import Ranks
@@ -30,15 +30,11 @@ from train.outputs.export import export, write_card
 from train.outputs.log import Log, Quiet
 from train.outputs.whiten import store_whitened
 from train.prepare import Run, Trainee, TrainingRows, column_draws, prepare_model, prepare_rows
+from train.resume import Progress, resume
 from train.watching.evaluate import Evaluate, dev_test
 from train.watching.speed import Speed
-from train.watching.watch import Watch
 
-# Settings that may differ between a checkpoint and the run that continues it: none changes a number.
-FREE = frozenset(
-    {"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep", "name", "description"}
-    | {"whiten", "whiten_dimension"}
-)
+CHECKPOINTS = "checkpoints"  # in the run's folder
 
 
 @dataclass(frozen=True)
@@ -62,28 +58,6 @@ class RunResult:
     scores: dict[str, dict[str, float]]
     stopped_by: int
     facts: dict[str, Any]
-
-
-@dataclass
-class Progress:
-    """How far a run has come: what a checkpoint holds besides weights and moments.
-
-    Attributes
-    ----------
-    done : int
-        Optimiser steps made.
-    watch : Watch
-        Best score so far and what followed it.
-    scores : dict of str to dict of str to float
-        Dev scores so far, as in `RunResult`.
-    finished : bool
-        Whether the run is at its end, by its steps or by its patience.
-    """
-
-    done: int = 0
-    watch: Watch = field(default_factory=Watch)
-    scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    finished: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,11 +104,6 @@ class Training:
     progress: Progress
     evaluate: Evaluate | None
     log: Log | Quiet
-
-    @property
-    def checkpoints(self) -> Path:
-        """Folder of the run's checkpoints."""
-        return self.run.out / "checkpoints"
 
 
 def train(run: Run, ranks: Ranks) -> RunResult:
@@ -223,7 +192,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
     data = {draw: store.stage(draw).digest for name in names for draw in stage_draws(store, name)}
     # As they read back from a checkpoint's JSON.
     settings = json.loads(json.dumps({"encoder": trainee.digest, "data": data} | recipe.as_json()))
-    progress = resume(run, settings, trainee, optimizer)
+    progress = resume(run.out / CHECKPOINTS, recipe, settings, model, optimizer)
     if not ranks.same(progress.done):
         raise MixError(
             f"{run.out}: the machines do not see the same checkpoints (this one step {progress.done}); --out "
@@ -277,41 +246,6 @@ def open_columns(
     return store, token_stages(store)
 
 
-def resume(
-    run: Run, settings: dict[str, Any], trainee: Trainee, optimizer: torch.optim.Optimizer
-) -> Progress:
-    """Load the newest checkpoint into model and optimiser, if there is one.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    settings : dict of str to Any
-        What the checkpoint must agree on.
-    trainee : Trainee
-        Its model gets the weights.
-    optimizer : torch.optim.Optimizer
-        Gets the moments.
-
-    Raises
-    ------
-    BadInputError
-        If the checkpoint is damaged.
-    MixError
-        If it was made with other settings or data.
-    """
-    saved = checkpoint.checkpoints(run.out / "checkpoints")
-    if not saved:
-        return Progress()
-    state = checkpoint.read_state(saved[-1])
-    # A run with a constant rate until its last phase may be given its length while it runs.
-    open_end = run.recipe.schedule == "warmup-stable-decay"
-    free = FREE | ({"steps", "decay_steps"} if open_end else set())
-    checkpoint.check_same_run(saved[-1], state["settings"], settings, free)
-    checkpoint.load(saved[-1], trainee.model, optimizer)
-    return Progress(state["step"], Watch.from_json(state["watch"]), state["scores"])
-
-
 # --- the steps
 
 
@@ -344,6 +278,7 @@ def loop(training: Training, request: StopRequest) -> int:
         for batch in speed.waiting_for(batches):
             rate = rate_at(progress.done, steps, recipe)
             set_rate(optimizer, rate)
+            # Each rank has the gradient of its own rows; their sum is that of the whole batch.
             metrics = objective.backward(model, batch.to(ranks.device), progress.done)
             ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
             norm = clip(model, recipe.clip)
@@ -361,12 +296,14 @@ def loop(training: Training, request: StopRequest) -> int:
                 measured = speed.since_last(progress.done * recipe.batch)
                 log.write("step", progress.done, metrics | {"rate": rate, "norm": norm} | measured)
             if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):
-                with speed.paused():  # evaluation is no training time
-                    if progress.watch.score(score(training, evaluate, "last"), progress.done):
+                with speed.paused():  # evaluation does not count as training time
+                    deciding = score(training, evaluate, "last")
+                    if progress.watch.score(deciding, progress.done):
                         progress.scores["best"] = progress.scores["last"]
                         export(training.trainee.encoder, training.run.out / "best")
                 patient = progress.watch.is_patient(recipe.patience)
                 progress.finished = progress.finished or not patient
+            # All ranks leave after the same step.
             stopped_by, progress.finished = ranks.agree(request.signal, progress.finished)
             due = progress.finished or stopped_by or progress.done % recipe.checkpoint_every == 0
             if ranks.is_first and due:
@@ -443,8 +380,9 @@ def save(training: Training) -> None:
     progress = training.progress
     state = {"settings": training.settings, "watch": progress.watch.as_json(), "scores": progress.scores}
     model, optimizer = training.trainee.model, training.optimizer
-    checkpoint.save(training.checkpoints, progress.done, model, optimizer, state)
-    checkpoint.rotate(training.checkpoints, training.run.recipe.keep)
+    folder = training.run.out / CHECKPOINTS
+    checkpoint.save(folder, progress.done, model, optimizer, state)
+    checkpoint.rotate(folder, training.run.recipe.keep)
 
 
 # --- after the last step

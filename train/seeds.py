@@ -1,4 +1,4 @@
-"""Repeated runs: one a seed, then mean and standard deviation."""
+"""Repeated runs: one for each seed, then mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,23 @@ from train.run import RunResult, train
 
 
 def repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
-    """Train once a seed (in `out/seed-N` where there are several) and return the exit code.
+    """Train once for each seed, in `out/seed-N` where there are several.
 
     The summary goes to standard output and to `summary.json`; every seed's card names the scores of all.
+
+    Parameters
+    ----------
+    run : Run
+        The run; its recipe's seed and its folder are replaced.
+    seeds : list of int
+        One run each, in this order.
+    ranks : Ranks
+        This process among all.
+
+    Returns
+    -------
+    int
+        The command's exit code: 0, or 128 and the number of the signal that stopped a run.
     """
     results: list[tuple[Path, RunResult]] = []
     for seed in seeds:

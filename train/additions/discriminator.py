@@ -21,7 +21,9 @@ def scale_gradient(value: Tensor, factor: float) -> Tensor:
 
     Parameters
     ----------
-    factor
+    value : Tensor
+        Any shape.
+    factor : float
         α as Tang et al. 2022 write it: below 0 the encoder works against the discriminator, above 0 with it.
         The multiplier of the authors' code, and Ganin & Lempitsky's 2015 λ, are −α.
     """
@@ -44,11 +46,11 @@ def classification_loss(logits: Tensor, classes: Tensor, form: str) -> Tensor:
 
     Parameters
     ----------
-    logits
+    logits : Tensor
         Shape (B, C).
-    classes
+    classes : Tensor
         Right class of each row, shape (B,), integers.
-    form
+    form : str
         `bounded`: binary cross-entropy of tanh(logits) against the one-hot classes, mean over classes; since
         the logits end at ±1 it lies between 0.3133 and 1.3133. `binary`: the same without tanh. `softmax`:
         cross-entropy.
@@ -71,26 +73,26 @@ class Settings:
 
     Attributes
     ----------
-    stages
+    stages : tuple of str
         The augmentations. Each row gets one of them, drawn uniformly.
-    weight
+    weight : float
         λ. The paper's best: 5e-3 for BERT and 1e-4 for RoBERTa on STS, 1e-4 and 1e-2 on transfer tasks.
-    alpha
+    alpha : float
         α, what the gradient is multiplied by on its way to the encoder (see `scale_gradient`).
-    target
+    target : str
         `augmentation`: which of the stages, or none. `bool`: augmented or not. `order`: the two vectors are
         swapped for half of the rows, and the discriminator says for which; rows without an augmentation, both
         of whose sides are the same sentence, are left out.
-    positive
+    positive : str
         `self`: the positive is the sentence again, and the augmented one goes to the discriminator alone,
         three encodings a row (the paper's method). `augmented`: the augmented sentence is the positive, two
         encodings (its variant "positive").
-    redraw
+    redraw : bool
         Draw the augmentation anew in each epoch, and read another draw of stages that have several; the paper
         found one draw for all epochs better.
-    dropout
+    dropout : float
         In front of both layers.
-    form
+    form : str
         See `classification_loss`. The code's last tanh, also in the paper's listing, is kept as default, for
         it was there when the published numbers came out.
     """
@@ -172,11 +174,11 @@ class Discriminator(Addition):
         augmented = batch.z[:, batch.own.start if batch.own.stop > batch.own.start else 1]
         none = len(self.settings.stages)
         chosen, swapped = batch.labels.unbind(1)
-        there, classes = batch.real, chosen
+        counted, classes = batch.real, chosen
         if self.settings.target == "bool":
             classes = (chosen < none).long()
         elif self.settings.target == "order":
-            there, classes = there & (chosen < none), swapped
+            counted, classes = counted & (chosen < none), swapped
             flip = swapped.bool()[:, None]
             anchor, augmented = (
                 torch.where(flip, augmented, anchor),
@@ -184,4 +186,4 @@ class Discriminator(Addition):
             )
         pairs = scale_gradient(torch.cat([anchor, augmented], dim=1), self.settings.alpha)
         losses = classification_loss(self.layers(pairs), classes, self.settings.form)
-        return mean_over(losses, there)
+        return mean_over(losses, counted)

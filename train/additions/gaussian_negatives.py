@@ -18,7 +18,7 @@ class Settings:
 
     Attributes
     ----------
-    count
+    count : int
         Vectors drawn in each step; the code's 192 are three times its batch.
     """
 

@@ -19,15 +19,15 @@ class Settings:
 
     Attributes
     ----------
-    kind
+    kind : str
         What becomes of an embedding z: `interpolation` z + λ(q − z), q being one of a sample of the pool;
         `extrapolation` z + λ(z − μ); `linear` z + λ(q₁ − q₂) with two random members of the pool; `gaussian`
         z + λ σ ⊙ ε with ε normal.
-    strength
+    strength : float
         λ, 0 to 1. UNA's comparison does not say which; try 0.1, 0.2, 0.3, 0.5.
-    sample
+    sample : float
         Share of the pool that interpolation looks at, at least one member.
-    choice
+    choice : str
         Which of the sample it takes, by the cosine of centred vectors: `closest` (the paper, and the default:
         what lies between two like sentences may still mean the same) or `farthest` (the authors' code, whose
         arg max is of 1 − cosine).
@@ -39,16 +39,18 @@ class Settings:
     choice: str = "closest"
 
 
-def augment(z: Tensor, there: Tensor, settings: Settings) -> Tensor:
+def augment(z: Tensor, real: Tensor, settings: Settings) -> Tensor:
     """Augment each embedding by means of the others.
 
     Parameters
     ----------
-    z
+    z : Tensor
         Shape (B, d).
-    there
-        Rows that are no fillers, shape (B,), bool: they alone are the pool and give μ and σ. A row is no
-        member of its own pool; without any other it stays as it is.
+    real : Tensor
+        Which rows are not padding, shape (B,), bool: they alone are the pool and give μ and σ. A row is not
+        a member of its own pool; without any other it stays as it is.
+    settings : Settings
+        The recipe's table.
 
     Returns
     -------
@@ -57,19 +59,19 @@ def augment(z: Tensor, there: Tensor, settings: Settings) -> Tensor:
 
     Notes
     -----
-    Source: Cheung & Yeung 2021 (MODALS). Pool, μ and σ are those of a class there; without labels they are
-    the batch's, and without a loss of each pool member the sample is drawn uniformly.
+    Source: Cheung & Yeung 2021 (MODALS). Pool, μ and σ are those of a class in the paper; without labels
+    they are the batch's, and without a loss of each pool member the sample is drawn uniformly.
     """
     pool, weight = z.detach(), settings.strength
-    count = there.sum().clamp(min=1)
-    mean = (pool * there[:, None]).sum(0) / count
+    count = real.sum().clamp(min=1)
+    mean = (pool * real[:, None]).sum(0) / count
     if settings.kind == "extrapolation":
         return z + weight * (z - mean)
     if settings.kind == "gaussian":
-        variance = ((pool - mean).square() * there[:, None]).sum(0) / count
+        variance = ((pool - mean).square() * real[:, None]).sum(0) / count
         return z + weight * variance.sqrt() * torch.randn_like(pool)
     # Others in random order, each row its own; what may not be drawn comes last.
-    allowed = there[None, :] & ~torch.eye(len(z), dtype=torch.bool, device=z.device)
+    allowed = real[None, :] & ~torch.eye(len(z), dtype=torch.bool, device=z.device)
     order = torch.where(allowed, torch.rand_like(pool @ pool.T), 2.0).argsort(dim=1)
     some = allowed.any(dim=1, keepdim=True)
     if settings.kind == "linear":

@@ -20,9 +20,9 @@ class Settings:
 
     Attributes
     ----------
-    rate
+    rate : float
         m: in every step the running mean becomes m · itself + (1 − m) · encoder.
-    queue
+    queue : int
         Sentences kept, newest first; the paper has 2.5 times the batch.
     """
 
@@ -36,8 +36,8 @@ class Momentum(Addition):
     In each step, after the gradients and before the optimiser: the running mean follows the encoder, encodes
     the anchors without dropout, and their vectors after the head enter the queue. The head is the one being
     trained, not a running mean of it, as in the authors' code; the paper leaves that open. The queue goes on
-    from one epoch to the next, as in MoCo; the code, which trains one epoch, empties it. Equal texts are no
-    negatives of each other here either.
+    from one epoch to the next, as in MoCo; the code, which trains one epoch, empties it. Equal texts are
+    left out of each other's negatives here too.
 
     Source: Wu et al. 2022 (ESimCSE), after MoCo (He et al. 2020, equation 2).
     """
@@ -51,7 +51,7 @@ class Momentum(Addition):
         self.encoder = copy.deepcopy(host.encoder).requires_grad_(False).eval()
         self.register_buffer("vectors", torch.zeros(settings.queue, host.head_dimension, dtype=host.dtype))
         self.register_buffer("texts", torch.full((settings.queue,), NO_TEXT))
-        # In a list, lest the encoder be a part of this module too.
+        # In a list, so that the encoder does not become a part of this module too.
         self._followed = [host.encoder]
 
     @classmethod
@@ -75,7 +75,6 @@ class Momentum(Addition):
         pairs = zip(self.encoder.parameters(), self._followed[0].parameters(), strict=True)
         for mean, value in pairs:
             mean.lerp_(value, 1 - self.settings.rate)
-        there = batch.real
-        entering = batch.head(encode(self.encoder)[there]).to(self.vectors.dtype)
+        entering = batch.head(encode(self.encoder)[batch.real]).to(self.vectors.dtype)
         self.vectors.copy_(torch.cat([entering, self.vectors])[: self.settings.queue])
-        self.texts.copy_(torch.cat([batch.texts[there, 0], self.texts])[: self.settings.queue])
+        self.texts.copy_(torch.cat([batch.texts[batch.real, 0], self.texts])[: self.settings.queue])

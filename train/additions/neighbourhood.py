@@ -23,9 +23,9 @@ class Neighbours:
 
     Attributes
     ----------
-    index
+    index : Tensor
         Rows, nearest first, shape (B, K), int64.
-    valid
+    valid : Tensor
         False where a row has fewer than K others, shape (B, K), bool.
     """
 
@@ -38,14 +38,14 @@ def neighbours(embeddings: Tensor, texts: Tensor, count: int, mask_equal_texts: 
 
     Parameters
     ----------
-    embeddings
+    embeddings : Tensor
         First view, before the head and not normalised, shape (B, d).
-    texts
-        Text ids, shape (B,); fillers are nobody's neighbours.
-    count
+    texts : Tensor
+        Text ids, shape (B,); padding is never a neighbour.
+    count : int
         K; at most B − 1 are found.
-    mask_equal_texts
-        Whether an equal text is no neighbour.
+    mask_equal_texts : bool, optional
+        Whether equal texts are left out of each other's neighbours.
 
     Notes
     -----
@@ -66,11 +66,11 @@ def towards_neighbours(clean: Tensor, moved: Tensor, near: Neighbours, temperatu
 
     Parameters
     ----------
-    clean, moved
+    clean, moved : Tensor
         z and z^δ, shape (B, h); scaled to length 1 here.
-    near
+    near : Neighbours
         N(i) of each row.
-    temperature
+    temperature : float
         τ > 0.
 
     Returns
@@ -89,7 +89,19 @@ def towards_neighbours(clean: Tensor, moved: Tensor, near: Neighbours, temperatu
 def both_ways(clean: Tensor, moved: Tensor, near: Neighbours, temperature: float) -> Tensor:
     """Mean of two losses: z finds z*, and z* finds z, each among the K neighbours and their K augmentations.
 
-    Parameters and result are those of `towards_neighbours`, for z* = z^δ*.
+    Parameters
+    ----------
+    clean, moved : Tensor
+        z and z* = z^δ*, shape (B, h); scaled to length 1 here.
+    near : Neighbours
+        N(i) of each row.
+    temperature : float
+        τ > 0.
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), nats, at least 0.
 
     Notes
     -----
@@ -116,15 +128,21 @@ def ascend(
 ) -> Tensor:
     """δ*: a perturbation of each embedding that raises its ℓ_N, found by gradient steps on δ alone.
 
-    Gradients are asked of δ only (`torch.autograd.grad`), so that neither the head's accumulated gradients
-    nor anything that hooks into backward passes notices.
+    Gradients are taken with respect to δ only (`torch.autograd.grad`), so that neither the head's accumulated
+    gradients nor anything that hooks into backward passes notices.
 
     Parameters
     ----------
-    head
+    head : callable
         Maps embeddings to the space of the loss.
-    embeddings
+    embeddings : Tensor
         e, shape (B, d).
+    near : Neighbours
+        N(i) of each row.
+    temperature : float
+        τ > 0.
+    settings : Settings
+        The recipe's table.
 
     Returns
     -------
@@ -170,27 +188,27 @@ class Settings:
 
     Attributes
     ----------
-    neighbours
+    neighbours : int
         K, at most batch − 1. The paper names no number, the code has 16 (at batch 1,024).
-    radius
+    radius : float
         Δ, the length of δ: 15 for DistilRoBERTa and RoBERTa-base, 30 for RoBERTa-large.
-    steps
+    steps : int
         Gradient steps on δ.
-    start
+    start : str
         Direction in which δ starts: `gaussian` (the paper, and the default: isotropic) or `uniform` (the
         code: each component from −0.5 to 0.5, which favours the cube's corners).
-    ascent
+    ascent : str
         `normalised` (the code, and what the published numbers come from): δ = Δ · g / ‖g‖ with the gradient g
         at the δ before, of which only the direction is kept. `projected` (the paper's arg max over ‖δ‖ ≤ Δ,
         by projected gradient ascent): δ moves by `step_size` · Δ along g and is pulled back into the ball.
-    step_size
+    step_size : float
         Of the projected ascent, as a share of Δ.
-    gradient
+    gradient : str
         What the bidirectional loss trains. `head_perturbed` (the code, and what the published numbers come
         from): the head, through the perturbed side alone; embeddings and clean side are constants, and the
         encoder learns from it only by way of the head. `head_both`: the head through both sides. `full` (as
         equation 6 reads): encoder and head through both sides.
-    weight
+    weight : float
         Of the bidirectional loss beside the host's; 1 in the paper.
     """
 

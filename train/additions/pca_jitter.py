@@ -27,18 +27,18 @@ class Settings:
 
     Attributes
     ----------
-    layer
+    layer : int
         After which layer; 0 is the embedding layer.
-    level
+    level : float
         σ = 0.01 · level, the standard deviation of α, with `schedule = "constant"`; the others set it.
-    schedule
+    schedule : str
         `stepwise` (the paper's): levels 1, 2, … 10 in ten equal stretches of the run. `continuous` (the
         paper's too): σ = 0.01 + 0.1 · progress of the run. `random` (its comparison without a curriculum):
         one of 1 to 10 in each step. `constant`: always `level`.
-    draws
+    draws : str
         `one` α for all directions of a sentence (the authors'), or `each` its own (as in Krizhevsky et al.
         2012, where the idea is from).
-    noise
+    noise : str
         `vector`: Σ α λ v is added to each token (the paper's idea, and the default: it moves along the
         components). `scalar`: the sum of its components is added to every number (the code, which besides
         takes rows of the matrix of eigenvectors for its columns), and so moves in one and the same direction
@@ -57,13 +57,13 @@ def jitter(hidden: Tensor, mask: Tensor, alpha: Tensor, noise: str = "vector") -
 
     Parameters
     ----------
-    hidden
+    hidden : Tensor
         H of each sentence, shape (n, tokens, d).
-    mask
+    mask : Tensor
         1 for a token, 0 for padding, shape (n, tokens).
-    alpha
+    alpha : Tensor
         α of the k-th largest eigenvalue of each sentence, shape (n, at least tokens), or (n, 1) for one α.
-    noise
+    noise : str, optional
         See `Settings`.
 
     Returns
@@ -75,7 +75,7 @@ def jitter(hidden: Tensor, mask: Tensor, alpha: Tensor, noise: str = "vector") -
     -----
     H is divided by its Frobenius norm and each of its d columns centred, giving X; the covariance is
     XᵀX / (tokens − 1). (The scalar mean that the code subtracts first changes nothing.) Its eigenvectors
-    are found by way of the tokens × tokens matrix XXᵀ, which has the same eigenvalues but zeros, and their
+    are found by way of the tokens × tokens matrix XXᵀ, which has the same eigenvalues apart from zeros; their
     sign is set so that the component of largest absolute value is positive: an eigenvector's sign is
     arbitrary, and with one α for all the sum depends on it. Since λ is a share of a squared norm of 1, the
     noise is small: α = 0.1, one standard deviation at level 10, adds 0.7 to 0.8 % of the norm of H in the
@@ -128,7 +128,15 @@ class PcaJitter(Addition):
         return "" if settings.level >= 0 else f"level = {settings.level} must not be below 0"
 
     def sigma(self, step: int, generator: np.random.Generator) -> float:
-        """Standard deviation of α in a step."""
+        """Standard deviation of α in a step.
+
+        Parameters
+        ----------
+        step : int
+            Number of the step in the run, from 0.
+        generator : numpy.random.Generator
+            Where the schedule ``random`` draws its level.
+        """
         progress = step / max(1, self.steps)
         levels = {
             "constant": self.settings.level,
@@ -167,10 +175,17 @@ class PcaJitter(Addition):
 def layer_module(encoder: nn.Module, layer: int) -> nn.Module:
     """The module whose output is the hidden state after a layer.
 
+    Parameters
+    ----------
+    encoder : torch.nn.Module
+        A transformers model.
+    layer : int
+        0 is the embedding layer.
+
     Raises
     ------
     UsageError
-        If this kind of encoder, or the layer, is not known.
+        If this kind of encoder is not known, or has no such layer.
     """
     inner = getattr(encoder, "encoder", None) or getattr(encoder, "transformer", None)
     layers = getattr(inner, "layer", None)

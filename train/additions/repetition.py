@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,13 +21,13 @@ class Settings:
 
     Attributes
     ----------
-    rate
+    rate : float
         Of the sequence that may be repeated: 0.32 for BERT, 0.30 for RoBERTa-base.
-    count
+    count : str
         How many sub-words are repeated in a sequence of N, special tokens counted. `code`: uniformly 0 to
         min(10, ⌊rate · N⌋) − 1, which is what the published scores come from. `paper`: uniformly 0 to
         max(2, ⌊rate · N⌋), both included.
-    redraw
+    redraw : bool
         Draw anew in each epoch; the code draws once, in preprocessing.
     """
 
@@ -36,17 +36,21 @@ class Settings:
     redraw: bool = False
 
 
-def repeat(ids: np.ndarray, settings: Settings, special: tuple[int, int], draws: Any) -> np.ndarray:
+def repeat(
+    ids: np.ndarray, settings: Settings, special: tuple[int, int], draws: np.random.Generator
+) -> np.ndarray:
     """Double some sub-words in place.
 
     Parameters
     ----------
-    ids
+    ids : numpy.ndarray
         Token ids with special tokens, already cut, shape (N,). The result may be longer than the cut.
-    special
+    settings : Settings
+        The recipe's table.
+    special : tuple of (int, int)
         Numbers of special tokens before and after the text; these are never doubled.
-    draws
-        A `numpy.random.Generator`.
+    draws : numpy.random.Generator
+        Where the draws come from.
 
     Returns
     -------

@@ -20,9 +20,9 @@ def bidirectional_margin(
 
     Parameters
     ----------
-    anchors, positives, soft
+    anchors, positives, soft : Tensor
         Shape (B, h) each; scaled to length 1 here.
-    least, most
+    least, most : float
         α and β: the soft negative should be less like the anchor than the positive, by α at least and by β
         at most.
 
@@ -45,11 +45,11 @@ class Settings:
 
     Attributes
     ----------
-    stage
+    stage : str
         The soft negatives; rows without one have none.
-    least, most
+    least, most : float
         See `bidirectional_margin`: 0.1 and 0.3.
-    weight
+    weight : float
         λ: 1e-3 for BERT-base, 5e-4 for RoBERTa-base.
     """
 
@@ -74,9 +74,9 @@ class _SoftNegatives(Views):
 
 
 class SoftNegative(Addition):
-    """λ · bidirectional margin loss; the soft negatives are no columns of the contrastive loss.
+    """λ · bidirectional margin loss; the contrastive loss does not see the soft negatives.
 
-    SNCSE's prompt, whose [MASK] it takes as the embedding, is no part of this: any pooling does.
+    SNCSE's prompt, whose [MASK] it takes as the embedding, is not part of this: any pooling does.
 
     Source: Wang et al. 2022 (SNCSE), and its authors' code.
     """
@@ -95,10 +95,10 @@ class SoftNegative(Addition):
 
     def loss(self, batch: GlobalBatch) -> Tensor:
         assert batch.z is not None
-        soft, there = batch.z[:, batch.own.start], batch.texts[:, batch.own.start] != NO_TEXT
+        soft, has_soft = batch.z[:, batch.own.start], batch.texts[:, batch.own.start] != NO_TEXT
         # A row without a soft negative has a zero vector in its place, which has no direction to learn from.
-        soft = torch.where(there[:, None], soft, batch.z[:, 1].detach())
+        soft = torch.where(has_soft[:, None], soft, batch.z[:, 1].detach())
         losses = bidirectional_margin(
             batch.z[:, 0], batch.z[:, 1], soft, self.settings.least, self.settings.most
         )
-        return mean_over(losses, there)
+        return mean_over(losses, has_soft)

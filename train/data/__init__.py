@@ -1,1 +1,1 @@
-"""TODO."""
+"""Which rows a step trains on: their order, token ids, reading ahead, padding."""

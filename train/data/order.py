@@ -1,4 +1,4 @@
-"""Which row comes when: pure functions of (part plan, seed, epoch), known before any file is opened.
+"""Which row comes when: pure functions of (parts, seed, epoch), known before any file is opened.
 
 An epoch permutes the row groups, joins them into windows of `window` row groups, and permutes the rows
 inside each window. So a reader holds one window in memory and still mixes rows from all over the corpus.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from augment_cli.draws import splitmix64, unit_interval
 from augment_cli.store.schema import ROW_GROUP_ROWS
 
 PADDING_ROW = -1  # the row id of padding in the last, short batch
@@ -21,7 +22,17 @@ _GROUPS, _ROWS, _HELD_OUT = 0x67726F75, 0x726F7773, 0x68656C64
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A Parquet row group: where it lies, and which rows it holds."""
+    """A Parquet row group: where it is, and which rows it holds.
+
+    Attributes
+    ----------
+    part, index : int
+        Number of the part, and of the row group within it.
+    first_row : int
+        The first row's row_id.
+    rows : int
+        How many rows it holds.
+    """
 
     part: int
     index: int
@@ -35,13 +46,13 @@ class Window:
 
     Attributes
     ----------
-    start
+    start : int
         Position in the epoch of the window's first row.
-    groups
+    groups : tuple of RowGroup
         In the order in which they are concatenated.
-    order
+    order : numpy.ndarray
         Row numbers into that concatenation, shape (rows used,), int64.
-    row_ids
+    row_ids : numpy.ndarray
         The same rows by their row_id.
     """
 
@@ -51,11 +62,19 @@ class Window:
     row_ids: np.ndarray
 
 
-def row_groups(plan: Sequence[tuple[int, int]], rows_per_group: int = ROW_GROUP_ROWS) -> list[RowGroup]:
-    """Row groups of a part plan of (first row_id, rows), in corpus order."""
+def row_groups(parts: Sequence[tuple[int, int]], rows_per_group: int = ROW_GROUP_ROWS) -> list[RowGroup]:
+    """The row groups of all parts, in corpus order.
+
+    Parameters
+    ----------
+    parts : sequence of (int, int)
+        First row_id and number of rows of each part.
+    rows_per_group : int, optional
+        Rows of every row group but a part's last.
+    """
     return [
         RowGroup(part, index, first + start, min(rows_per_group, rows - start))
-        for part, (first, rows) in enumerate(plan)
+        for part, (first, rows) in enumerate(parts)
         for index, start in enumerate(range(0, rows, rows_per_group))
     ]
 
@@ -65,9 +84,9 @@ def is_held_out(row_ids: np.ndarray, fraction: float) -> np.ndarray:
 
     Parameters
     ----------
-    row_ids
+    row_ids : numpy.ndarray
         Shape (n,), integers.
-    fraction
+    fraction : float
         Share of rows held out, 0 to 1.
 
     Returns
@@ -75,12 +94,8 @@ def is_held_out(row_ids: np.ndarray, fraction: float) -> np.ndarray:
     numpy.ndarray
         Shape (n,), bool.
     """
-    # splitmix64 (Steele, Lea & Flood 2014): one multiplication chain turns a counter into independent bits.
-    x = (row_ids.astype(np.uint64) + np.uint64(_HELD_OUT)) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return (x >> np.uint64(11)).astype(np.float64) * 2.0**-53 < fraction
+    bits = splitmix64(np.uint64(0), row_ids.astype(np.uint64) + np.uint64(_HELD_OUT))
+    return unit_interval(bits) < fraction
 
 
 def windows(
@@ -95,15 +110,15 @@ def windows(
 
     Parameters
     ----------
-    groups
+    groups : sequence of RowGroup
         All row groups, in corpus order.
-    seed, epoch
+    seed, epoch : int
         What the order depends on, besides the row groups.
-    window
+    window : int, optional
         Row groups a window, at least 1. More mixes better and needs more memory.
-    held_out
+    held_out : float, optional
         Share of rows left out (see `is_held_out`).
-    keep
+    keep : numpy.ndarray or None, optional
         Which rows of the corpus may be used, shape (corpus rows,), bool; None for all.
     """
     permuted = np.random.default_rng([seed, epoch, _GROUPS]).permutation(len(groups))
@@ -118,7 +133,17 @@ def windows(
 
 
 def epoch_rows(groups: Sequence[RowGroup], held_out: float = 0.0, keep: np.ndarray | None = None) -> int:
-    """Number of rows an epoch uses."""
+    """Number of rows an epoch uses.
+
+    Parameters
+    ----------
+    groups : sequence of RowGroup
+        All row groups, in corpus order.
+    held_out : float, optional
+        Share of rows left out.
+    keep : numpy.ndarray or None, optional
+        As in `windows`.
+    """
     spans = (np.arange(group.first_row, group.first_row + group.rows) for group in groups)
     return sum(int(_is_used(ids, held_out, keep).sum()) for ids in spans)
 
@@ -134,5 +159,13 @@ def steps_per_epoch(rows: int, batch: int) -> int:
 
 
 def rank_slice(batch: int, rank: int, ranks: int) -> slice:
-    """The part of a global batch that a rank encodes: contiguous, together exactly the batch."""
+    """The rows of a global batch that a rank encodes: contiguous, together exactly the batch.
+
+    Parameters
+    ----------
+    batch : int
+        B, rows of the global batch.
+    rank, ranks : int
+        Own number, and how many there are.
+    """
     return slice(batch * rank // ranks, batch * (rank + 1) // ranks)

@@ -16,11 +16,11 @@ class Slice:
 
     Attributes
     ----------
-    places
+    places : Tensor
         Where they stand in the batch, shape (n,), int64.
-    ids
+    ids : Tensor
         Token ids, shape (n, length), int64.
-    mask
+    mask : Tensor
         1 for a token, 0 for padding, shape (n, length), int64.
     """
 
@@ -34,7 +34,22 @@ class Slice:
 
 
 def with_special(ids: np.ndarray, before: list[int], after: list[int], max_length: int) -> np.ndarray:
-    """A text's ids cut to `max_length` with the special tokens around them, as tokenizers truncate."""
+    """A text's ids, cut, with the special tokens around them, as tokenizers truncate.
+
+    Parameters
+    ----------
+    ids : numpy.ndarray
+        Token ids without special tokens, shape (length,).
+    before, after : list of int
+        Special tokens before and after.
+    max_length : int
+        Most tokens of the result, special tokens included.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (at most max_length,), int64.
+    """
     room = max(0, max_length - len(before) - len(after))
     return np.concatenate([before, ids[:room], after]).astype(np.int64)
 
@@ -44,6 +59,15 @@ def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int)
 
     Which sequences share a slice changes nothing but the padding: every embedding goes back to its place
     in the batch before they meet in the loss.
+
+    Parameters
+    ----------
+    sequences : sequence of numpy.ndarray
+        Token ids, shape (length,) each.
+    slices : int
+        Most slices to cut into.
+    pad : int
+        Id of the padding token.
     """
     lengths = np.array([len(sequence) for sequence in sequences])
     order = np.argsort(-lengths, kind="stable")

@@ -26,16 +26,16 @@ class Batch:
 
     Attributes
     ----------
-    step
+    step : int
         Number of the batch in its epoch.
-    global_row_ids
+    global_row_ids : numpy.ndarray
         Shape (B,), int64: the row ids of the whole batch; `PADDING_ROW` for padding of the last, short batch.
-    row_ids
+    row_ids : numpy.ndarray
         This rank's slice of them.
-    columns
+    columns : dict of str to list of (numpy.ndarray or None)
         For each column the token ids of every row of the slice, without special tokens; None where an
         augmentation left the row unchanged, and for padding.
-    epoch
+    epoch : int
         Number of the epoch.
     """
 
@@ -78,21 +78,25 @@ class Reader:
 
     Parameters
     ----------
-    store
+    store : Store
         Where the token stages lie.
-    stages
+    stages : dict of str to list of str
         Column name to the token stages of its draws, such as ``{"una": ["tokens/1f…/una",
         "tokens/1f…/una.1"]}``; epoch e reads draw e mod K.
-    batch
+    batch : int
         B, rows of the global batch.
-    seed, window, held_out, keep
+    seed : int
+        What the order depends on, besides the row groups.
+    window : int, optional
+    held_out : float, optional
+    keep : numpy.ndarray or None, optional
         See `train.data.order.windows`.
-    rank, ranks
+    rank, ranks : int, optional
         Which slice of each batch this process takes.
-    workers
+    workers : int, optional
         Threads that read windows ahead, each holding one; 0 reads in the caller. Changes nothing but the
         speed.
-    length_homogeneous
+    length_homogeneous : bool, optional
         Make batches of rows of like length. This decides which negatives meet, so it changes the method.
     """
 
@@ -118,11 +122,19 @@ class Reader:
         self.groups = row_groups(store.parts)
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
-        """The batches of an epoch from `first_step` on; windows before it are not read."""
+        """The batches of an epoch; windows before its first step are not read.
+
+        Parameters
+        ----------
+        epoch : int
+            Number of the epoch, from 0.
+        first_step : int, optional
+            Number of the first batch wanted.
+        """
         first = first_step * self.batch
         step, waiting = first_step, list[_Rows]()
-        plan = windows(self.groups, self.seed, epoch, self.window, self.held_out, self.keep)
-        needed = (window for window in plan if window.start + len(window.order) > first)
+        in_order = windows(self.groups, self.seed, epoch, self.window, self.held_out, self.keep)
+        needed = (window for window in in_order if window.start + len(window.order) > first)
         for window, columns in map_ahead(
             lambda window: (window, self._read(window, epoch)), needed, self.workers
         ):
@@ -138,7 +150,7 @@ class Reader:
             yield self._batch(epoch, step, waiting)
 
     def _by_length(self, rows: _Rows, start: int, epoch: int) -> _Rows:
-        """Sort a window's rows by the first column's length, and permute the batches so made.
+        """Sort a window's rows by the first column's length, and permute the resulting batches.
 
         The first rows are left as they are: they fill the batch that the windows before, which may not have
         been read, left short.
@@ -183,7 +195,20 @@ class Reader:
 
 
 def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
-    """Which rows all of the given augmentations changed, shape (corpus rows,), bool; None without any."""
+    """Which rows all of the given augmentations changed.
+
+    Parameters
+    ----------
+    store : Store
+        Where the stages are.
+    stages : iterable of str
+        Names of augmentation stages.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        Shape (corpus rows,), bool; None without any stage.
+    """
     keep = None
     for stage in stages:
         # A part's texts are dropped before the next is read.
@@ -198,7 +223,24 @@ def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
 def map_ahead(
     function: Callable[[T], R], items: Iterable[T], workers: int, depth: int | None = None
 ) -> Generator[R]:
-    """`map`, with threads working ahead: results in order, at most `depth` (workers by default) waiting."""
+    """`map`, with threads working ahead.
+
+    Parameters
+    ----------
+    function : callable
+        Called in the threads.
+    items : iterable
+        What it is called with.
+    workers : int
+        Threads; 0 calls it in the caller.
+    depth : int or None, optional
+        Most results that wait for the caller; by default as many as workers.
+
+    Yields
+    ------
+    Any
+        The results, in the order of the items.
+    """
     if not workers:
         yield from map(function, items)
         return
@@ -217,7 +259,20 @@ def map_ahead(
 
 
 def ahead(items: Iterator[T], depth: int) -> Generator[T]:
-    """The same items, made by a thread up to `depth` ahead of the caller; 0 makes them in the caller."""
+    """The same items, taken by a thread ahead of the caller.
+
+    Parameters
+    ----------
+    items : iterator
+        Runs in the thread.
+    depth : int
+        Most items that wait for the caller; 0 takes them in the caller.
+
+    Yields
+    ------
+    Any
+        The items.
+    """
     end = object()
     iterator = iter(items)
     results = map_ahead(lambda _: next(iterator, end), iter(int, 1), 1 if depth else 0, depth)

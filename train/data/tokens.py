@@ -19,14 +19,33 @@ SCHEMA = pa.schema([pa.field("row_id", pa.int64(), nullable=False), pa.field("id
 
 
 def tokenizer_digest(tokenizer: Any) -> str:
-    """SHA-256 of what a fast tokenizer does to a text, truncation and padding left aside."""
+    """SHA-256 of what a fast tokenizer does to a text, truncation and padding left aside.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerFast
+        Its truncation and padding are switched off.
+    """
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     return sha256_of_json(tokenizer.backend_tokenizer.to_str())
 
 
 def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids a tokenizer puts before and after a text, such as ([CLS],) and ([SEP],)."""
+    """The ids a tokenizer puts before and after a text, such as those of [CLS] and [SEP].
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerFast
+        Any fast tokenizer.
+
+    Returns
+    -------
+    list of int
+        Before the text.
+    list of int
+        After it.
+    """
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     full = tokenizer("a")["input_ids"]
     at = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
@@ -35,6 +54,13 @@ def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 def stage_draws(store: Store, name: str) -> list[str]:
     """A stage and its further independent draws: `una`, then `una.1`, `una.2`, … as far as complete.
+
+    Parameters
+    ----------
+    store : Store
+        Where the stages are.
+    name : str
+        The first draw.
 
     Raises
     ------
@@ -55,11 +81,20 @@ def stage_draws(store: Store, name: str) -> list[str]:
 
 
 def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
-    """Make the token-id stage of a text stage, unless it is there, and return its name.
+    """Make the token-id stage of a text stage, unless the store has it, and return its name.
 
     The stage `tokens/<digest>/<stage>` holds `row_id` and `ids`: token ids without special tokens, of the
     whole text, null where the text is null. Length limits and special tokens are applied when a batch is
     made, so that they can change without tokenising again.
+
+    Parameters
+    ----------
+    store : Store
+        Where the text stage is, and where the new one goes.
+    stage : str
+        The text stage.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        The encoder's.
 
     Raises
     ------
@@ -80,7 +115,7 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
     with store.lock():
         store.reload()  # somebody may have written since it was opened
         if store.has(name) and store.stage(name).settings["fingerprint"] != settings.fingerprint:
-            store.remove(name)  # of texts that have been made anew since
+            store.remove(name)  # its texts have been made again since
         for part in store.begin(name, settings):
             batches = _token_tables(store, stage, part, tokenizer)
             store.commit(store.write_part(name, part, SCHEMA, batches, settings))

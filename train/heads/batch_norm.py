@@ -11,6 +11,18 @@ class BatchNormHead(nn.Sequential):
     The linear layers have no bias and the last batch norm no scale and shift. All views of the gathered batch
     go through it together, so that N ranks normalise as one does.
 
+    Parameters
+    ----------
+    dimension : int
+        d, length of the embeddings that go in.
+
+    Attributes
+    ----------
+    dimension : int
+        h, length of the vectors that come out: d.
+
+    Notes
+    -----
     Source: Tang et al. 2022, after DiffCSE (Chuang et al. 2022).
     """
 

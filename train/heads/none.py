@@ -6,7 +6,18 @@ from torch import nn
 
 
 class NoneHead(nn.Identity):
-    """The embeddings as they are."""
+    """The embeddings as they are.
+
+    Parameters
+    ----------
+    dimension : int
+        d, length of the embeddings that go in.
+
+    Attributes
+    ----------
+    dimension : int
+        h, length of the vectors that come out: d.
+    """
 
     def __init__(self, dimension: int) -> None:
         super().__init__()

@@ -11,17 +11,22 @@ FURTHER_NEGATIVES = False
 
 
 def nt_xent(first: Tensor, second: Tensor, excluded: Tensor, temperature: float) -> Tensor:
-    """Loss of each view, −log softmax of its partner among all other views of the pool.
+    """Each view finds its partner, the other view of the same text, among all other views of the pool.
+
+    The logits have a row and a column for each of the 2M views, in the order (first, second):
+    cos(view i, view j) / τ. Row i's right answer is its partner, column (i + M) mod 2M; every other column
+    that is not excluded is a negative, save the view itself. The loss of a row is −log softmax at its right
+    answer.
 
     Parameters
     ----------
-    first, second
+    first, second : Tensor
         Two views of each text, shape (M, d) each; scaled to length 1 here. In a UNA step the M = 2B texts are
         the B sentences and their B negatives, so that negatives are anchors with a positive of their own.
-    excluded
-        Views that are no negatives of a view, shape (2M, 2M), bool, in the order (first, second); never the
-        partner. The view itself is excluded here.
-    temperature
+    excluded : Tensor
+        Which views a view does not meet, shape (2M, 2M), bool; never its partner. The view itself is excluded
+        here.
+    temperature : float
         τ > 0, divides the cosines.
 
     Returns
@@ -31,11 +36,11 @@ def nt_xent(first: Tensor, second: Tensor, excluded: Tensor, temperature: float)
 
     Notes
     -----
-    Source: Chen et al. 2020, equation 1; Shu & Lampos 2024, whose equation leaves the positive out of the
-    denominator, which their code does not.
+    Source: Chen et al. 2020 (SimCLR), equation 1; Shu & Lampos 2024 (UNA), whose equation leaves the positive
+    out of the denominator, which their code does not.
     """
     views = F.normalize(torch.cat([first, second]), dim=-1)
-    logits = views @ views.T / temperature
+    logits = views @ views.T / temperature  # (2M, 2M)
     itself = torch.eye(len(views), dtype=torch.bool, device=views.device)
     labels = torch.arange(len(views), device=views.device).roll(len(first))
     return F.cross_entropy(logits.masked_fill(excluded | itself, float("-inf")), labels, reduction="none")

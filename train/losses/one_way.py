@@ -13,21 +13,25 @@ FURTHER_NEGATIVES = True
 def one_way(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None = None
 ) -> Tensor:
-    """Loss of each anchor, −log softmax of its own positive among all candidates.
+    """Each anchor finds its own positive among all candidates.
+
+    The logits have a row for each anchor and a column for each candidate: cos(anchor i, candidate j) / τ. Row
+    i's right answer is column i; every other column that is not excluded is a negative. The loss of a row is
+    −log softmax at its right answer.
 
     Parameters
     ----------
-    anchors
+    anchors : Tensor
         z, shape (B, d); scaled to length 1 here.
-    candidates
+    candidates : Tensor
         Shape (C, d), C at least B: the B positives z′ first, row i being anchor i's, then further negatives,
-        such as K columns of B hard negatives z″ each.
-    excluded
-        Candidates that are no negatives of an anchor, shape (B, C), bool; never its own positive.
-    temperature
+        such as K columns of B hard negatives z″ each. Scaled to length 1 here.
+    excluded : Tensor
+        Which candidates an anchor does not meet, shape (B, C), bool; never its own positive.
+    temperature : float
         τ > 0, divides the cosines.
-    bonus
-        Added to the logits, same shape as `excluded`; SimCSE's `hard_negative_weight`.
+    bonus : Tensor or None, optional
+        Added to the logits, shape (B, C); SimCSE's `hard_negative_weight`.
 
     Returns
     -------
@@ -36,9 +40,9 @@ def one_way(
 
     Notes
     -----
-    Source: Gao et al. 2021, equations 4 and 5. The positive stays in the denominator.
+    Source: Gao et al. 2021 (SimCSE), equations 4 and 5. The positive stays in the denominator.
     """
-    logits = masked_logits(anchors, candidates, excluded, temperature, bonus)
+    logits = masked_logits(anchors, candidates, excluded, temperature, bonus)  # (B, C)
     labels = torch.arange(len(anchors), device=anchors.device)
     return F.cross_entropy(logits, labels, reduction="none")
 
@@ -46,7 +50,18 @@ def one_way(
 def masked_logits(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None
 ) -> Tensor:
-    """Cosines / τ with the bonus, −∞ where excluded; shape (B, C)."""
+    """Cosines / τ plus the bonus, −∞ where excluded.
+
+    Parameters
+    ----------
+    anchors, candidates, excluded, temperature, bonus
+        As in `one_way`.
+
+    Returns
+    -------
+    Tensor
+        Shape (B, C).
+    """
     logits = F.normalize(anchors, dim=-1) @ F.normalize(candidates, dim=-1).T / temperature
     if bonus is not None:
         logits = logits + bonus

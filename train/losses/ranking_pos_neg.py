@@ -9,26 +9,48 @@ from torch import Tensor
 from train.losses.one_way import masked_logits
 
 LAYOUT = "columns"
-FURTHER_NEGATIVES = False  # each has to be somebody's, for the way back
+FURTHER_NEGATIVES = False  # each must belong to a row, for the way back
 
 
 def ranking_pos_neg(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None = None
 ) -> Tensor:
-    """Mean of two losses: anchor i finds its positive, and pair j, positive and hard negatives, its anchor.
+    """Each anchor finds its positive, and each pair its anchor; the mean of both losses.
 
-    Parameters and result are those of `train.losses.one_way.one_way`, with a whole number of columns. On the
-    way back the candidates of pair j are the cosines of every anchor to positive j, and of every anchor to
-    each hard negative of j; the right one is anchor j to positive j. Without hard negatives this is
-    `train.losses.symmetric.symmetric`, which lets positives find their anchors among the anchors alone.
+    Two matrices of logits. On the way there a row is an anchor and a column a candidate, as in
+    `train.losses.one_way`. On the way back row j is pair j, that is positive j together with the hard
+    negatives of j; its columns are the cosines of every anchor to positive j, then of every anchor to each
+    hard negative of j, and its right answer is anchor j to positive j. Without hard negatives this is
+    `train.losses.symmetric`.
+
+    Parameters
+    ----------
+    anchors : Tensor
+        z, shape (B, d); scaled to length 1 here.
+    candidates : Tensor
+        Shape (B · (1 + K), d): the B positives z′ first, row i being anchor i's, then K columns of B hard
+        negatives z″ each, in the same order of rows. Scaled to length 1 here.
+    excluded : Tensor
+        Which candidates an anchor does not meet, shape (B, B · (1 + K)), bool; never its own positive. It
+        holds for both ways.
+    temperature : float
+        τ > 0, divides the cosines.
+    bonus : Tensor or None, optional
+        Added to the logits, same shape as `excluded`.
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), nats, at least 0; row i is the mean of anchor i's and pair i's loss.
 
     Notes
     -----
-    Source: the authors' code of Tang et al. 2022, where the function is called so. Their equation 1 has the
-    hard negative in the numerator, which cannot be meant.
+    Source: the authors' code of Tang et al. 2022 (AugCSE), where the function has this name. Their equation 1
+    has the hard negative in the numerator, which cannot be meant.
     """
     rows = len(anchors)
-    logits = masked_logits(anchors, candidates, excluded, temperature, bonus)
+    logits = masked_logits(anchors, candidates, excluded, temperature, bonus)  # (B, B · (1 + K))
+    # (anchor, column, pair) to (pair, column, anchor): all that belongs to pair j side by side.
     back = logits.reshape(rows, -1, rows).permute(2, 1, 0).reshape(rows, -1)
     labels = torch.arange(rows, device=anchors.device)
     forth = F.cross_entropy(logits, labels, reduction="none")

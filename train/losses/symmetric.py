@@ -13,15 +13,36 @@ FURTHER_NEGATIVES = True
 def symmetric(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None = None
 ) -> Tensor:
-    """Mean of anchor-to-positive and positive-to-anchor losses; hard negatives count for the anchors only.
+    """Each anchor finds its positive, and each positive its anchor; the mean of both losses.
 
-    Parameters and result are those of `train.losses.one_way.one_way`. Masking goes by the same entries in
-    both directions: where candidate j is no negative of anchor i, anchor i is none of positive j.
+    Two matrices of logits. On the way there a row is an anchor and a column a candidate, as in
+    `train.losses.one_way`. On the way back a row is a positive and a column an anchor, cos(positive i, anchor
+    j) / τ, and row i's right answer is column i; hard negatives and other further candidates do not count
+    here. Masking goes by the same entries both ways: where anchor i does not meet candidate j, positive j
+    does not meet anchor i.
+
+    Parameters
+    ----------
+    anchors : Tensor
+        z, shape (B, d); scaled to length 1 here.
+    candidates : Tensor
+        Shape (C, d), C at least B: the B positives z′ first, row i being anchor i's, then further negatives.
+    excluded : Tensor
+        Which candidates an anchor does not meet, shape (B, C), bool; never its own positive.
+    temperature : float
+        τ > 0, divides the cosines.
+    bonus : Tensor or None, optional
+        Added to the logits on the way there, shape (B, C).
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), nats, at least 0; row i is the mean of anchor i's and positive i's loss.
 
     Notes
     -----
-    Source: Tang et al. 2022. Where there are hard negatives their code does otherwise, see
-    `train.losses.ranking_pos_neg`.
+    Source: the authors' code of Tang et al. 2022 (AugCSE), for all settings without hard negatives; the form
+    is CLIP's. With hard negatives their code does otherwise, see `train.losses.ranking_pos_neg`.
     """
     rows = len(anchors)
     forward = one_way(anchors, candidates, excluded, temperature, bonus)

@@ -26,11 +26,11 @@ class Ranks:
 
     Attributes
     ----------
-    rank, ranks
+    rank, ranks : int
         Own number and their count.
-    here
+    here : int
         How many run on this machine.
-    device
+    device : torch.device
         Where this process computes.
     """
 
@@ -45,9 +45,21 @@ class Ranks:
         return self.rank == 0
 
     def gather(self, own: Tensor, sizes: list[int]) -> Tensor:
-        """Concatenate every rank's rows; `sizes` are their counts, which may differ by one.
+        """Concatenate every rank's rows.
 
         Not differentiable: the caller takes its own slice of the gradient.
+
+        Parameters
+        ----------
+        own : Tensor
+            This rank's rows, shape (n, …).
+        sizes : list of int
+            How many rows each rank has; they may differ by one.
+
+        Returns
+        -------
+        Tensor
+            Shape (sum of sizes, …).
         """
         if self.ranks == 1:
             return own
@@ -72,9 +84,23 @@ class Ranks:
         return int(bounds[0]) == -int(bounds[1])
 
     def agree(self, signal: int, finished: bool) -> tuple[int, bool]:
-        """What any rank was asked by a signal, and whether the first rank says the run is finished.
+        """Agree on whether to stop.
 
-        All ranks leave at the same step, or the others would wait for ever in the next collective.
+        All ranks leave at the same step, or some would wait for the others for ever.
+
+        Parameters
+        ----------
+        signal : int
+            Number of the signal that this rank got, 0 for none.
+        finished : bool
+            Whether this rank takes the run for finished; the first rank decides.
+
+        Returns
+        -------
+        int
+            Number of the signal that some rank got, 0 for none.
+        bool
+            Whether the run is finished.
         """
         if self.ranks == 1:
             return signal, finished
@@ -87,6 +113,13 @@ class Ranks:
 
         `shared` are the heads', which every rank has computed in full. Of a table, such as the word
         embeddings, only the rows travel that are not zero on every rank: most are.
+
+        Parameters
+        ----------
+        own : iterable of torch.nn.Parameter
+            Those whose gradients are partial on each rank.
+        shared : iterable of torch.nn.Parameter, optional
+            Those whose gradients are whole on each rank.
         """
         if self.ranks == 1:
             return

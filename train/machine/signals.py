@@ -12,18 +12,13 @@ class StopRequest:
 
     Attributes
     ----------
-    signal
-        Number of the signal that asked; 0 while nobody has.
+    signal : int
+        Number of the first signal that came; 0 before.
     """
 
     def __init__(self) -> None:
         self.signal = 0
         self._before: dict[int, Any] = {}
-
-    @property
-    def asked(self) -> bool:
-        """Whether to stop after this step."""
-        return self.signal != 0
 
     def __enter__(self) -> StopRequest:
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The model in training: the encoder it starts from, BERT's layers for CPUs, dropout, the masked head."""

@@ -22,7 +22,13 @@ from train.model.dropout import keep_mask
 
 
 def is_known(encoder: nn.Module) -> bool:
-    """Whether `encode` can stand in for a module: transformers' BERT, on a CPU."""
+    """Whether `encode` can stand in for a module: transformers' BERT, on a CPU.
+
+    Parameters
+    ----------
+    encoder : torch.nn.Module
+        Any transformers model.
+    """
     from transformers import BertModel
 
     return (
@@ -37,9 +43,9 @@ def encode(encoder: Any, slices: Sequence[Slice]) -> list[list[Tensor]]:
 
     Parameters
     ----------
-    encoder
-        A `transformers.BertModel`. In training mode its dropout is applied, drawn from torch's generator.
-    slices
+    encoder : transformers.BertModel
+        In training mode its dropout is applied, drawn from torch's generator.
+    slices : sequence of Slice
         At least one.
 
     Returns
@@ -82,8 +88,8 @@ def _layer(
     parts = (attention.query, attention.key, attention.value)
     weight, bias = (torch.cat([getattr(part, name) for part in parts]) for name in ("weight", "bias"))
     projected = _linear(states.to(low), weight, bias).split([item.ids.numel() for item in slices])
-    met = [_attend(*each, attention) for each in zip(projected, slices, masks, strict=True)]
-    states = _join(after, torch.cat(met), states)
+    attended = [_attend(*each, attention) for each in zip(projected, slices, masks, strict=True)]
+    states = _join(after, torch.cat(attended), states)
     inner = _linear(states.to(low), wider.dense.weight, wider.dense.bias)
     return _join(layer.output, wider.intermediate_act_fn(inner), states)
 

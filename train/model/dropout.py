@@ -16,9 +16,9 @@ def keep_mask(like: Tensor, p: float) -> Tensor | None:
 
     Parameters
     ----------
-    like
+    like : Tensor
         Gives shape and number format.
-    p
+    p : float
         From 0 to 1; None is returned where nothing would be dropped.
     """
     dropped = round(p * _LEVELS)
@@ -43,7 +43,13 @@ class BitDropout(nn.Dropout):
 
 
 def use_bit_dropout(model: nn.Module) -> None:
-    """Replace a model's dropout layers; the names of its weights stay."""
+    """Replace a model's dropout layers; the names of its weights stay.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Changed in place.
+    """
     for module in list(model.modules()):
         for name, child in module.named_children():
             if type(child) is nn.Dropout:

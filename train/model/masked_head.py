@@ -12,6 +12,15 @@ class MaskedHead(nn.Module):
 
     The decoder shares the encoder's word embeddings; only hidden positions are decoded, which saves
     six sevenths of the largest product of a small encoder.
+
+    Parameters
+    ----------
+    hidden_size : int
+        d, length of a token vector.
+    vocabulary : int
+        Number of tokens.
+    word_embeddings : torch.nn.Embedding
+        The encoder's, shape (vocabulary, d).
     """
 
     def __init__(self, hidden_size: int, vocabulary: int, word_embeddings: nn.Embedding) -> None:
@@ -21,7 +30,7 @@ class MaskedHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary))
         nn.init.normal_(self.dense.weight, std=0.02)
         nn.init.zeros_(self.dense.bias)
-        self._words = [word_embeddings]  # in a list, lest the shared weight be saved twice
+        self._words = [word_embeddings]  # in a list, or the shared weight would be saved twice
 
     def forward(self, hidden_states: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
         """Sum of the negative log-likelihoods (nats) of the hidden tokens, a scalar.

@@ -21,15 +21,24 @@ from train.recipe import Recipe
 class Model(nn.Module):
     """Everything with parameters.
 
+    Parameters
+    ----------
+    encoder : torch.nn.Module
+        A transformers model; which of its parameters are trained is decided here.
+    pooling : str
+        A mode of `eval.encoding.pooling`.
+    recipe : Recipe
+        Says which head and which additions there are.
+
     Attributes
     ----------
-    encoder
+    encoder : torch.nn.Module
         A transformers model; the only part that is saved at the end.
-    head
+    head : torch.nn.Module or None
         Applied to the gathered embeddings in training (`train.heads`).
-    masked_head
-        Names hidden tokens; None unless the recipe asks for masked language modelling.
-    additions
+    masked_head : MaskedHead or None
+        Names hidden tokens; None unless the recipe has masked language modelling.
+    additions : torch.nn.ModuleDict
         The recipe's additions by name (`train.additions`), with their parameters and what they remember.
     """
 
@@ -65,7 +74,9 @@ class Model(nn.Module):
 
         Parameters
         ----------
-        encoder
+        items : sequence of Slice
+            The texts.
+        encoder : torch.nn.Module or None, optional
             One of the same kind to use in place of the model's own, such as its running mean.
         """
         wide = [

@@ -1,4 +1,4 @@
-"""The encoder that a run starts from: loaded, or made anew, and fitted to the recipe and the device."""
+"""The encoder that a run starts from: a trained or a new one, fitted to the recipe and the device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from augment_cli.errors import UsageError
-from eval.encoding.encoder import Encoder, load_encoder, longest_input
+from eval.encoding.encoder import Encoder
+from eval.encoding.loading import load_encoder, longest_input
 from train.additions import make_views
 from train.data.tokens import tokenizer_digest
 from train.draws import draw_key
@@ -19,6 +20,17 @@ from train.recipe import Recipe
 
 def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_download: bool = False) -> Encoder:
     """The encoder to start from: a trained one, or a new one where the folder holds only a tokenizer.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder or hub name.
+    recipe : Recipe
+        Dropout, precision, longest text, and the settings of a new encoder.
+    device : torch.device
+        Where the encoder goes.
+    allow_download : bool, optional
+        Whether a hub encoder that is not on this machine may be fetched.
 
     Raises
     ------

@@ -23,24 +23,24 @@ from train.machine.distributed import Ranks
 from train.model.model import Model
 from train.objectives.masked_language import autocast, make_masking, masked_loss
 from train.objectives.masking import MaskedSlice
-from train.objectives.masks import no_negatives
+from train.objectives.masks import excluded_pairs
 from train.objectives.views import ViewChooser
 from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ViewBatch:
     """A rank's texts of one step.
 
     Attributes
     ----------
-    slices
-        The texts there are, padded; `places` index the flattened (rows · views) grid.
-    texts
+    slices : list of Slice
+        The texts, padded; `places` index the flattened (rows · views) grid.
+    texts : Tensor
         Text ids of the grid, shape (rows, views), int64; `NO_TEXT` where there is none.
-    labels
+    labels : Tensor
         The additions' labels, shape (rows, labels), int64.
-    masked
+    masked : list of MaskedSlice
         The anchors with hidden tokens, for the auxiliary loss; empty without it.
     """
 
@@ -49,16 +49,33 @@ class Prepared:
     labels: Tensor
     masked: list[MaskedSlice]
 
-    def to(self, device: torch.device) -> Prepared:
+    def to(self, device: torch.device) -> ViewBatch:
         """The same on another device."""
-        return Prepared(
+        return ViewBatch(
             [item.to(device) for item in self.slices], self.texts.to(device), self.labels.to(device),
             [item.to(device) for item in self.masked],
         )  # fmt: skip
 
 
 class ContrastiveObjective:
-    """Contrast each row's anchor and positive with the rest of the global batch, as the recipe says."""
+    """Contrast each row's anchor and positive with the rest of the global batch, as the recipe says.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        All settings.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        The encoder's.
+    ranks : Ranks
+        This process among all.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Stages to read.
+    once : tuple of str
+        Those of them of which every epoch reads the first draw.
+    """
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks
@@ -72,8 +89,16 @@ class ContrastiveObjective:
 
     # --- before the step, in the read-ahead thread
 
-    def prepare(self, batch: Batch, step: int) -> Prepared:
-        """Choose the views of each row, pad and number their texts."""
+    def prepare(self, batch: Batch, step: int) -> ViewBatch:
+        """Choose the views of each row, pad and number their texts.
+
+        Parameters
+        ----------
+        batch : Batch
+            This rank's rows of the step.
+        step : int
+            Number of the step in the run, from 0.
+        """
         grid, labels = self.views.choose(batch, step)
         flat = [
             (place, ids) for place, ids in enumerate(ids for row in grid for ids in row) if ids is not None
@@ -89,14 +114,29 @@ class ContrastiveObjective:
         if self.masking is not None:
             anchors = [NO_IDS if ids is None else ids for ids in batch.columns[CORPUS]]
             masked = self.masking.hide(anchors, step, self.rows, self.recipe.batch, self.recipe.slices)
-        return Prepared(
+        return ViewBatch(
             slices, texts.reshape(len(grid), self.views.count(step)[1]), torch.from_numpy(labels), masked
         )
 
     # --- the step
 
-    def backward(self, model: Model, prepared: Prepared, step: int) -> dict[str, float]:
-        """Compute the loss of the global batch and add this rank's share of its gradient."""
+    def backward(self, model: Model, prepared: ViewBatch, step: int) -> dict[str, float]:
+        """Compute the loss of the global batch and add this rank's share of its gradient.
+
+        Parameters
+        ----------
+        model : Model
+            Its parameters' gradients are added to.
+        prepared : ViewBatch
+            This rank's texts, on the model's device.
+        step : int
+            Number of the step in the run, from 0.
+
+        Returns
+        -------
+        dict of str to float
+            The loss and its parts over the global batch, for the log; the first is the contrastive loss.
+        """
         rows, views = prepared.texts.shape
         cached = 0 < self.recipe.chunk < sum(len(item.places) for item in prepared.slices)
         chunks = self._chunks(model, prepared.slices)
@@ -125,10 +165,10 @@ class ContrastiveObjective:
         def encode(encoder: nn.Module) -> Tensor:
             """Embeddings of the global batch's anchors by another encoder, shape (B, d)."""
             anchors = [[_anchors(item, views) for item in chunk] for chunk in chunks]
-            there = [[item for item in chunk if len(item.places)] for chunk in anchors]
+            filled = [[item for item in chunk if len(item.places)] for chunk in anchors]
             with autocast(self.recipe, self.ranks):
-                found = self._embed(model, enumerate(there), step, (rows, 1), encoder)
-            return self.ranks.gather(found, self.sizes)
+                own_anchors = self._embed(model, enumerate(filled), step, (rows, 1), encoder)
+            return self.ranks.gather(own_anchors, self.sizes)
 
         with torch.no_grad():
             for _, addition, part in self._hooks(model, batch):
@@ -148,7 +188,7 @@ class ContrastiveObjective:
         encoder: nn.Module | None = None,
     ) -> Tensor:
         """Embeddings of the given chunks in their places of a (rows, views) grid, zeros elsewhere."""
-        found, where = [], []
+        embedded, where = [], []
         places = shape[0] * shape[1]
         for number, chunk in chunks:
             if not chunk:
@@ -160,11 +200,11 @@ class ContrastiveObjective:
                     rows, views = item.places // shape[1] + self.rows.start, item.places % shape[1]
                     assert isinstance(addition, Addition)
                     stack.enter_context(addition.encoding(model, item, rows, views, step))
-                found += model.embed(chunk, encoder)
+                embedded += model.embed(chunk, encoder)
             where += [item.places for item in chunk]
-        if not found:
+        if not embedded:
             return torch.zeros(places, model.dimension, device=self.ranks.device, dtype=model.dtype)
-        embeddings = torch.cat(found)
+        embeddings = torch.cat(embedded)
         return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, torch.cat(where), embeddings)
 
     def _chunks(self, model: Model, slices: list[Slice]) -> list[list[Slice]]:
@@ -174,12 +214,29 @@ class ContrastiveObjective:
         return [[part] for item in slices for part in _split(item, self.recipe.chunk)]
 
     def loss(self, model: Model, batch: GlobalBatch) -> tuple[Tensor, dict[str, float], GlobalBatch]:
-        """Loss of the global batch, its parts by name, and the batch with what the head made of it."""
+        """Loss of the global batch.
+
+        Parameters
+        ----------
+        model : Model
+            Its head and additions are applied.
+        batch : GlobalBatch
+            The embeddings before the head.
+
+        Returns
+        -------
+        Tensor
+            The loss with the additions' terms, a scalar.
+        dict of str to float
+            The contrastive loss and each term by name, for the log.
+        GlobalBatch
+            The batch with the vectors after the head.
+        """
         for _, addition, part in self._hooks(model, batch):
             batch = dataclasses.replace(batch, embeddings=addition.change(part))
-        there = batch.texts.reshape(-1) != NO_TEXT
-        headed = batch.head(batch.embeddings.flatten(0, 1)[there])
-        z = headed.new_zeros(len(there), headed.shape[-1]).index_put((there,), headed)
+        is_text = batch.texts.reshape(-1) != NO_TEXT
+        headed = batch.head(batch.embeddings.flatten(0, 1)[is_text])
+        z = headed.new_zeros(len(is_text), headed.shape[-1]).index_put((is_text,), headed)
         batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
         negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
         host = self.views.count(batch.step)[0]
@@ -211,16 +268,24 @@ class ContrastiveObjective:
 
 
 def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """Mean of the recipe's contrastive loss over the rows of the global batch that are no fillers.
+    """Mean of the recipe's contrastive loss over the rows of the global batch, padding left out.
 
     Parameters
     ----------
-    z
+    recipe : Recipe
+        Says which loss, and who meets whom.
+    z : Tensor
         After the head, shape (B, views, h).
-    texts
+    texts : Tensor
         Text ids, shape (B, views).
-    negatives
-        Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; one-way layouts.
+    negatives : list of tuple of (Tensor, Tensor)
+        Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; only for losses
+        that have room for them.
+
+    Returns
+    -------
+    Tensor
+        A scalar, nats.
     """
     loss = losses.find(recipe.loss)
     if loss.layout == "pool":
@@ -228,12 +293,12 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
         first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
         ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
         partner = torch.arange(len(ids), device=ids.device).roll(len(first))
-        excluded = no_negatives(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
+        excluded = excluded_pairs(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
         return mean_over(loss.function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
     beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
-    excluded = no_negatives(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
+    excluded = excluded_pairs(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
     if recipe.negative_scope == "own":
         for column in range(1, texts.shape[1] - 1):
             others = excluded[:, column * len(rows) : (column + 1) * len(rows)]

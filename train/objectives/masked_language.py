@@ -19,7 +19,15 @@ from train.recipe import Recipe
 
 
 def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
-    """Masking as a recipe and a tokenizer want it."""
+    """The masking of a recipe's rate and seed and a tokenizer's special tokens.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        All settings.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        The encoder's; it has a mask token.
+    """
     before, after = special_ids(tokenizer)
     ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
     return Masking(
@@ -37,7 +45,24 @@ class MaskedBatch(list[MaskedSlice]):
 
 
 class MaskedObjective:
-    """Mean negative log-likelihood (nats) of the hidden tokens of the global batch."""
+    """Mean negative log-likelihood (nats) of the hidden tokens of the global batch.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        All settings.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        The encoder's.
+    ranks : Ranks
+        This process among all.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Stages to read: the corpus.
+    once : tuple of str
+        Those of them of which every epoch reads the first draw: none.
+    """
 
     columns = (CORPUS,)
     once: tuple[str, ...] = ()
@@ -48,12 +73,35 @@ class MaskedObjective:
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
 
     def prepare(self, batch: Batch, step: int) -> MaskedBatch:
-        """Hide tokens and pad; runs in the read-ahead thread."""
+        """Hide tokens and pad; runs in the read-ahead thread.
+
+        Parameters
+        ----------
+        batch : Batch
+            This rank's rows of the step.
+        step : int
+            Number of the step in the run, from 0.
+        """
         texts = [NO_IDS if ids is None else ids for ids in batch.columns[CORPUS]]
         return MaskedBatch(self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices))
 
     def backward(self, model: Model, prepared: MaskedBatch, step: int) -> dict[str, float]:
-        """Add this rank's share of the gradient of the global mean; return what to log."""
+        """Add this rank's share of the gradient of the global mean.
+
+        Parameters
+        ----------
+        model : Model
+            Its parameters' gradients are added to.
+        prepared : MaskedBatch
+            This rank's texts, on the model's device.
+        step : int
+            Number of the step in the run, from 0.
+
+        Returns
+        -------
+        dict of str to float
+            The loss of the global batch, for the log.
+        """
         total, metrics = masked_loss(model, prepared, step, self.recipe, self.ranks)
         total.backward()
         return metrics
@@ -62,7 +110,28 @@ class MaskedObjective:
 def masked_loss(
     model: Model, prepared: list[MaskedSlice], step: int, recipe: Recipe, ranks: Ranks
 ) -> tuple[torch.Tensor, dict[str, float]]:
-    """This rank's share of the global mean loss, and the whole of it over all ranks."""
+    """Mean negative log-likelihood of the hidden tokens of the global batch.
+
+    Parameters
+    ----------
+    model : Model
+        With a masked head.
+    prepared : list of MaskedSlice
+        This rank's texts, on the model's device.
+    step : int
+        Number of the step in the run, from 0.
+    recipe : Recipe
+        Seed and precision.
+    ranks : Ranks
+        This process among all.
+
+    Returns
+    -------
+    Tensor
+        This rank's share of the mean, a scalar, nats.
+    dict of str to float
+        The whole of it, over all ranks.
+    """
     assert model.masked_head is not None
     own = sum(item.hidden.numel() for item in prepared)
     count = ranks.sum(torch.tensor(float(own), device=ranks.device)).clamp(min=1)

@@ -20,11 +20,11 @@ class MaskedSlice:
 
     Attributes
     ----------
-    inputs
+    inputs : Slice
         The slice the encoder sees.
-    hidden
+    hidden : Tensor
         Where tokens were hidden, as indices into the flattened (n · length) positions, shape (m,).
-    targets
+    targets : Tensor
         The original ids there, shape (m,).
     """
 
@@ -39,15 +39,23 @@ class MaskedSlice:
 
 @dataclass(frozen=True)
 class Masking:
-    """What masking needs to know: rate, seed, tokenizer facts.
+    """Which tokens are hidden, as a pure function of (seed, step, row).
 
     Parameters
     ----------
-    rate
+    rate : float
         Share of a text's tokens that are predicted; of these 80 % are replaced by the mask token, 10 % by
         a random token, 10 % stay (Devlin et al. 2019, section 3.1).
-    ordinary
-        Ids a random replacement may be: all but the special ones.
+    seed : int
+        The run's.
+    max_length : int
+        Longest text, special tokens included.
+    mask, pad : int
+        Ids of the mask token and of padding.
+    ordinary : numpy.ndarray
+        Ids a random replacement may be: all but the special ones. Shape (k,), integers.
+    before, after : list of int
+        Special tokens before and after a text.
     """
 
     rate: float
@@ -69,15 +77,15 @@ class Masking:
 
         Parameters
         ----------
-        texts
+        texts : sequence of numpy.ndarray
             Token ids without special tokens; an empty array for padding.
-        step
+        step : int
             Number of the step in the run.
-        rows
+        rows : slice
             Which rows of the global batch these are.
-        batch
+        batch : int
             B.
-        slices
+        slices : int
             See `train.data.padding.length_sorted_slices`.
         """
         generator = np.random.default_rng([self.seed, step, _KEY])

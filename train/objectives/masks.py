@@ -1,4 +1,4 @@
-"""Which pairs of a batch are not negatives of each other: padding, missing texts, equal texts."""
+"""Which pairs of a batch do not meet in the loss: padding, missing texts, equal texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from train.data.texts import NO_TEXT
 
 
-def no_negatives(
+def excluded_pairs(
     rows: Tensor,
     partners: Tensor,
     columns: Tensor,
@@ -16,21 +16,21 @@ def no_negatives(
     equal: bool = True,
     beside: Tensor | None = None,
 ) -> Tensor:
-    """Which columns are no negatives of which rows.
+    """Which columns of the logits are not negatives of which rows.
 
     Parameters
     ----------
-    rows, partners
+    rows, partners : Tensor
         Text ids of the rows and of their positives, shape (R,) each; equal ids mean equal texts.
-    columns
+    columns : Tensor
         Text ids of the columns, shape (C,).
-    own
+    own : Tensor
         Column of each row's positive, shape (R,); it is never excluded.
-    equal
+    equal : bool, optional
         Whether a column with the text of the row, or of its positive, is excluded.
-    beside
+    beside : Tensor or None, optional
         Text ids of the columns' own partners, shape (C,), `NO_SENTENCE` for a column that has none: the
-        positive of an equal sentence is no negative either, however it is augmented.
+        positive of an equal sentence is not a negative either, however it is augmented.
 
     Returns
     -------

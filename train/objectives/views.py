@@ -26,13 +26,22 @@ _KEY = 0x706F73  # keeps these draws apart from the others of the same step
 class ViewChooser:
     """The views of each row, as a pure function of (recipe, row, step).
 
+    Parameters
+    ----------
+    recipe : Recipe
+        All settings.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        The encoder's.
+    rows : slice
+        This rank's rows of the global batch.
+
     Attributes
     ----------
-    columns
+    columns : tuple of str
         Stages to read, the corpus first.
-    once
+    once : tuple of str
         Those of them of which every epoch reads the first draw.
-    added
+    added : list of Views
         What each addition appends, in the recipe's order.
     """
 
@@ -59,9 +68,16 @@ class ViewChooser:
     def choose(self, batch: Batch, step: int) -> tuple[list[list[Ids]], np.ndarray]:
         """The views of each row as token ids, cut and with special tokens, and the additions' labels.
 
+        Parameters
+        ----------
+        batch : Batch
+            This rank's rows of the step.
+        step : int
+            Number of the step in the run, from 0.
+
         Returns
         -------
-        list of list of numpy.ndarray or None
+        list of list of (numpy.ndarray or None)
             Shape (rows, views); None where there is no text.
         numpy.ndarray
             Shape (rows, labels), int64.

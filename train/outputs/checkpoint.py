@@ -32,7 +32,13 @@ _NAME = re.compile(r"step-(\d{7,})")
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """Finished checkpoints of a run's checkpoint folder, oldest first."""
+    """The finished checkpoints of a run, oldest first.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder of checkpoints; it need not exist.
+    """
     if not folder.is_dir():
         return []
     return sorted(
@@ -44,7 +50,26 @@ def checkpoints(folder: Path) -> list[Path]:
 def save(
     folder: Path, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any]
 ) -> Path:
-    """Write a checkpoint so that it is there as a whole or not at all, and return its folder."""
+    """Write a checkpoint, as a whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder of checkpoints.
+    step : int
+        Optimiser steps made.
+    model : torch.nn.Module
+        Its parameters and buffers are stored.
+    optimizer : torch.optim.Optimizer
+        Its moments are stored.
+    state : dict of str to Any
+        What else a resumed run needs, as JSON values.
+
+    Returns
+    -------
+    Path
+        The checkpoint's folder.
+    """
     target = folder / f"step-{step:07d}"
     work = folder / f".writing-{step:07d}-{os.getpid()}"
     shutil.rmtree(work, ignore_errors=True)
@@ -58,13 +83,21 @@ def save(
     for name in (*digests, "state.json"):
         fsync(work / name)
     fsync(work)
-    replace_folder(work, target)  # there is one where an interrupted run had come to the same step
+    replace_folder(work, target)  # an interrupted run may have come to the same step
     fsync(folder)
     return target
 
 
 def rotate(folder: Path, keep: int) -> None:
-    """Delete all but the `keep` newest checkpoints, and what killed runs left half written."""
+    """Delete old checkpoints, and what killed runs left half written.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder of checkpoints.
+    keep : int
+        How many of the newest stay, at least 1.
+    """
     for path in checkpoints(folder)[:-keep]:
         shutil.rmtree(path)
     for pattern in (".writing-*", ".*.replaced"):
@@ -74,6 +107,11 @@ def rotate(folder: Path, keep: int) -> None:
 
 def read_state(path: Path) -> dict[str, Any]:
     """A checkpoint's `state.json`, it and the two other files checked against their digests.
+
+    Parameters
+    ----------
+    path : Path
+        The checkpoint's folder.
 
     Raises
     ------
@@ -101,18 +139,42 @@ def read_state(path: Path) -> dict[str, Any]:
     return state
 
 
-def check_same_run(path: Path, there: dict[str, Any], now: dict[str, Any], free: frozenset[str]) -> None:
-    """Refuse a checkpoint made with other settings; `free` names those that may differ."""
-    for key in sorted((there.keys() | now.keys()) - free):
-        if there.get(key) != now.get(key):
+def check_same_run(path: Path, saved: dict[str, Any], now: dict[str, Any], free: frozenset[str]) -> None:
+    """Refuse a checkpoint made with other settings.
+
+    Parameters
+    ----------
+    path : Path
+        The checkpoint's folder.
+    saved, now : dict of str to Any
+        Settings of the checkpoint, and of the run that would continue it.
+    free : frozenset of str
+        Settings that may differ.
+
+    Raises
+    ------
+    MixError
+        If another setting differs; the message names it.
+    """
+    for key in sorted((saved.keys() | now.keys()) - free):
+        if saved.get(key) != now.get(key):
             raise MixError(
-                f"{path}: made with {key} = {there.get(key)!r}, now {now.get(key)!r}; use the same settings, "
+                f"{path}: made with {key} = {saved.get(key)!r}, now {now.get(key)!r}; use the same settings, "
                 "or another --out"
             )
 
 
 def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     """Put a checkpoint's numbers into a model and its optimiser.
+
+    Parameters
+    ----------
+    path : Path
+        The checkpoint's folder.
+    model : torch.nn.Module
+        Gets parameters and buffers.
+    optimizer : torch.optim.Optimizer
+        Gets the moments.
 
     Raises
     ------

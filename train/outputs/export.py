@@ -1,5 +1,4 @@
-"""What comes out: a folder for `transformers.AutoModel` and sentence-transformers, old releases and new,
-with a card."""
+"""The exported model: a folder for `transformers` and for old and new sentence-transformers, with a card."""
 
 from __future__ import annotations
 
@@ -29,6 +28,11 @@ _POOLING = {
 def check_pooling(pooling: str) -> None:
     """Refuse a pooling that the formats we write cannot name, before any time is spent on training.
 
+    Parameters
+    ----------
+    pooling : str
+        A mode of `eval.encoding.pooling`.
+
     Raises
     ------
     UsageError
@@ -44,11 +48,15 @@ def check_pooling(pooling: str) -> None:
 def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
     """Write the encoder, its tokenizer and its pooling; the head stays behind, as in the papers.
 
-    A model that was there is replaced as a whole or not at all.
+    A model in the same folder is replaced as a whole or not at all.
 
     Parameters
     ----------
-    dtype
+    encoder : Encoder
+        The encoder with its tokenizer and pooling.
+    folder : Path
+        Where the model goes.
+    dtype : torch.dtype, optional
         Number format of the stored weights.
     """
     work = folder.with_name(f".{folder.name}.writing")
@@ -99,7 +107,9 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
 
     Parameters
     ----------
-    facts
+    folder : Path
+        The model's folder.
+    facts : dict of str to Any
         `name`, `command`, `encoder`, `data` (stage name to SHA-256), `recipe` (settings), `scores` (name to
         list over seeds), `seeds`, `pooling`, `steps`; what is absent is left out.
     """
@@ -142,7 +152,20 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
 
 
 def mean_and_deviation(values: list[float]) -> tuple[float, str]:
-    """Mean, and sample standard deviation as text; a dash where one value has none."""
+    """Mean, and sample standard deviation as text.
+
+    Parameters
+    ----------
+    values : list of float
+        At least one.
+
+    Returns
+    -------
+    float
+        The mean.
+    str
+        The deviation with four decimals, a dash for a single value.
+    """
     mean = sum(values) / len(values)
     if len(values) < 2:
         return mean, "–"

@@ -17,9 +17,9 @@ class Log:
 
     Parameters
     ----------
-    folder
+    folder : Path
         Of the run.
-    done, steps
+    done, steps : int
         First step, and number of steps; lines of later steps, left by a run that was killed, are dropped.
     """
 
@@ -39,7 +39,17 @@ class Log:
         self._steps, self._first, self._began = steps, done, time.monotonic()
 
     def write(self, event: str, step: int, values: dict[str, Any]) -> None:
-        """One line of `log.jsonl`, its numbers also to TensorBoard."""
+        """One line of `log.jsonl`, its numbers also to TensorBoard.
+
+        Parameters
+        ----------
+        event : str
+            Such as ``step`` or ``dev``.
+        step : int
+            Optimiser steps made.
+        values : dict of str to Any
+            What there is to say, as JSON values.
+        """
         self._file.write(json.dumps({"event": event, "step": step} | values) + "\n")
         self._file.flush()
         for key, value in values.items():
@@ -78,7 +88,13 @@ class Quiet:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The events of a `log.jsonl`; a last line cut off by a crash is left out."""
+    """The events of a `log.jsonl`; a last line cut off by a crash is left out.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    """
     if not path.is_file():
         return []
     events = []

@@ -11,6 +11,11 @@ from train.outputs.log import read_log
 def plot(run: Path) -> Path:
     """Draw `run.png` in a run's folder from its `log.jsonl`, and return its path.
 
+    Parameters
+    ----------
+    run : Path
+        The run's folder.
+
     Raises
     ------
     MissingError

@@ -10,7 +10,7 @@ import numpy as np
 from augment_cli.store.files import replace_folder
 from augment_cli.store.store import Store
 from eval.encoding import whitening
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 from train.data.order import row_groups
 from train.data.texts import CORPUS
 
@@ -24,13 +24,15 @@ def store_whitened(model: Path, target: Path, store: Store, count: int, dimensio
 
     Parameters
     ----------
-    model
+    model : Path
         The exported model.
-    target
-        Where the copy goes; what is there is replaced as a whole or not at all.
-    count
+    target : Path
+        Where the copy goes; an older one is replaced as a whole or not at all.
+    store : Store
+        The corpus.
+    count : int
         Sentences to fit on, evenly spaced over the corpus; all of them where there are fewer.
-    dimension
+    dimension : int, optional
         Directions that are kept, those of largest variance; 0 keeps all.
     """
     fitted = whitening.fit(load_encoder(model).encode(spaced_texts(store, count)), dimension or None)
@@ -41,7 +43,15 @@ def store_whitened(model: Path, target: Path, store: Store, count: int, dimensio
 
 
 def spaced_texts(store: Store, count: int) -> list[str]:
-    """`count` texts of the corpus at equal distances, in its order."""
+    """Texts of the corpus at equal distances, in its order.
+
+    Parameters
+    ----------
+    store : Store
+        The corpus.
+    count : int
+        How many; all where there are fewer.
+    """
     chosen = np.unique(np.linspace(0, store.rows - 1, min(count, store.rows)).round().astype(np.int64))
     texts: list[str] = []
     for group in row_groups(store.parts):

@@ -64,7 +64,13 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
 
 
 def stsb_dev(data: Path) -> Evaluate:
-    """Spearman correlation on STS-B dev (1,500 pairs), in [-1, 1]."""
+    """Spearman correlation on STS-B dev (1,500 pairs), from -1 to 1.
+
+    Parameters
+    ----------
+    data : Path
+        The data folder.
+    """
     return lambda encoder: {"stsb_dev": float(np.nan_to_num(stsb(encoder.encode, data, "dev").spearman))}
 
 
@@ -73,9 +79,11 @@ def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> li
 
     Parameters
     ----------
-    fraction
+    store : Store
+        Where the stages are.
+    fraction : float
         Share of rows held out of training.
-    stages
+    stages : tuple of str
         Positive stages, tried in order.
     """
     pairs: list[tuple[str, str]] = []
@@ -101,7 +109,13 @@ def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> li
 
 
 def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
-    """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity."""
+    """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity.
+
+    Parameters
+    ----------
+    pairs : list of (str, str)
+        Texts and their partners; without any, the share is 0.
+    """
 
     def evaluate(encoder: Encoder) -> dict[str, float]:
         vectors = encoder.encode([text for pair in pairs for text in pair])

@@ -1,4 +1,4 @@
-"""When to stop: enough evaluations without a better score, a loss that is no number, a collapse."""
+"""When to stop: enough evaluations without a better score, a loss that is not finite, a collapse."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from augment_cli.errors import UserError
 
-# An easy task alone is no collapse (dropout's twins among 64 rows end at 2e-4 nats), nor is a falling
+# A low loss alone is not a collapse (dropout's twins among 64 rows end at 2e-4 nats), nor is a falling
 # score: it is both, a loss with nothing left to teach and a score well below its best.
 COLLAPSED_LOSS = 1e-3  # nats
 COLLAPSED_FALL = 0.05  # of the dev score, below its best
 
 
 class DivergedError(UserError):
-    """Training cannot go on: the loss is no number, or the encoder has collapsed."""
+    """Training cannot go on: the loss is not finite, or the encoder has collapsed."""
 
     exit_code = 1
 
@@ -26,11 +26,13 @@ class Watch:
 
     Attributes
     ----------
-    best, best_step
-        Best dev score and its step; -inf before the first.
-    since
+    best : float
+        Best dev score; -inf before the first.
+    best_step : int
+        Its step.
+    since : int
         Evaluations since then.
-    loss
+    loss : float
         Running mean of the loss over some ten steps, nats.
     """
 
@@ -40,7 +42,19 @@ class Watch:
     loss: float = math.inf
 
     def score(self, score: float, step: int) -> bool:
-        """Take note of a dev score; returns whether it is the best.
+        """Take note of a dev score.
+
+        Parameters
+        ----------
+        score : float
+            Higher is better.
+        step : int
+            Optimiser steps made.
+
+        Returns
+        -------
+        bool
+            Whether it is the best so far.
 
         Raises
         ------
@@ -63,6 +77,13 @@ class Watch:
 
     def check(self, loss: float, step: int) -> None:
         """Take note of a loss.
+
+        Parameters
+        ----------
+        loss : float
+            Nats.
+        step : int
+            Number of the step, from 1.
 
         Raises
         ------

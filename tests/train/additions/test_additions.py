@@ -1,6 +1,7 @@
 """Additions in whole runs: settings, learning on real sentences, rows left out, whitening."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from safetensors.torch import load_file
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from eval.encoding import whitening
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 from train import components
 from train.additions import find
 from train.data.order import is_held_out
@@ -46,11 +47,9 @@ def test_every_addition_says_what_its_settings_are(name):
     assert kind.__doc__
     settings = kind.settings_class
     for field in settings.__dataclass_fields__:
-        assert (
-            f"    {field}\n" in settings.__doc__
-            or f"{field}," in settings.__doc__
-            or (f", {field}" in settings.__doc__)
-        ), field
+        assert re.search(rf"^    ([a-z_, ]+, )?{field}(, [a-z_, ]+)? : ", settings.__doc__, re.MULTILINE), (
+            field
+        )
     for key, choices in kind.choices.items():
         assert getattr(settings(), key) in choices
 
