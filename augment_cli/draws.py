@@ -2,8 +2,8 @@
 
 Each (seed, name, draw, row) opens its own SplitMix64 stream (Steele, Lea and Flood 2014, "Fast
 splittable pseudorandom number generators"; the finaliser is Stafford's mix 13), and the position
-within the row is the counter. So a row's draws never depend on the batch, the part or the worker
-that happens to compute them.
+within the row is the counter. So a row's draws never depend on the rows beside it, the part or the
+worker that happens to compute them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,43 @@ import numpy as np
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _mix(value: np.ndarray) -> np.ndarray:
+def splitmix64(states: np.ndarray | np.uint64, counters: np.ndarray) -> np.ndarray:
+    """The counters-th output of SplitMix64 from a starting state.
+
+    Parameters
+    ----------
+    states : ndarray of uint64, shape (n,), or uint64
+        Where each stream starts.
+    counters : ndarray of uint64, shape (n,)
+        1 is the first output.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n,)
+        Random bits.
+    """
+    value = states + counters * _GOLDEN
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
 
 
 def stream_key(seed: int, name: str, draw: int = 0) -> int:
-    """A 64-bit key for one purpose: an augmentation's name, its seed, and which of its draws."""
+    """A key for one purpose.
+
+    Parameters
+    ----------
+    seed : int
+    name : str
+        What is drawn: the augmentation's name, and which of its decisions.
+    draw : int
+        Which of several independent draws.
+
+    Returns
+    -------
+    int
+        64 bits.
+    """
     digest = hashlib.sha256(f"{seed}\x1f{name}\x1f{draw}".encode()).digest()
     return int.from_bytes(digest[:8], "little")
 
@@ -41,10 +70,15 @@ def bits(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
     -------
     ndarray of uint64, same shape
     """
-    rows = _mix(np.uint64(key) + (row_ids.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
-    return _mix(rows + (counters.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    rows = splitmix64(np.uint64(key), row_ids.astype(np.uint64) + np.uint64(1))
+    return splitmix64(rows, counters.astype(np.uint64) + np.uint64(1))
+
+
+def unit_interval(bits: np.ndarray) -> np.ndarray:
+    """Random bits (uint64) as float64 on [0, 1), multiples of 2⁻⁵³."""
+    return (bits >> np.uint64(11)) * 2.0**-53
 
 
 def uniform(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
     """Float64 uniform on [0, 1) for each (row_id, counter), multiples of 2⁻⁵³."""
-    return (bits(key, row_ids, counters) >> np.uint64(11)) * 2.0**-53
+    return unit_interval(bits(key, row_ids, counters))

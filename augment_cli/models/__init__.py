@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from augment_cli.errors import MissingError
+
 ENGLISH_PIPELINE = "english"
 PARAPHRASER = "paraphraser"
 
@@ -16,15 +18,12 @@ def shipped_pipeline() -> Path:
     MissingError
         If this installation came without it.
     """
-    from augment_cli.errors import MissingError
-
-    folder = Path(__file__).parent / ENGLISH_PIPELINE
-    if not (folder / "config.cfg").is_file():
-        raise MissingError(
-            f"{folder}: the shipped English pipeline is not there; install augment-cli anew, or name an "
-            "installed pipeline or a folder with --pipeline"
-        )
-    return folder
+    return _shipped(
+        ENGLISH_PIPELINE,
+        "config.cfg",
+        "the shipped English pipeline is not there; install augment-cli anew, or name an installed pipeline "
+        "or a folder with --pipeline",
+    )
 
 
 def shipped_paraphraser() -> Path:
@@ -35,13 +34,17 @@ def shipped_paraphraser() -> Path:
     MissingError
         If this installation came without it.
     """
-    from augment_cli.errors import MissingError
+    return _shipped(
+        PARAPHRASER,
+        "config.json",
+        "this installation came without a paraphraser; name a folder or a hub model with --model (the "
+        "paper's: tuner007/pegasus_paraphrase), or make the small one with `make paraphraser` in a checkout",
+    )
 
-    folder = Path(__file__).parent / PARAPHRASER
-    if not (folder / "config.json").is_file():
-        raise MissingError(
-            f"{folder}: this installation came without a paraphraser; name a folder or a hub model with "
-            "--model (the paper's: tuner007/pegasus_paraphrase), or make the small one with "
-            "`make paraphraser` in a checkout"
-        )
+
+def _shipped(name: str, mark: str, message: str) -> Path:
+    """A folder beside this file, if it holds the file `mark`."""
+    folder = Path(__file__).parent / name
+    if not (folder / mark).is_file():
+        raise MissingError(f"{folder}: {message}")
     return folder

@@ -39,7 +39,7 @@ def model_digest(folder: Path) -> str:
 
     Parameters
     ----------
-    folder
+    folder : Path
         A model folder with safetensors weights (the numbered sub-folders of a sentence-transformers
         model count too), or a spaCy pipeline.
 

@@ -82,10 +82,10 @@ def find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str
     if path.is_dir():
         return path, None
     if name == MINILM_PACKAGE:
-        found = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
-        if found is None or found.origin is None:
+        package = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
+        if package is None or package.origin is None:
             raise MissingError(f"{option} {name}: not installed; `pip install 'augment-cli[offline]'`")
-        return Path(found.origin).parent / "model", None
+        return Path(package.origin).parent / "model", None
     if name.count("/") > 1 or name.startswith((".", "/", "~")):
         raise MissingError(f"{option} {name}: there is no such folder; name the one the model lies in")
     return _find_on_hub(name, allow_download, option)

@@ -52,7 +52,7 @@ class MaskFiller:
         Of the draws.
     top_k : int
         Words to draw from at each gap, the most probable; 0 for all.
-    precision, device, threads
+    precision, device, threads : str, str, int
         As in `Seq2Seq`.
     """
 

@@ -156,23 +156,17 @@ class WordNet:
         depths = np.full(count, count)
         depths[np.diff(self.hypernyms.offsets) == 0] = 0
         while True:
-            found = depths.copy()
-            np.minimum.at(found, lower, depths[upper] + 1)
-            if (found == depths).all():
+            shorter = depths.copy()
+            np.minimum.at(shorter, lower, depths[upper] + 1)
+            if (shorter == depths).all():
                 return depths
-            depths = found
+            depths = shorter
 
     @cached_property
     def common_words(self) -> pa.StringArray:
         """Forms of the lower-case lemmas that the tagged texts have, each once: words that are not names."""
         attested = self.entry_counts[self.form_entries] > 0
         return pc.unique(self.forms.filter(pa.array(attested)))
-
-    def entries_of(self, lemma: str, part: int) -> int | None:
-        """The entry of a lemma, or None."""
-        found = pc.and_(pc.equal(self.lemmas, lemma.lower()), pa.array(self.entry_parts == part))
-        index = pc.index(found, True).as_py()
-        return None if index < 0 else index
 
 
 @lru_cache(maxsize=1)

@@ -135,7 +135,7 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     ----------
     name : str
         Of the augmentation.
-    **options
+    **options : bool, int, float or str
         `seed`, `draw`, `fit` and `parses` as in `AugmentationRun`; the rest are the augmentation's
         parameters.
 

@@ -178,14 +178,14 @@ class ClauseView:
     @cached_property
     def is_be(self) -> np.ndarray:
         """bool (N,): forms of "be" that are verbs or auxiliaries, contracted ones included."""
-        found = np.zeros(len(self.roles), bool)
+        result = np.zeros(len(self.roles), bool)
         maybe = np.flatnonzero(self.parses.pos.among({"VERB", "AUX"}))
         words = self.parses.lower_at(maybe)
         be = words.among(_BE)
         contracted = np.flatnonzero(be & words.among(_CONTRACTED_S))  # "'s" may be "has"
         be[contracted] = self.parses.lemmas_at(maybe[contracted]).among({"be", "'s", "’s"})
-        found[maybe[be]] = True
-        return found
+        result[maybe[be]] = True
+        return result
 
     @cached_property
     def copulas(self) -> np.ndarray:

@@ -131,9 +131,9 @@ def _expletives(parses: ParseRows, roles: np.ndarray, parents: np.ndarray) -> No
     if not len(expletives):
         return
     existential = parses.lower_at(expletives).among({"there"})
-    there, fillers = expletives[existential], expletives[~existential]
+    main, fillers = expletives[existential], expletives[~existential]
     is_existential = np.zeros(len(roles), bool)
-    is_existential[parents[there]] = True
+    is_existential[parents[main]] = True
     subjects = np.flatnonzero(roles == Role.SUBJECT)
     roles[subjects[is_existential[parents[subjects]] & (subjects > parents[subjects])]] = Role.OTHER
     has_subject = np.zeros(len(roles), bool)

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Text as arrays: code points and spans, edits, letter case, spaces; numbers in words; word vectors."""

@@ -51,7 +51,7 @@ def exact_tokens(text: str) -> list[tuple[str, int, int]]:
     """
     lowered = text.lower()
     origins = _origins(text) if len(lowered) != len(text) else range(len(text))
-    found = []
+    tokens = []
     position = 0
     for term in _nltk_tokenize()(lowered):
         while lowered[position].isspace():
@@ -64,9 +64,9 @@ def exact_tokens(text: str) -> list[tuple[str, int, int]]:
                     f"NLTK's token {term!r} is not at position {position} of {lowered[:200]!r}; "
                     "this version of NLTK changes text in a way its offsets cannot be told from"
                 )
-        found.append((term, origins[position], origins[position + length - 1] + 1))
+        tokens.append((term, origins[position], origins[position + length - 1] + 1))
         position += length
-    return found
+    return tokens
 
 
 class NltkTokenizer:

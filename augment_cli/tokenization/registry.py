@@ -45,18 +45,18 @@ class _PluginTokenizer:
 def _plugin(name: str) -> Tokenizer:
     module_name, _, attribute = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module_name), attribute)
+        plugin = getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"tokenizer {name}: {error}; give it as package.module:callable") from error
-    if inspect.isclass(found):
-        found = found()
-    version = getattr(found, "version", None)
-    if not callable(found) or not isinstance(version, str):
+    if inspect.isclass(plugin):
+        plugin = plugin()
+    version = getattr(plugin, "version", None)
+    if not callable(plugin) or not isinstance(version, str):
         raise UsageError(
             f"tokenizer {name} must be a callable with a string attribute `version` (or a class of such); "
             "the version enters the fingerprint of what is computed from its tokens"
         )
-    return _PluginTokenizer(name, version, found)
+    return _PluginTokenizer(name, version, plugin)
 
 
 def get_tokenizer(name: str) -> Tokenizer:

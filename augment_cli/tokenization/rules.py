@@ -126,9 +126,9 @@ def _final_periods(
     """The row's last period, where only closing marks follow it. Returns those that were too far to tell."""
     if not len(periods):
         return periods
-    found = np.searchsorted(periods, newlines[1:]) - 1
-    last = periods[np.maximum(found, 0)]
-    in_row = (found >= 0) & (last > newlines[:-1] + 1) & (last < newlines[1:])
+    before = np.searchsorted(periods, newlines[1:]) - 1
+    last = periods[np.maximum(before, 0)]
+    in_row = (before >= 0) & (last > newlines[:-1] + 1) & (last < newlines[1:])
     last = last[in_row & (kinds[last - 1] != _PERIOD)]
     is_final = kinds[last + 1] == ch.NEWLINE
     pending = np.flatnonzero(~is_final)
@@ -192,12 +192,12 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostroph
     if ch.DOTLESS_I in letters:
         words.append(b"g%cmme" % ch.DOTLESS_I)
     for word in words:
-        found = []
+        begins = []
         position = letters.find(word)
         while position >= 0:
-            found.append(position)
+            begins.append(position)
             position = letters.find(word, position + 1)
-        starts = np.array(found, np.int64)
+        starts = np.array(begins, np.int64)
         ends = starts + len(word)
         is_word = starts_word(starts) & ends_word(ends)
         if word == b"wanna":

@@ -146,8 +146,8 @@ def _term_lengths(
 
 def _odd_rows(newlines: np.ndarray, positions: list[np.ndarray]) -> list[int]:
     rows = np.searchsorted(newlines, np.concatenate(positions)) - 1
-    found: list[int] = np.unique(rows).tolist()
-    return found
+    odd: list[int] = np.unique(rows).tolist()
+    return odd
 
 
 def _insert_exact(piece: _Piece, texts: pa.Array, rows: list[int]) -> list[_Piece]:

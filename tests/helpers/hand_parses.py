@@ -96,10 +96,10 @@ def parse_rows(texts: Sequence[str], rows: Sequence[dict[str, Any]]) -> ParseRow
     return ParseRows.from_table(table, CodePoints.of(pa.array(texts, pa.string())))
 
 
-def batch_of(
+def parsed_rows(
     texts: Sequence[str], rows: Sequence[dict[str, Any]], row_ids: np.ndarray | None = None
 ) -> Rows:
-    """A batch of texts with their parses."""
+    """Some texts with their parses, as an augmentation gets them."""
     column = pa.array(texts, pa.string())
     ids = np.arange(len(texts)) if row_ids is None else row_ids
     return Rows(ids, column, CodePoints.of(column), parses=parse_rows(texts, rows))

@@ -25,6 +25,6 @@ def augment(
     """The table of a stage over some texts, with the row_ids 0, 1, ….; `parses` are those of the texts."""
     run = make_run(name, seed=seed, **parameters)
     column = pa.array(texts, pa.string())
-    batch = Rows(np.arange(len(texts)), column, CodePoints.of(column), None, parses)
+    rows = Rows(np.arange(len(texts)), column, CodePoints.of(column), None, parses)
     prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
-    return as_table(run.augmentation, batch, prepared(batch))
+    return as_table(run.augmentation, rows, prepared(rows))

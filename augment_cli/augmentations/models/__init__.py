@@ -1,1 +1,1 @@
-"""TODO."""
+"""Augmentations that run a neural model: they paraphrase, translate there and back, fill gaps."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Augmentations that read cached parses: rules on clauses, and on where marks may stand."""

@@ -88,10 +88,11 @@ def _replace(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edi
         ],
         object,
     )
-    found = np.array([text is not None for text in new], bool)[inverse] if len(new) else np.zeros(0, bool)
+    is_known = np.array([text is not None for text in new], bool)
+    has_opposite = is_known[inverse] if len(new) else np.zeros(0, bool)
     # A capital inside the sentence makes it part of a name.
     plain = forms.map(case_of, np.int64) == AS_IT_IS
-    chosen = np.flatnonzero(found & (plain | opens))
+    chosen = np.flatnonzero(has_opposite & (plain | opens))
     tokens, texts = maybe[chosen], new[inverse[chosen]].tolist()
     put(edits, view.rows[tokens], parses.starts[tokens], parses.ends[tokens], texts)
     _adapt_articles(view, tokens, texts, edits)

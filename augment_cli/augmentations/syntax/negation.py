@@ -118,8 +118,8 @@ class Negation:
         verbs = Arguments(view).first_verbs
         verbs = np.where((verbs >= 0) & self._is_finite[verbs], verbs, -1)
         subject = np.full(len(view.roles), -1)  # of each clause's head
-        found = np.flatnonzero(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
-        subject[view.parents[found]] = found
+        subjects = np.flatnonzero(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
+        subject[view.parents[subjects]] = subjects
         heads = np.where(view.roles == Role.AUXILIARY, view.parents, np.arange(len(view.roles)))
         free = ~np.isin(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
         others = view.first(self._is_finite & free & (subject[heads] >= 0))
@@ -131,22 +131,22 @@ class Negation:
         view, parses = self.view, self.view.parses
         maybe = np.flatnonzero(parses.tags.among({"DT", "RB", "CC", "NN", "PRP", "IN", "UH", "JJ"}))
         lower = parses.lower_at(maybe)
-        found = maybe[lower.among(_NEGATIONS)]
+        tokens = maybe[lower.among(_NEGATIONS)]
         others = np.zeros(len(view.roles), bool)
         others[maybe[lower.among(_OTHER_NEGATIVES)]] = True
-        following, before = np.minimum(found + 1, len(view.roles) - 1), np.maximum(found - 1, 0)
-        words_ = parses.lower_at(found)
+        following, before = np.minimum(tokens + 1, len(view.roles) - 1), np.maximum(tokens - 1, 0)
+        forms = parses.lower_at(tokens)
         behind, front = parses.lower_at(following), parses.lower_at(before)
-        same = view.rows[following] == view.rows[found]
-        is_no, is_not = words_.among({"no"}), words_.among({"not"})
-        capital = parses.forms_at(found).where(lambda form: form[:1].isupper())
+        same = view.rows[following] == view.rows[tokens]
+        is_no, is_not = forms.among({"no"}), forms.among({"not"})
+        capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
         fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following])
-        fixed |= is_no & (capital & ~Constituents(view).opens(found) | ~parses.tags.among({"DT"})[found])
+        fixed |= is_no & (capital & ~Constituents(view).opens(tokens) | ~parses.tags.among({"DT"})[tokens])
         fixed |= is_not & same & behind.among(_AFTER_NOT)
-        fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[found]) & (before < found)
+        fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = np.zeros(len(view.roles), bool)
-        removable[found[~fixed]] = True
-        others[found[fixed & is_no & behind.among(_AFTER_NO)]] = True
+        removable[tokens[~fixed]] = True
+        others[tokens[fixed & is_no & behind.among(_AFTER_NO)]] = True
         return removable, others
 
     def _remove(self, tokens: np.ndarray) -> None:
@@ -269,8 +269,8 @@ class Negation:
         put(self.edits, rows, parses.starts[first], parses.ends[first], ["Not " + text for text in texts])
 
     def _form(self, token: int) -> str:
-        found = self.view.parses.forms_at(np.array([token]))
-        return found.values[0]
+        forms = self.view.parses.forms_at(np.array([token]))
+        return forms.values[0]
 
     def _put(self, row: int, start: int, end: int, text: str) -> None:
         put(self.edits, np.array([row]), np.array([start]), np.array([end]), [text])

@@ -223,8 +223,8 @@ def _v3_clause(view: ClauseView) -> np.ndarray:
     rows = view.rows
     children = (view.parents == heads[rows]) & (np.arange(len(rows)) != heads[rows])
     leftmost = view.first(children)
-    found = (leftmost >= 0) & (leftmost > view.parses.offsets[:-1])
-    return np.where(found, leftmost, -1)
+    is_inside = (leftmost >= 0) & (leftmost > view.parses.offsets[:-1])
+    return np.where(is_inside, leftmost, -1)
 
 
 def _prepare(parameters: PunctuationInsertionParameters, resources: Resources) -> Prepared:

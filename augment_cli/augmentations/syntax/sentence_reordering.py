@@ -108,8 +108,8 @@ def _sentence_starts(view: ClauseView) -> np.ndarray:
 def _abbreviated(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """bool (m,): full stops behind an initial or an abbreviation that something must follow."""
     alone = _matches(view, tokens, lambda form: form == ".")
-    found = view.parses.lower_at(np.maximum(tokens - alone, 0))
-    return found.where(lambda word: word.rstrip(".") in _ABBREVIATIONS or len(word.rstrip(".")) == 1)
+    words_before = view.parses.lower_at(np.maximum(tokens - alone, 0))
+    return words_before.where(lambda word: word.rstrip(".") in _ABBREVIATIONS or len(word.rstrip(".")) == 1)
 
 
 def _matches(view: ClauseView, tokens: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:

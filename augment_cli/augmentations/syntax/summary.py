@@ -133,11 +133,11 @@ def _first_oblique(view: ClauseView, arguments: Arguments) -> np.ndarray:
     first = np.full(len(parents), -1)
     first[verbs] = nouns
     first = first[first >= 0]
-    found = np.zeros(len(parents), bool)
-    found[first] = True
+    is_oblique = np.zeros(len(parents), bool)
+    is_oblique[first] = True
     prepositions = parents[first][deps.among({"prep", "agent"})[parents[first]]]
-    found[prepositions] = True
-    return found
+    is_oblique[prepositions] = True
+    return is_oblique
 
 
 def _with_joined(view: ClauseView, spans: Constituents, kept: np.ndarray) -> np.ndarray:
@@ -153,9 +153,9 @@ def _with_joined(view: ClauseView, spans: Constituents, kept: np.ndarray) -> np.
 
 def _brackets(view: ClauseView, spans: Constituents) -> np.ndarray:
     marks = np.flatnonzero(spans.is_mark)
-    found = np.zeros(len(spans.is_mark), bool)
-    found[marks] = view.parses.forms_at(marks).where(lambda form: form[:1] in "()[]{}\"“”«»„`'‘’")
-    return found
+    is_bracket = np.zeros(len(spans.is_mark), bool)
+    is_bracket[marks] = view.parses.forms_at(marks).where(lambda form: form[:1] in "()[]{}\"“”«»„`'‘’")
+    return is_bracket
 
 
 def _with_marks(view: ClauseView, spans: Constituents, kept: np.ndarray) -> np.ndarray:

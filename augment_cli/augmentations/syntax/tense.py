@@ -122,14 +122,14 @@ def _transform(
 
     chosen = targets[view.rows[verbs]] >= 0
     verbs, heads = verbs[chosen], heads[chosen]
-    made = _Verbs(view, arguments, main).edits(verbs, heads, targets)
-    done = {row for row, verb, *_ in made if verb == main[row]}
+    changes = _Verbs(view, arguments, main).edits(verbs, heads, targets)
+    done = {row for row, verb, *_ in changes if verb == main[row]}
     failed = np.array([row for row in rows[good].tolist() if row not in done], np.int64)
     reasons[failed] = np.where(
         _inverted(view, arguments, main[failed]), Reason.INVERTED, Reason.OTHER_AUXILIARY
     )
     targets[failed] = -1
-    kept = [item for item in made if item[0] in done]
+    kept = [item for item in changes if item[0] in done]
     places = np.array([(row, start, end) for row, _, start, end, _ in kept], np.int64).reshape(-1, 3)
     put(edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in kept])
     return targets
@@ -165,7 +165,7 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     return (subjects > verbs) & ~expletive[heads]
 
 
-Made = tuple[int, int, int, int, str]  # row, verb, start, end, text
+Change = tuple[int, int, int, int, str]  # row, verb, start, end, text
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class _Verbs:
     arguments: Arguments
     main: np.ndarray
 
-    def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Made]:
+    def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Change]:
         """The edits of verbs (m,) in the clauses of heads (m,); targets (n,) are the rows' tenses."""
         view, parses = self.view, self.view.parses
         rows = view.rows[verbs]
@@ -229,7 +229,7 @@ class _Verbs:
         target: np.ndarray,
         inverted: np.ndarray,
         reported: np.ndarray,
-    ) -> list[Made]:
+    ) -> list[Change]:
         view, parses = self.view, self.view.parses
         forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
         following = np.minimum(verbs + 1, len(view.roles) - 1)
@@ -250,31 +250,31 @@ class _Verbs:
             view.rows[verbs].tolist(),
             strict=True,
         )
-        made: list[Made] = []
+        changes: list[Change] = []
         adverbs = set(verbs[follows_adverb(view, verbs, self.arguments.subjects[heads])].tolist())
         for verb, head, form, lemma, kind, is_be, person, tense, turned, said, code, row in columns:
             word, negation = forms.values[form], behind.values[code] if code >= 0 else ""
             if kind == VerbForm.MODAL and word.lower() in WILL and not said:
                 if tense != FUTURE:
-                    made += self._without_will(row, verb, head, tense, person, negation, turned)
+                    changes += self._without_will(row, verb, head, tense, person, negation, turned)
                 continue
-            found = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, negation)
-            if found is None:
+            changed = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, negation)
+            if changed is None:
                 continue
-            text, tail = found
+            text, tail = changed
             if text.startswith("will ") and verb in adverbs:  # "will never stop"
                 before = int(parses.starts[verb - 1])
-                made.append((row, verb, before, before, "will "))
+                changes.append((row, verb, before, before, "will "))
                 text = text.removeprefix("will ")
-            made.append((row, verb, int(parses.starts[verb]), int(parses.ends[verb]), text))
+            changes.append((row, verb, int(parses.starts[verb]), int(parses.ends[verb]), text))
             if tail:
                 end = int(parses.ends[verb + 1])
-                made.append((row, verb, end, end, tail))
-        return made
+                changes.append((row, verb, end, end, tail))
+        return changes
 
     def _without_will(
         self, row: int, will: int, head: int, tense: int, person: int, negation: str, turned: bool
-    ) -> list[Made]:
+    ) -> list[Change]:
         """Edits that take "will" out: `will go` to `went`, `will not go` to `did not go`."""
         view, parses = self.view, self.view.parses
         group = [
@@ -290,22 +290,22 @@ class _Verbs:
         word, base = words[1][words[0][0]], words[1][words[0][1]].lower()
         helping = base == "be" or (base == "have" and verb != head)
         start, end = int(parses.starts[will]), int(parses.ends[will])
-        here, there = int(parses.starts[verb]), int(parses.ends[verb])
+        verb_start, verb_end = int(parses.starts[verb]), int(parses.ends[verb])
         if negation or turned:
             new = finite(base if helping else "do", tense, person)
             if new is None or (turned and helping and not negation and word.lower() not in {"will"}):
                 return []
             space = " " if word[:1] in "'’" else ""
-            made = [(row, will, start, end, space + in_case(new, case_of(word)))]
+            changes = [(row, will, start, end, space + in_case(new, case_of(word)))]
             if helping:
-                made.append((row, will, int(parses.ends[verb - 1]), there, ""))
-            return made
+                changes.append((row, will, int(parses.ends[verb - 1]), verb_end, ""))
+            return changes
         new = finite(base, tense, person)
         if new is None:
             return []
         if will > parses.offsets[row] and parses.whitespace[will - 1]:
             start = int(parses.ends[will - 1])
-        return [(row, will, start, end, ""), (row, will, here, there, new)]
+        return [(row, will, start, end, ""), (row, will, verb_start, verb_end, new)]
 
 
 TENSE = Augmentation(

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Augmentations that read TF-IDF: they replace the terms that carry a sentence, or those that do not."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Augmentations that read the words of the text, with word lists, WordNet and a gazetteer."""

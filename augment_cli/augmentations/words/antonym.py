@@ -55,8 +55,8 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
 
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
-        found = reading_of_each_word(words, parts, rows.parses)
-        eligible = replacer.eligible(found)
+        reading = reading_of_each_word(words, parts, rows.parses)
+        eligible = replacer.eligible(reading)
         index = np.flatnonzero(eligible)
         counts = np.bincount(words.rows[index], minlength=len(rows))
         even = (counts % 2 == 0) & (parameters.even != "keep")
@@ -68,7 +68,7 @@ def _prepare(parameters: AntonymParameters, resources: Resources) -> Prepared:
             index = index[~left]
         reasons = word_edits.reasons_for(words, eligible)
         reasons[(counts > 0) & even] = Reason.NO_POSITION_DRAWN
-        return replacer.outcome(rows, words, found, index, reasons)
+        return replacer.outcome(rows, words, reading, index, reasons)
 
     return run
 

@@ -52,21 +52,21 @@ def _is_person(words: Words) -> np.ndarray:
 def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     """Indices (m,) of the words that are colours, and which colour each is."""
     colours = words.index_in(word_set("colours"))
-    found = np.flatnonzero(colours >= 0)
+    index = np.flatnonzero(colours >= 0)
     capital = words.has_capital
-    is_name = words.among(_SURNAMES)[found]
-    keep = ~capital[found] | ((words.positions[found] == 0) & ~is_name)
-    following = np.minimum(found + 1, len(words) - 1)
+    is_name = words.among(_SURNAMES)[index]
+    keep = ~capital[index] | ((words.positions[index] == 0) & ~is_name)
+    following = np.minimum(index + 1, len(words) - 1)
     behind = words.among(word_set("colour_terms")) | capital | _is_person(words)
     # `black and white artists`: two colours of the same people.
     joined = words.among(pa.array(["and", "or"]))[following] & words.follows_space[following]
-    second = np.minimum(found + 2, len(words) - 1)
-    third = np.minimum(found + 3, len(words) - 1)
+    second = np.minimum(index + 2, len(words) - 1)
+    third = np.minimum(index + 3, len(words) - 1)
     shared = joined & (colours[second] >= 0) & words.follows_space[second] & words.follows_space[third]
-    keep &= ~((found + 1 < len(words)) & words.follows_space[following] & behind[following])
+    keep &= ~((index + 1 < len(words)) & words.follows_space[following] & behind[following])
     keep &= ~(shared & behind[third])
-    found = found[keep]
-    return found, colours[found]
+    index = index[keep]
+    return index, colours[index]
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:

@@ -114,14 +114,14 @@ def _swapped_names(
         pa.concat_arrays([word_set("function_words"), _TITLES])
     )
     part_of_name = words.follows_space & capital[before] & ~opens[before]
-    found, strings = [], []
+    places, strings = [], []
     for own, other in ((male, female), (female, male)):
         number = words.index_in(own)
         index = np.flatnonzero((number >= 0) & capital & ~part_of_name)
         draws = uniform(key, row_ids[words.rows[index]], number[index] + (own is female) * len(male))
-        found.append(index)
+        places.append(index)
         strings.append(other.take(pa.array((draws * len(other)).astype(np.int64))))
-    return np.concatenate(found), pa.concat_arrays(strings)
+    return np.concatenate(places), pa.concat_arrays(strings)
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:

@@ -52,9 +52,9 @@ def hypernyms(height: int) -> lexical.Relation:
         place = place[index]
         deep = depth[synset] >= _LEAST_DEPTH
         place, synset = place[deep], synset[deep]
-        found, entry = plain_words_of(synset)
-        different = (entry != place[found]) & ~vague[entry]
-        sources.append(place[found][different])
+        origin, entry = plain_words_of(synset)
+        different = (entry != place[origin]) & ~vague[entry]
+        sources.append(place[origin][different])
         targets.append(entry[different])
         # Only those still without a hypernym climb on.
         rest = ~np.isin(place, np.concatenate(sources))

@@ -43,8 +43,8 @@ def hyponyms(depth: int) -> lexical.Relation:
     for _ in range(depth):
         index, synset = wordnet.hyponyms.expand(synset)
         place = place[index]
-        found, entry = plain_words_of(synset)
-        sources.append(place[found])
+        origin, entry = plain_words_of(synset)
+        sources.append(place[origin])
         targets.append(entry)
     source, entry = np.concatenate(sources), np.concatenate(targets)
     keep = entry != source

@@ -126,7 +126,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         index = number_places(words)
         days = set(index[is_day(words, index)].tolist())
         years = set(index[_is_year_of(words, index)].tolist())
-        found, last, texts = [], [], []
+        first_words, last, texts = [], [], []
         plain = words.strings.take(pa.array(index)).to_pylist()
         for place, text, behind in zip(index.tolist(), plain, next_words(words, index), strict=True):
             if text[0] in _SIGNS and behind in _SCALES:
@@ -139,10 +139,10 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
                 spoken = ordinal(int(text)) if place in days else in_words(hour, may_be_year)
                 read, end = spoken, place
             if read is not None:
-                found.append(place)
+                first_words.append(place)
                 last.append(end)
                 texts.append(read)
-        first, final = np.array(found, np.int64), np.array(last, np.int64)
+        first, final = np.array(first_words, np.int64), np.array(last, np.int64)
         strings = capitalised_where(pa.array(texts, pa.string()), words.positions[first] == 0)
         edits = word_edits.replace_spans(words, first, final, strings)
         return Outcome(edits, word_edits.reasons_without(words, first))

@@ -49,8 +49,8 @@ def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
 
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
-        found = reading_of_each_word(words, parses=rows.parses)
-        eligible = replacer.eligible(found)
+        reading = reading_of_each_word(words, parses=rows.parses)
+        eligible = replacer.eligible(reading)
         lenders = np.flatnonzero(eligible)
         counts = np.bincount(words.rows[lenders], minlength=len(rows))
         first = np.cumsum(counts) - counts
@@ -64,7 +64,7 @@ def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
         lenders = lenders[np.lexsort((draws, words.rows[lenders]))]
         lender = lenders[first[owners] + step % np.maximum(counts[owners], 1)]
         draws = uniform(replacer.key, row_ids, step)
-        strings = load_wordnet().forms.take(pa.array(relation.draw(found[lender], draws)))
+        strings = load_wordnet().forms.take(pa.array(relation.draw(reading[lender], draws)))
         place = words.offsets[owners] + (uniform(place_key, row_ids, step) * words.counts[owners]).astype(
             np.int64
         )

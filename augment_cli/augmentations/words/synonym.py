@@ -57,14 +57,14 @@ def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
 
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
-        found = reading_of_each_word(words, parses=rows.parses)
-        eligible = replacer.eligible(found)
+        reading = reading_of_each_word(words, parses=rows.parses)
+        eligible = replacer.eligible(reading)
         index = word_edits.choose(
             words, rows.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
         )
         if parameters.occurrences == "all":
             index = _all_occurrences(words, eligible, index)
-        return replacer.outcome(rows, words, found, index, word_edits.reasons_for(words, eligible))
+        return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
 
     return run
 

@@ -20,10 +20,10 @@ from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
-from tests.helpers.hand_parses import SCHEMES, SENTENCES, batch_of, made_up_row, sentence
+from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parsed_rows, sentence
 
 GOLDEN = Path(__file__).parent / "golden"
-# Those that run a model are held to the same in tests/augment_cli/neural, where there are models small enough.
+# Those that run a model are held to the same in `models/`, where there are models small enough.
 NAMES = [name for name in augmentations.names() if "model" not in augmentations.get(name).needs]
 
 
@@ -91,9 +91,9 @@ def augmented_with_parses(
     run: AugmentationRun, texts: list[str], rows: list[dict[str, Any]], row_ids: np.ndarray | None = None
 ) -> pa.Table:
     """Augment texts whose parses are given, with no store and no pipeline."""
-    batch = batch_of(texts, rows, row_ids)
+    parsed = parsed_rows(texts, rows, row_ids)
     prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
-    return as_table(run.augmentation, batch, prepared(batch)).add_column(0, "original", batch.texts)
+    return as_table(run.augmentation, parsed, prepared(parsed)).add_column(0, "original", parsed.texts)
 
 
 def augmented(
@@ -156,8 +156,8 @@ def test_odd_input_never_raises_and_comes_out_sound(name: str, sample_store: Sto
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_does_not_depend_on_its_batch(name: str, sample_store: Store) -> None:
-    """Rows 0–299 in one batch, in small ones, and backwards: the same row_id, the same text."""
+def test_a_row_does_not_depend_on_the_others(name: str, sample_store: Store) -> None:
+    """Rows 0–299 at once, in small pieces, and backwards: the same row_id, the same text."""
     corpus = sample_store.read("corpus").slice(0, 300)
 
     def texts_of(positions: np.ndarray) -> dict[int, str | None]:
@@ -184,14 +184,14 @@ def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) 
 
 
 @pytest.mark.parametrize("name", augmentations.names())
-def test_the_card_is_complete(name: str) -> None:
-    card = augmentations.get(name)
-    assert card.name == name
-    assert card.kind in {"positive", "negative"}
+def test_the_descriptor_is_complete(name: str) -> None:
+    descriptor = augmentations.get(name)
+    assert descriptor.name == name
+    assert descriptor.kind in {"positive", "negative"}
     assert augmentations.summary(name).endswith(".")
-    assert card.paper
-    assert card.examples
-    assert all(example.startswith(f"augment-cli {name}") for example in card.examples)
+    assert descriptor.paper
+    assert descriptor.examples
+    assert all(example.startswith(f"augment-cli {name}") for example in descriptor.examples)
 
 
 def test_the_stored_stage_equals_the_result_in_memory(sample_store: Store) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, VERB, WordNet, load_wordnet
+from tests.helpers.wordnet_entries import entry_of
 
 # lexnames(5WN): Debian's package lacks the file that NLTK reads.
 LEXNAMES = [
@@ -73,19 +74,19 @@ def lower_names(synset) -> list[str]:
 
 
 def test_facts(wordnet: WordNet) -> None:
-    dog = wordnet.entries_of("dog", NOUN)
+    dog = entry_of(wordnet, "dog", NOUN)
     first = synsets_of(wordnet, dog)[0]
     assert words_in(wordnet, first) == ["dog", "domestic dog", "Canis familiaris"]
     groups = wordnet.hypernyms
     above = groups.values[groups.offsets[first] : groups.offsets[first + 1]].tolist()
     assert [words_in(wordnet, synset)[0] for synset in above] == ["canine", "domestic animal"]
-    assert wordnet.entries_of("dog", ADJECTIVE) is None
+    assert entry_of(wordnet, "dog", ADJECTIVE) is None
     assert wordnet.synset_files[first] == LEXNAMES.index("noun.animal")
 
 
 def test_forms(wordnet: WordNet) -> None:
     def forms(lemma: str, part: int) -> dict[str, set[str]]:
-        entry = wordnet.entries_of(lemma, part)
+        entry = entry_of(wordnet, lemma, part)
         groups = wordnet.entry_forms
         rows = groups.values[groups.offsets[entry] : groups.offsets[entry + 1]].tolist()
         return {

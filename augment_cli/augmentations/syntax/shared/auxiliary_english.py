@@ -63,10 +63,6 @@ class Answer:
         """No rule fired yet."""
         return cls(np.full(count, None, object), np.full(count, Reason.NO_RULE_APPLIES, object))
 
-    def give(self, rows: np.ndarray, rule: str) -> None:
-        """Say which rule fired in some rows."""
-        self.rules[rows] = rule
-
 
 @dataclass(frozen=True)
 class _Slots:
@@ -178,8 +174,8 @@ def released_verb(
     answer = Answer.empty(len(parses))
     helping = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE))
     tokens = view.first(helping | (view.roles == Role.ROOT))[rows]
-    found = tokens >= 0
-    rows, tokens = rows[found], tokens[found]
+    has_verb = tokens >= 0
+    rows, tokens = rows[has_verb], tokens[has_verb]
     lower, is_root = parses.lower_at(tokens), view.roles[tokens] == Role.ROOT
     be = lower.among(_BE_FORMS)
     third = np.where(is_root, ~be & (forms[tokens] == VerbForm.PRESENT_THIRD), lower.among({"is"}))
@@ -267,8 +263,8 @@ def base_forms(view: ClauseView, tokens: np.ndarray) -> list[str | None]:
 def lemmas_of(view: ClauseView, tokens: np.ndarray) -> list[str]:
     """Infinitives, the pipeline's lemma where the dictionary and the tag disagree."""
     lemmas = view.parses.lemmas_at(tokens)
-    found = zip(base_forms(view, tokens), lemmas.codes.tolist(), strict=True)
-    return [word or lemmas.values[code] for word, code in found]
+    pairs = zip(base_forms(view, tokens), lemmas.codes.tolist(), strict=True)
+    return [word or lemmas.values[code] for word, code in pairs]
 
 
 def joined_to_word(view: ClauseView, tokens: np.ndarray) -> np.ndarray:

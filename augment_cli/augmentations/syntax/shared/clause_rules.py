@@ -65,9 +65,9 @@ def refuse(reasons: np.ndarray, rows: np.ndarray, *checks: tuple[np.ndarray, str
     rows : ndarray of int64, shape (m,)
     *checks : (ndarray of bool, shape (m,), str)
     """
-    found = np.select([mask for mask, _ in checks], [reason for _, reason in checks], "")
-    refused = found != ""
-    reasons[rows[refused]] = found[refused]
+    first_reasons = np.select([mask for mask, _ in checks], [reason for _, reason in checks], "")
+    refused = first_reasons != ""
+    reasons[rows[refused]] = first_reasons[refused]
     return np.flatnonzero(~refused)
 
 
@@ -100,10 +100,10 @@ class Arguments:
         cases = np.flatnonzero(deps.among({"case"}))
         has_case[parents[cases]] = True
         oblique = oblique[has_case[oblique]]
-        found = np.concatenate([nouns[of_verb], oblique])
+        objects = np.concatenate([nouns[of_verb], oblique])
         verbs = np.concatenate([parents[prepositions[of_verb]], parents[oblique]])
-        order = np.argsort(found)
-        return found[order], verbs[order]
+        order = np.argsort(objects)
+        return objects[order], verbs[order]
 
     @cached_property
     def _case_ends(self) -> np.ndarray:
@@ -138,13 +138,13 @@ class Arguments:
         parents, parses = view.parents, view.parses
         subjects = np.full(len(parents), -1)
         nouns = np.flatnonzero(parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"}))
-        there = np.flatnonzero((view.roles == Role.EXPLETIVE) & (parents != np.arange(len(parents))))
-        expletive = np.zeros(len(parents), bool)
-        expletive[parents[there]] = True
-        behind = nouns[expletive[parents[nouns]] & (nouns > parents[nouns])][::-1]
+        expletives = np.flatnonzero((view.roles == Role.EXPLETIVE) & (parents != np.arange(len(parents))))
+        has_expletive = np.zeros(len(parents), bool)
+        has_expletive[parents[expletives]] = True
+        behind = nouns[has_expletive[parents[nouns]] & (nouns > parents[nouns])][::-1]
         subjects[parents[behind]] = behind
         own = np.flatnonzero(view.roles == Role.SUBJECT)[::-1]
-        own = own[~expletive[parents[own]]]
+        own = own[~has_expletive[parents[own]]]
         subjects[parents[own]] = own
         relative = own[parses.lower_at(own).among(_RELATIVE)]
         clauses = parents[relative]

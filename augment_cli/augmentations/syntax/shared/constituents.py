@@ -79,10 +79,10 @@ class Constituents:
         return self._marks_among(_DIVIDERS) | self.is_space
 
     def _marks_among(self, wanted: frozenset[str]) -> np.ndarray:
-        found = np.zeros(len(self.is_mark), bool)
+        is_wanted = np.zeros(len(self.is_mark), bool)
         marks, forms = self._marks
-        found[marks] = forms.among(wanted)
-        return found
+        is_wanted[marks] = forms.among(wanted)
+        return is_wanted
 
     @cached_property
     def _marks(self) -> tuple[np.ndarray, Coded]:

@@ -124,9 +124,9 @@ def released(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
 def _words(view: ClauseView, wanted: frozenset[str]) -> np.ndarray:
     """bool (N,): tokens that are one of some words, all of which begin with an n."""
     maybe = view.parses.starting_with(b"nN")
-    found = np.zeros(len(view.roles), bool)
-    found[maybe[view.parses.lower_at(maybe).among(wanted)]] = True
-    return found
+    is_wanted = np.zeros(len(view.roles), bool)
+    is_wanted[maybe[view.parses.lower_at(maybe).among(wanted)]] = True
+    return is_wanted
 
 
 def _other_no(view: ClauseView) -> np.ndarray:

@@ -95,10 +95,10 @@ def in_tense(
         if negation in {"n't", "n’t"}:
             new = "wo"
     else:
-        found = finite(verb, tense, person)
-        if found is None:
+        inflected = finite(verb, tense, person)
+        if inflected is None:
             return None
-        new = found
+        new = inflected
     return _space(word) + in_case(new, case_of(word)), behind
 
 

@@ -172,10 +172,10 @@ class TermReplacement:
         draw = self._terms.draw_any if self._parameters.terms == "random" else self._draw_in_window
         uniforms = uniform(self._term_key, row_ids[drawn], counters[drawn])
         new_ids = draw(tokens.term_ids[drawn], uniforms=uniforms, include_self=self._parameters.include_self)
-        found = new_ids >= 0
+        has_term = new_ids >= 0
 
-        reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, found)
-        chosen, new_ids = drawn[found], new_ids[found]
+        reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, has_term)
+        chosen, new_ids = drawn[has_term], new_ids[has_term]
         if self._parameters.surface == "reference":
             edits, replaced = self._reference_edits(rows, tokens, chosen, new_ids)
         else:
@@ -196,13 +196,13 @@ class TermReplacement:
         rows: np.ndarray,
         eligible: np.ndarray,
         drawn: np.ndarray,
-        found: np.ndarray,
+        has_term: np.ndarray,
     ) -> np.ndarray:
         reasons = np.full(count, Reason.SAME_TEXT, object)
-        any_found = np.bincount(rows[drawn[found]], minlength=count) > 0
+        any_has_term = np.bincount(rows[drawn[has_term]], minlength=count) > 0
         any_drawn = np.bincount(rows[drawn], minlength=count) > 0
         any_eligible = np.bincount(rows[eligible], minlength=count) > 0
-        reasons[~any_found] = Reason.EMPTY_WINDOW
+        reasons[~any_has_term] = Reason.EMPTY_WINDOW
         reasons[~any_drawn] = Reason.NO_POSITION_DRAWN
         reasons[~any_eligible] = Reason.NO_ELIGIBLE_TOKEN
         reasons[lengths == 0] = Reason.NO_TOKEN

@@ -163,23 +163,23 @@ class Replacer:
     relation: Relation
     key: int
 
-    def eligible(self, found: np.ndarray) -> np.ndarray:
+    def eligible(self, reading: np.ndarray) -> np.ndarray:
         """bool (N,): words, by their readings (N,), with something to put in their place."""
         lengths = np.diff(self.relation.offsets)
-        return (found >= 0) & (lengths[np.maximum(found, 0)] > 0)
+        return (reading >= 0) & (lengths[np.maximum(reading, 0)] > 0)
 
-    def strings(self, rows: Rows, words: Words, found: np.ndarray, index: np.ndarray) -> pa.StringArray:
+    def strings(self, rows: Rows, words: Words, reading: np.ndarray, index: np.ndarray) -> pa.StringArray:
         """Replacements of the words `index` (m,), in their case."""
         draws = uniform(self.key, rows.row_ids[words.rows[index]], words.positions[index])
-        targets = self.relation.draw(found[index], draws)
+        targets = self.relation.draw(reading[index], draws)
         plain = load_wordnet().forms.take(pa.array(targets))
         return word_edits.in_case_of(words, index, plain)
 
     def outcome(
-        self, rows: Rows, words: Words, found: np.ndarray, index: np.ndarray, reasons: np.ndarray
+        self, rows: Rows, words: Words, reading: np.ndarray, index: np.ndarray, reasons: np.ndarray
     ) -> Outcome:
         """Edits that replace the words `index`, with the number replaced."""
-        edits = word_edits.replace_words(words, index, self.strings(rows, words, found, index))
+        edits = word_edits.replace_words(words, index, self.strings(rows, words, reading, index))
         replaced = np.bincount(words.rows[index], minlength=len(rows))
         return Outcome(edits, reasons, word_edits.count_columns(replaced=replaced, words=words.counts))
 

@@ -66,10 +66,10 @@ def noun_augmentation(
 
         def run(rows: Rows) -> Outcome:
             words = Words.of(rows.code_points)
-            found = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
-            eligible = replacer.eligible(found)
+            reading = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
+            eligible = replacer.eligible(reading)
             index = word_edits.choose(words, rows.row_ids, eligible, key, parameters.rate or 1e-6)
-            return replacer.outcome(rows, words, found, index, word_edits.reasons_for(words, eligible))
+            return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
 
         return run
 

@@ -75,21 +75,21 @@ class PhraseTable:
         states = self._step(np.zeros(len(first), np.int64), tokens[first])
         first, states = first[states >= 0], states[states >= 0]
         place = first.copy()
-        found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        finished: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         while len(first):
             number = self._ends[states]
             done = number >= 0
-            found.append((first[done], place[done], number[done]))
+            finished.append((first[done], place[done], number[done]))
             place = place + 1
             goes_on = place < len(words)
             goes_on[goes_on] = words.follows_space[place[goes_on]]
             first, place, states = first[goes_on], place[goes_on], states[goes_on]
             states = self._step(states, tokens[place])
             first, place, states = first[states >= 0], place[states >= 0], states[states >= 0]
-        if not found:
+        if not finished:
             nothing = np.zeros(0, np.int64)
             return Matches(nothing, nothing, nothing)
-        starts, stops, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
+        starts, stops, numbers = (np.concatenate(column) for column in zip(*finished, strict=True))
         order = np.lexsort((-stops, starts))
         return _without_overlaps(starts[order], stops[order], numbers[order])
 

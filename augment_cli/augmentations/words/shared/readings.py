@@ -187,16 +187,16 @@ def reading_of_each_word(
         return np.zeros(0, np.int64)
     spelling = words.numbers(table.numbers)
     if parses is None:
-        found = _by_context(words, spelling)
+        reading = _by_context(words, spelling)
         is_told = np.zeros(len(words), bool)
     else:
-        found, is_told = _by_parse(words, spelling, parses)
-    found[_is_name(words, found, is_told)] = -1
-    found[_in_fixed_phrase(words)] = -1
-    some = np.flatnonzero(found >= 0)
-    part = load_wordnet().entry_parts[table.entries[found[some]]]
-    found[some[~np.isin(part, list(parts))]] = -1
-    return found
+        reading, is_told = _by_parse(words, spelling, parses)
+    reading[_is_name(words, reading, is_told)] = -1
+    reading[_in_fixed_phrase(words)] = -1
+    some = np.flatnonzero(reading >= 0)
+    part = load_wordnet().entry_parts[table.entries[reading[some]]]
+    reading[some[~np.isin(part, list(parts))]] = -1
+    return reading
 
 
 def _by_context(words: Words, spelling: np.ndarray) -> np.ndarray:
@@ -207,8 +207,8 @@ def _by_context(words: Words, spelling: np.ndarray) -> np.ndarray:
         contexts[pc.is_in(distinct, pa.array(cues.split())).to_numpy(zero_copy_only=False)] = context
     left = np.zeros(len(words), np.int64)
     left[1:] = np.where(words.follows_space[1:], contexts[codes[:-1]], ANYWHERE)
-    found = readings().by_context[left, np.maximum(spelling, 0)]
-    return np.where(spelling >= 0, found, -1).astype(np.int64)
+    likeliest = readings().by_context[left, np.maximum(spelling, 0)]
+    return np.where(spelling >= 0, likeliest, -1).astype(np.int64)
 
 
 def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np.ndarray, np.ndarray]:
@@ -221,10 +221,10 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     number = np.maximum(spelling, 0)
     by_tag = table.by_tag[np.maximum(tag_place, 0), number]
     # Tags of another kind than Penn's say nothing here: the part of speech has to do.
-    found = np.where(tag_place >= 0, by_tag, table.by_part[np.maximum(part_of_pos, 0), number])
+    likeliest = np.where(tag_place >= 0, by_tag, table.by_part[np.maximum(part_of_pos, 0), number])
     fits = is_token & (spelling >= 0) & (part_of_pos >= 0) & ((tag_place < 0) | (tag_part == part_of_pos))
     fits &= ~_belongs_together(parses)[tokens]
-    result = np.where(fits, found, -1).astype(np.int64)
+    result = np.where(fits, likeliest, -1).astype(np.int64)
     rest = ~is_token & (spelling >= 0)
     if rest.any():  # well-known: several tokens
         result[rest] = _by_context(words, spelling)[rest]
@@ -248,22 +248,22 @@ def token_of_each_word(words: Words, parses: ParseRows) -> tuple[np.ndarray, np.
 def _belongs_together(parses: ParseRows) -> np.ndarray:
     """bool (T,): tokens of compounds and fixed expressions with their heads, and verbs with a particle."""
     compound, particle = parses.deps.among(_COMPOUNDS), parses.deps.among(_PARTICLES)
-    found = compound.copy()
-    found[parses.parents[compound | particle]] = True
-    return found
+    together = compound.copy()
+    together[parses.parents[compound | particle]] = True
+    return together
 
 
-def _is_name(words: Words, found: np.ndarray, is_told: np.ndarray) -> np.ndarray:
+def _is_name(words: Words, reading: np.ndarray, is_told: np.ndarray) -> np.ndarray:
     """bool (N,): words with a capital that may be names."""
     wordnet = load_wordnet()
     classes, values = character_classes(), words.texts.values
     capital = words.has_capital
     protected = capital & (words.positions > 0)
-    begins = np.flatnonzero(capital & (words.positions == 0) & (found >= 0))
+    begins = np.flatnonzero(capital & (words.positions == 0) & (reading >= 0))
     if len(begins):
         lengths = words.ends[begins] - words.starts[begins]
         shouted = classes[values[np.minimum(words.starts[begins] + 1, len(values) - 1)]] & LOWER == 0
         # A capital at the beginning may be a name's: Mark, Rich. Those that are rarely met as words stay.
-        rare = wordnet.entry_counts[readings().entries[found[begins]]] < 5
+        rare = wordnet.entry_counts[readings().entries[reading[begins]]] < 5
         protected[begins] = shouted | (lengths < 2) | (rare & ~is_told[begins])
     return protected

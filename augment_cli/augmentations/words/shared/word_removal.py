@@ -145,24 +145,24 @@ def _possessives(
 ) -> np.ndarray:
     """bool (m,): runs whose last word is a plural with nothing but an apostrophe behind it (`males'`)."""
     values, bounds = words.texts.values, words.texts.offsets
-    found = _is_in(behind, "'’") & _is_in(values[ends - 1], "sS")
-    for place in np.flatnonzero(found).tolist():
+    is_possessive = _is_in(behind, "'’") & _is_in(values[ends - 1], "sS")
+    for place in np.flatnonzero(is_possessive).tolist():
         row = words.rows[last[place]]
         before = values[bounds[row] : starts[place]].astype("<u4").tobytes().decode("utf-32-le")
         # An opening mark before it makes the apostrophe the end of a quotation.
-        found[place] = re.search(r"(^|[\s(])['‘]", before) is None
-    return found
+        is_possessive[place] = re.search(r"(^|[\s(])['‘]", before) is None
+    return is_possessive
 
 
 def _bracket_before(words: Words, index: np.ndarray) -> np.ndarray:
     """bool (m,): whether a bracket or double quotation mark stands between a word and the one before it."""
     values = words.texts.values
-    found = np.zeros(len(index), bool)
+    has_bracket = np.zeros(len(index), bool)
     unlike = np.flatnonzero(~words.follows_space[index])
     for place in unlike.tolist():
         between = values[words.ends[index[place] - 1] : words.starts[index[place]]]
-        found[place] = _is_in(between, _BRACKETS).any()
-    return found
+        has_bracket[place] = _is_in(between, _BRACKETS).any()
+    return has_bracket
 
 
 def _is_in(characters: np.ndarray, marks: str) -> np.ndarray:

@@ -131,10 +131,10 @@ class Words:
         followed = followed[flags[self.ends[followed] + 1] & _SPACE > 0]
         if not len(followed):
             return
-        found = slices(self.texts, self.starts[followed], self.ends[followed])
+        before_periods = slices(self.texts, self.starts[followed], self.ends[followed])
         pattern = r"^(\p{L}|\p{L}+(\.\p{L}+)+)$"
-        keeps = pc.match_substring_regex(found, pattern).to_numpy(zero_copy_only=False)
-        listed = pc.is_in(pc.utf8_lower(found), word_set("abbreviations"))
+        keeps = pc.match_substring_regex(before_periods, pattern).to_numpy(zero_copy_only=False)
+        listed = pc.is_in(pc.utf8_lower(before_periods), word_set("abbreviations"))
         keeps |= listed.to_numpy(zero_copy_only=False)
         self.ends[followed[keeps]] += 1
 
@@ -202,8 +202,8 @@ class Words:
         For large tables: Arrow's `index_in` would hash all of one for each rows.
         """
         codes, distinct = self.lower
-        found = [table.get(word, -1) for word in distinct.to_pylist()]
-        return np.array(found, np.int64)[codes] if found else np.zeros(0, np.int64)
+        own = [table.get(word, -1) for word in distinct.to_pylist()]
+        return np.array(own, np.int64)[codes] if own else np.zeros(0, np.int64)
 
     def index_in(self, wanted: pa.Array) -> np.ndarray:
         """int64 (N,): position of each word, lower-cased, in `wanted` (the first); −1 where it is not."""

@@ -25,7 +25,15 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.settings import library_versions
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
-from tests.helpers.hand_parses import SCHEMES, SENTENCES, batch_of, made_up_row, parse_rows, row_of, sentence
+from tests.helpers.hand_parses import (
+    SCHEMES,
+    SENTENCES,
+    made_up_row,
+    parse_rows,
+    parsed_rows,
+    row_of,
+    sentence,
+)
 
 LINES = SAMPLE.read_text("utf-8").splitlines()
 
@@ -33,10 +41,10 @@ LINES = SAMPLE.read_text("utf-8").splitlines()
 def augmented(
     name: str, texts: list[str], rows: list[dict[str, Any]], seed: int = 42, **parameters: Any
 ) -> list[dict[str, Any]]:
-    card = augmentations.get(name)
-    batch = batch_of(texts, rows)
-    result = card.prepare(card.parameters(**parameters), Resources(seed, 0))(batch)
-    return as_table(card, batch, result).to_pylist()
+    descriptor = augmentations.get(name)
+    parsed = parsed_rows(texts, rows)
+    result = descriptor.prepare(descriptor.parameters(**parameters), Resources(seed, 0))(parsed)
+    return as_table(descriptor, parsed, result).to_pylist()
 
 
 def made_up(name: str, **parameters: Any) -> list[tuple[str, str]]:

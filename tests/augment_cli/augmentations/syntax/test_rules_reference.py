@@ -12,7 +12,7 @@ from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.syntax.clear_nlp import DISTINCTIVE
 from tests.helpers import reference_rules as reference
-from tests.helpers.hand_parses import SENTENCES, batch_of, made_up_row, sentence
+from tests.helpers.hand_parses import SENTENCES, made_up_row, parsed_rows, sentence
 
 NO_WEIGHTS = {"clause_weight": 0.0, "subject_weight": 0.0, "repeat_weight": 0.0, "final_weight": 0.0}
 RULES: list[tuple[str, dict[str, Any], Callable[[reference.Sentence], str | None]]] = [
@@ -39,10 +39,10 @@ rules = pytest.mark.parametrize(
 def outcome(
     name: str, parameters: dict[str, Any], texts: list[str], rows: list[dict[str, Any]]
 ) -> list[str | None]:
-    card = augmentations.get(name)
-    batch = batch_of(texts, rows)
-    result = card.prepare(card.parameters(**parameters), Resources(42, 0))(batch)
-    return as_table(card, batch, result)["text"].to_pylist()
+    descriptor = augmentations.get(name)
+    parsed = parsed_rows(texts, rows)
+    result = descriptor.prepare(descriptor.parameters(**parameters), Resources(42, 0))(parsed)
+    return as_table(descriptor, parsed, result)["text"].to_pylist()
 
 
 def expected(

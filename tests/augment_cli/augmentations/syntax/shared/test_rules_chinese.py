@@ -11,7 +11,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.runs.tables import as_table
 from augment_cli.store.schema import PARSES
 from data.builds.pipeline.treebank import Sentence, read_conllu
-from tests.helpers.hand_parses import batch_of, row_of
+from tests.helpers.hand_parses import parsed_rows, row_of
 
 # form, coarse tag, label, head; the coarse tag stands for the fine one too, which no Chinese rule reads.
 SENTENCES = {
@@ -58,10 +58,10 @@ def row_for(text: str) -> dict[str, Any]:
 def outcome(
     name: str, parameters: dict[str, Any], texts: list[str], rows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    card = augmentations.get(name)
-    batch = batch_of(texts, rows)
+    descriptor = augmentations.get(name)
+    parsed = parsed_rows(texts, rows)
     return as_table(
-        card, batch, card.prepare(card.parameters(**parameters), Resources(42, 0))(batch)
+        descriptor, parsed, descriptor.prepare(descriptor.parameters(**parameters), Resources(42, 0))(parsed)
     ).to_pylist()
 
 

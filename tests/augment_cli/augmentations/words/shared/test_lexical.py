@@ -6,16 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from augment_cli.augmentations.words.shared.relations import antonyms
 from augment_cli.augmentations.words.hypernym import hypernyms
 from augment_cli.augmentations.words.hyponym import hyponyms
 from augment_cli.augmentations.words.shared import lexical
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word, readings
-from augment_cli.augmentations.words.shared.relations import LEAST_COUNT, LEAST_WEIGHT, synonyms
+from augment_cli.augmentations.words.shared.relations import LEAST_COUNT, LEAST_WEIGHT, antonyms, synonyms
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.resources.wordnet import ADJECTIVE, NOUN, PART_LETTERS, VERB, load_wordnet
 from tests.helpers.in_memory import augment, words_of
+from tests.helpers.wordnet_entries import entry_of
 
 
 def form_number(form: str, part: int, tag: str) -> int:
@@ -75,7 +75,7 @@ def test_synonyms_are_those_of_the_slow_reference() -> None:
     rows = [row for row in word_table("avoided_pairs") if row[0] == "synonym"]
     avoided = {(row[2], other) for row in rows for other in row[3:]}
     for lemma, part, tag in [("large", ADJECTIVE, "JJ"), ("nation", NOUN, "NN"), ("begin", VERB, "VB")]:
-        entry = wordnet.entries_of(lemma, part)
+        entry = entry_of(wordnet, lemma, part)
         expected: dict[int, float] = {}
         for sense in range(wordnet.entry_senses[entry], wordnet.entry_senses[entry + 1]):
             groups, synset = wordnet.synset_senses, wordnet.sense_synsets[sense]
