@@ -39,8 +39,8 @@ starting point for `make train` on a machine without a model hub, not a sentence
 Made from 1,000,000 sentences of English Wikipedia (CC BY-SA) and 150,000 of public-domain books. The
 vocabulary was learned from them; the word embeddings start from the factorised co-occurrence matrix of
 400,000 of them; then came masked language modelling with this project's own trainer: {steps:,} steps of
-{batch} sentences ({seen:,} sentences, {share:.0%} of the corpus), bf16 autocast on one shared CPU core. Mean loss
-over the last 1,000 steps logged: {loss:.2f} nats per hidden piece (uniform guessing has 9.35).
+{batch} sentences ({seen:,} sentences, {share:.0%} of the corpus), bf16 autocast on one shared CPU core. Mean
+loss over the last 1,000 steps logged: {loss:.2f} nats per hidden piece (uniform guessing has 9.35).
 
 | STS-B Spearman × 100, nothing else trained | dev | test |
 |---|---|---|
