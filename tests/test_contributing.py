@@ -19,7 +19,7 @@ CHECKS = [
     for arguments in (
         ["tests/augment_cli/augmentations/test_every_augmentation.py", "-k", "loud"],
         ["tests/augment_cli/cli/test_help.py", "-k", "loud"],
-        ["tests/train/losses", "tests/train/test_recipe.py"],
+        ["tests/train/losses", "tests/train/test_components.py", "tests/train/test_loading.py"],
         ["tests/train/additions/test_additions.py", "-k", "every_addition"],
         ["tests/eval/protocols/test_every_protocol.py", "tests/eval/tasks"],
     )
