@@ -115,8 +115,8 @@ def _stage(name: str, value: dict[str, Any]) -> Stage:
     if not is_stage_name(name):
         raise ValueError(f"{name!r} is not a valid stage name")
     settings, expected = value["settings"], _count(value["expected_parts"])
-    made_of = {key: item for key, item in settings.items() if key != "fingerprint"}
-    if settings["fingerprint"] != sha256_of_json(made_of):
+    without_fingerprint = {key: item for key, item in settings.items() if key != "fingerprint"}
+    if settings["fingerprint"] != sha256_of_json(without_fingerprint):
         raise ValueError(f"the settings of stage {name!r} do not fit their fingerprint")
     parts = {}
     for key, part in value["parts"].items():

@@ -85,11 +85,12 @@ def test_any_jobs_and_resume(mixed):
 
 
 @pytest.mark.parametrize(
-    "wanted", [{"positives": ["nowhere"]}, {"negatives": ["terms"]}, {"unchanged": "keep"}, {"negatives": []}]
+    "options",
+    [{"positives": ["nowhere"]}, {"negatives": ["terms"]}, {"unchanged": "keep"}, {"negatives": []}],
 )
-def test_what_cannot_be_packed_is_refused(store, wanted):
+def test_what_cannot_be_packed_is_refused(store, options):
     with pytest.raises(UsageError):
-        choose(store, **wanted)
+        choose(store, **options)
 
 
 def test_recipes(tmp_path, mixed):

@@ -52,7 +52,7 @@ def test_how_the_corpus_is_read_can_be_said(tmp_path, corpus, write_recipe):
     assert kept.store.rows == len(TEXTS)
 
 
-def test_a_missing_model_is_in_the_result_and_keeps_none_of_the_others(tmp_path, corpus, write_recipe):
+def test_a_missing_model_is_in_the_result_and_leaves_the_others_alone(tmp_path, corpus, write_recipe):
     own = write_recipe('augmentation = "paraphrase"\nmodel = "/nowhere/model"', 'augmentation = "crop"')
     result = augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
     assert result.stages_made == ["corpus", "crop"] and result.folders == ["crop"]

@@ -48,8 +48,10 @@ def test_a_set_is_made_from_one_parse(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("\n".join(lines) + "\n", "utf-8")
     with Session(tmp_path / "store", Engine(1)) as session:
         session.ingest([tmp_path / "corpus.txt"])
-        made = {run.stage: session.augment(run.run, run.stage) for run in recipe.load("augcse-16-no-models")}
-        texts = {stage: session.store.read(stage)["text"].to_pylist() for stage in made}
+        folders = {
+            run.stage: session.augment(run.run, run.stage) for run in recipe.load("augcse-16-no-models")
+        }
+        texts = {stage: session.store.read(stage)["text"].to_pylist() for stage in folders}
     assert texts["negation-removal"][0] == "The dogs chase the cat in Paris."
     assert texts["yoda"][0] is not None
     assert texts["adjective-antonym"][1] == "However, a new red mill burned in 1901."

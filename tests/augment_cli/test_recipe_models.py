@@ -30,8 +30,8 @@ def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
     with Session(store_path, Engine(1)) as session:
         for run in runs:
             session.augment(run.run, run.stage)
-        made = [result.stage for result in session.results]
-    assert made.count("parses") == 1
+        stages = [result.stage for result in session.results]
+    assert stages.count("parses") == 1
     store = Store.open(store_path)
     assert verify(store) == []
     for run in runs:
@@ -51,7 +51,7 @@ def test_running_a_set_again_makes_nothing(model, store_path):
             assert any(result.was_made for result in session.results) == (attempt == 0)
 
 
-def test_a_model_that_is_not_here_keeps_none_of_the_others(store_path, tmp_path):
+def test_a_model_that_is_not_here_leaves_the_others_alone(store_path, tmp_path):
     """The command makes what it can, then says what is missing and how a recipe gets it."""
     (tmp_path / "mine.toml").write_text(
         '[[run]]\naugmentation = "paraphrase"\nmodel = "/nowhere/model"\n[[run]]\naugmentation = "crop"\n'

@@ -59,9 +59,9 @@ def folder(tmp_path_factory):
 def expected(folder):
     ingest(folder, "undisturbed")
     assert finish(una(folder, "undisturbed", "--jobs", "1")) == (0, "")
-    found = digests_of_parts(folder / "undisturbed")
-    assert len(found) == PARTS
-    return found
+    digests = digests_of_parts(folder / "undisturbed")
+    assert len(digests) == PARTS
+    return digests
 
 
 def ingest(folder, store):

@@ -35,9 +35,9 @@ def folder(tmp_path_factory):
 def expected(folder):
     for command in commands("undisturbed", ["--jobs", "1"]):
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    found = digests_of_parts(folder / "undisturbed")
-    assert len(found) == PARTS
-    return found
+    digests = digests_of_parts(folder / "undisturbed")
+    assert len(digests) == PARTS
+    return digests
 
 
 def commands(store, options):

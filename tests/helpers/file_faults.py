@@ -125,9 +125,9 @@ def injected(faults: Faults) -> Iterator[Faults]:
         for name in ("replace", "rename", "fsync", "mkdir", "unlink", "rmdir"):
             setattr(os, name, counted(name, saved[(os, name)]))
         fcntl.flock = counted("flock", saved[(fcntl, "flock")])
-        pathlib.Path.open = path_open
+        pathlib.Path.open = path_open  # type: ignore[method-assign]
         os.open = os_open
-        builtins.open = no_other_open
+        builtins.open = no_other_open  # type: ignore[assignment]
         yield faults
     finally:
         for (place, name), real in saved.items():

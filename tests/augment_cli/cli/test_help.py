@@ -48,16 +48,16 @@ def test_the_help_lists_every_command(command):
 def examples_of(help_text: str) -> list[str]:
     """The lines under Examples, joined where the terminal wrapped them."""
     section = help_text.partition("Examples:")[2]
-    found: list[str] = []
+    examples: list[str] = []
     for line in section.splitlines():
         line = line.strip()
         if line.startswith(("╭", "┌")) or "Options" in line:
             break
         if re.match(r"(augment-cli|cat) ", line):
-            found.append(line)
-        elif line and found:
-            found[-1] += " " + line
-    return found
+            examples.append(line)
+        elif line and examples:
+            examples[-1] += " " + line
+    return examples
 
 
 @pytest.fixture(scope="module")

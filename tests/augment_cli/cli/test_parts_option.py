@@ -80,6 +80,6 @@ def test_part_numbers(text, parts):
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "-1", "1--2", "1,,2", "½", "9" * 30])
-def test_what_is_no_part_number(text):
+def test_what_is_not_a_part_number(text):
     with pytest.raises(UsageError, match="--parts"):
         part_numbers(text)

@@ -39,9 +39,9 @@ def digests(path):
 
 @pytest.fixture(scope="session")
 def expected(corpus_file, tmp_path_factory):
-    found = make(tmp_path_factory.mktemp("expected") / "store", corpus_file, Engine(1))
-    assert len(found) == 1 + 5 + 1 + 5 + 5 + 5
-    return found
+    parts = make(tmp_path_factory.mktemp("expected") / "store", corpus_file, Engine(1))
+    assert len(parts) == 1 + 5 + 1 + 5 + 5 + 5
+    return parts
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "loky"), (3, "loky"), (2, "threading"), (3, "threading")])

@@ -37,7 +37,7 @@ def ingested(path, parsed_corpus_file, rows=1_100):
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory, parsed_corpus_file, pipeline):
+def parsed_store(tmp_path_factory, parsed_corpus_file, pipeline):
     """A store with two parts of parses: 1,100 rows in two pieces, and 300 rows in one."""
     path = ingested(tmp_path_factory.mktemp("made") / "store", parsed_corpus_file)
     with Session(path, Engine(1)) as session:
@@ -48,14 +48,14 @@ def made(tmp_path_factory, parsed_corpus_file, pipeline):
 
 
 @pytest.fixture
-def store(made, tmp_path):
+def store(parsed_store, tmp_path):
     """A copy that a test may spoil."""
-    shutil.copytree(made, tmp_path / "copy")
+    shutil.copytree(parsed_store, tmp_path / "copy")
     return tmp_path / "copy"
 
 
-def test_the_parts_hold_what_the_pipeline_says(made, pipeline):
-    store = Store.open(made)
+def test_the_parts_hold_what_the_pipeline_says(parsed_store, pipeline):
+    store = Store.open(parsed_store)
     corpus = store.read("corpus")
     nlp = load_pipeline(find_pipeline(pipeline))
     expected = parse_texts(nlp, corpus["text"].combine_chunks(), corpus["row_id"].to_numpy())
@@ -67,20 +67,20 @@ def test_the_parts_hold_what_the_pipeline_says(made, pipeline):
     assert not list(store.work.glob("parses*"))
 
 
-def test_settings_name_the_pipeline_but_no_place(made, pipeline):
-    settings = Store.open(made).stage("parses").settings
+def test_settings_name_the_pipeline_but_no_place(parsed_store, pipeline):
+    settings = Store.open(parsed_store).stage("parses").settings
     assert settings["parameters"] == {"pipeline": "en_tiny", "version": "1.0.0", "disabled": ["ner"]}
     assert settings["resources"] == {"pipeline": find_pipeline(pipeline).digest}
     assert settings["libraries"].keys() == {"spacy"}
-    for file in (made / "manifest.json", made / "parses" / "part-00000.parquet"):
+    for file in (parsed_store / "manifest.json", parsed_store / "parses" / "part-00000.parquet"):
         assert str(pipeline.parent).encode() not in file.read_bytes()
 
 
 @pytest.mark.parametrize("engine", [Engine(2), Engine(2, "threading")], ids=["processes", "threads"])
-def test_same_bytes_with_any_workers(made, parsed_corpus_file, pipeline, tmp_path, engine):
+def test_same_bytes_with_any_workers(parsed_store, parsed_corpus_file, pipeline, tmp_path, engine):
     with Session(ingested(tmp_path / "store", parsed_corpus_file), engine) as session:
         session.parse(pipeline)
-    assert digests(tmp_path / "store") == digests(made)
+    assert digests(tmp_path / "store") == digests(parsed_store)
 
 
 class Progress:
@@ -126,7 +126,7 @@ def stop_after(pieces, monkeypatch):
 
 @pytest.mark.parametrize("pieces", [0, 1, 2])
 def test_an_ended_run_loses_only_the_piece_in_work(
-    made, parsed_corpus_file, pipeline, tmp_path, monkeypatch, pieces
+    parsed_store, parsed_corpus_file, pipeline, tmp_path, monkeypatch, pieces
 ):
     path = ingested(tmp_path / "store", parsed_corpus_file)
     with monkeypatch.context() as patch:
@@ -138,12 +138,12 @@ def test_an_ended_run_loses_only_the_piece_in_work(
         session.parse(pipeline)
     assert progress.calls == [1_024, 76, 300][pieces:]
     assert progress.rows == sum(progress.calls)
-    assert digests(path) == digests(made) and verify(Store.open(path)) == []
+    assert digests(path) == digests(parsed_store) and verify(Store.open(path)) == []
     assert not list(Store.open(path).work.glob("parses*"))
 
 
 def test_a_part_whose_pieces_are_all_there_is_only_joined(
-    made, parsed_corpus_file, pipeline, tmp_path, monkeypatch
+    parsed_store, parsed_corpus_file, pipeline, tmp_path, monkeypatch
 ):
     path = ingested(tmp_path / "store", parsed_corpus_file)
     with monkeypatch.context() as patch:
@@ -154,11 +154,11 @@ def test_a_part_whose_pieces_are_all_there_is_only_joined(
     with Session(path, Engine(1), progress) as session:
         session.parse(pipeline)
     assert progress.calls == [300]
-    assert digests(path) == digests(made)
+    assert digests(path) == digests(parsed_store)
 
 
 def test_a_damaged_or_foreign_piece_is_made_again(
-    made, parsed_corpus_file, pipeline, other_pipeline, tmp_path
+    parsed_store, parsed_corpus_file, pipeline, other_pipeline, tmp_path
 ):
     path = ingested(tmp_path / "store", parsed_corpus_file)
     settings = {}
@@ -177,23 +177,23 @@ def test_a_damaged_or_foreign_piece_is_made_again(
             assert parsing.begin(session.store, find_pipeline(pipeline), "parses").rows == 1_400
     with Session(path, Engine(1)) as session:
         session.parse(pipeline)
-    assert digests(path) == digests(made)
+    assert digests(path) == digests(parsed_store)
 
 
-def test_a_deleted_part_is_made_anew(made, store, pipeline):
+def test_a_deleted_part_is_made_anew(parsed_store, store, pipeline):
     (store / "parses" / "part-00001.parquet").unlink()
     progress = Progress()
     with Session(store, Engine(1), progress) as session:
         session.parse(pipeline)
-    assert progress.calls == [300] and digests(store) == digests(made)
+    assert progress.calls == [300] and digests(store) == digests(parsed_store)
 
 
-def test_some_parts_only(made, parsed_corpus_file, pipeline, tmp_path):
+def test_some_parts_only(parsed_store, parsed_corpus_file, pipeline, tmp_path):
     path = ingested(tmp_path / "store", parsed_corpus_file)
     for chosen in ({1}, {0}):
         with Session(path, Engine(1), shared=True) as session:
             session.parse(pipeline, parts=chosen)
-    assert digests(path) == digests(made)
+    assert digests(path) == digests(parsed_store)
     with Session(path, Engine(1), shared=True) as session, pytest.raises(UsageError, match="no part 2"):
         session.parse(pipeline, parts={2})
 
@@ -239,14 +239,14 @@ def test_a_stage_begun_with_a_folder_asks_for_it_again(store, pipeline):
         session.parse()
 
 
-def test_the_example_of_the_docs_works(made):
+def test_the_example_of_the_docs_works(parsed_store):
     text = (Path(__file__).parents[3] / "docs" / "parses.md").read_text("utf-8")
-    code = re.search(r"```python\n(.*?)```", text, re.S)[1].replace("store/", f"{made}/")
+    code = re.search(r"```python\n(.*?)```", text, re.S)[1].replace("store/", f"{parsed_store}/")
     scope = {}
     exec(code, scope)
     roots = scope["roots"]
     assert len(roots) and set(roots.columns) == {"row_id", "lemmas", "token"}
-    texts = Store.open(made).read("corpus")["text"].to_pylist()
+    texts = Store.open(parsed_store).read("corpus")["text"].to_pylist()
     assert all(token and token in texts[row] for row, _, token in roots.iter_rows())
 
 

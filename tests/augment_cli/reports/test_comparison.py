@@ -111,8 +111,8 @@ def test_perplexity_is_that_of_the_model(tmp_path: Path) -> None:
     model = transformers.GPT2LMHeadModel(config).eval()
     model.save_pretrained(tmp_path)
     texts = ["the old ferry crossed the wide river .", "it is late"]
-    found = comparison.language_model(str(tmp_path))(texts)
-    for text, perplexity in zip(texts, found, strict=True):
+    perplexities = comparison.language_model(str(tmp_path))(texts)
+    for text, perplexity in zip(texts, perplexities, strict=True):
         ids = fast(text, return_tensors="pt")["input_ids"]
         with torch.no_grad():
             expected = model(input_ids=ids, labels=ids).loss.exp().item()

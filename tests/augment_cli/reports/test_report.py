@@ -24,9 +24,9 @@ def test_nothing_differs_in_a_fresh_store(store, made_store):
 def test_changed_library(store, monkeypatch):
     real = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "numpy" else real(name))
-    found = differs(store)
-    assert found["tfidf"] == f'libraries.numpy = "{real("numpy")}", now "0.1"'
-    assert found["una"] == found["tfidf"] and found["corpus"] is None
+    differences = differs(store)
+    assert differences["tfidf"] == f'libraries.numpy = "{real("numpy")}", now "0.1"'
+    assert differences["una"] == differences["tfidf"] and differences["corpus"] is None
 
 
 def test_library_no_longer_installed(store, monkeypatch):
@@ -46,8 +46,8 @@ def test_changed_tokenizer(store, monkeypatch):
 @pytest.mark.parametrize(("place", "stages"), [(ingest, {"corpus", "rejects"}), (tfidf, {"tfidf", "terms"})])
 def test_changed_code_version(store, monkeypatch, place, stages):
     monkeypatch.setattr(place, "VERSION", 99)
-    found = differs(store)
-    assert {stage for stage, key in found.items() if key == "version = 1, now 99"} == stages
+    differences = differs(store)
+    assert {stage for stage, key in differences.items() if key == "version = 1, now 99"} == stages
 
 
 def test_changed_augmentation_version(store, monkeypatch):
@@ -61,8 +61,8 @@ def test_input_changed_by_one_byte(store, tmp_path, made_store):
     data = bytearray((made_store.parent / "in.txt").read_bytes())
     data[10] ^= 1
     (tmp_path / "in.txt").write_bytes(data)
-    found = differs(store, [tmp_path / "in.txt"])
-    assert found["corpus"].startswith("inputs.files = ")
+    differences = differs(store, [tmp_path / "in.txt"])
+    assert differences["corpus"].startswith("inputs.files = ")
 
 
 def test_a_stage_whose_input_was_made_anew(store):

@@ -1,7 +1,9 @@
 """A folder that takes another's place."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,10 +38,10 @@ def test_a_death_half_way_loses_neither(tmp_path, monkeypatch, step):
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         if step == "replace":  # after the old folder was moved away
-            moves = iter([Path.replace, die])
+            moves: Iterator[Any] = iter([Path.replace, die])
             patch.setattr(Path, "replace", lambda *arguments: next(moves)(*arguments))
         else:
-            calls = iter([shutil.rmtree, die])
+            calls: Iterator[Any] = iter([shutil.rmtree, die])
             patch.setattr("augment_cli.store.files.shutil.rmtree", lambda *a, **k: next(calls)(*a, **k))
         replace_folder(tmp_path / "new", target)
     kept = {read(folder) for folder in tmp_path.iterdir()}
