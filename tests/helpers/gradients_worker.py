@@ -1,4 +1,6 @@
-"""Run by test_ranks.py, alone or under torchrun: losses and gradients of two steps for many settings.
+"""Losses and gradients of two steps for many settings, alone or under torchrun.
+
+Run by tests/train/machine/test_distributed.py:
 
 gradients_worker.py STORE ENCODER OUT.npz
 """
@@ -75,7 +77,7 @@ def main():
     ranks = join()
     results = {}
     for name, values in settings():
-        # 14 rows for 4 ranks: slices of unlike size; 150 rows leave a last batch with fillers.
+        # 14 rows for 4 ranks: slices of unlike size; 150 rows leave a last batch with padding.
         recipe = make_recipe(
             {"batch": 14, "dropout": 0.0, "slices": 2, "max_length": 24, "pooling": "mean"} | values
         )

@@ -180,9 +180,9 @@ def choose_views():
         row = Row(
             row_id, epoch, [array(v) for v in views], lambda stage: array((texts or {}).get(stage)), (1, 1)
         )
-        found, labels = chooser.choose(row)
-        assert len(found) == len(views) + chooser.count
+        actual, labels = chooser.choose(row)
+        assert len(actual) == len(views) + chooser.count
         assert len(labels) == chooser.labels
-        return [None if v is None else v.tolist() for v in found], labels
+        return [None if v is None else v.tolist() for v in actual], labels
 
     return choose

@@ -350,16 +350,16 @@ def test_two_ranks_remember_what_one_does(tiny_store, tiny_encoder, tmp_path, ru
     changes = ["batch=16", "steps=10", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
     changes += ["momentum.rate=0.8", "momentum.queue=40", "learning_rate=1e-3"]
     options = [part for change in changes for part in ("--set", change)]
-    found = []
+    actual = []
     for ranks in (1, 2):
         out = tmp_path / str(ranks)
         done = run_train(
             "esimcse", "--store", tiny_store, "--encoder", tiny_encoder, "--out", out, *options, ranks=ranks
         )
         assert done.returncode == 0, done.stderr[-2000:]
-        found.append([event["loss"] for event in numbers(out)])
-    assert len(found[0]) == 10
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-7)
+        actual.append([event["loss"] for event in numbers(out)])
+    assert len(actual[0]) == 10
+    np.testing.assert_allclose(actual[0], actual[1], rtol=1e-7)
 
 
 @pytest.mark.slow

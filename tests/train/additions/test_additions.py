@@ -1,8 +1,7 @@
-"""Additions in whole runs: settings, learning on real sentences, rows left out, whitening."""
+"""Additions in whole runs: settings, learning on real sentences."""
 
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,35 +9,17 @@ import torch
 from safetensors.torch import load_file
 
 from augment_cli.errors import UsageError
-from augment_cli.store.store import Store
-from eval.encoding import whitening
-from eval.encoding.loading import load_encoder
+from tests.helpers.training import logged_run
 from train import components
 from train.additions import find
-from train.data.order import is_held_out
-from train.data.reader import Reader, changed_rows
-from train.draws import draw_key
 from train.loading import RECIPES, load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
 from train.model.start import start
-from train.optimizer import make_optimizer
 from train.outputs import checkpoint
 from train.outputs.log import read_log
-from train.outputs.whiten import spaced_texts, store_whitened
 from train.prepare import Run
-from train.recipe import Recipe
-from train.run import open_columns, train
-
-SHORT = {"batch": 16, "max_length": 16, "evaluate_every": 0, "log_every": 1, "pooling": "mean", "threads": 1}
-
-
-def go(store, encoder, out, values):
-    outcome = train(Run(make_recipe(SHORT | values), store, str(encoder), out), join())
-    return outcome, read_log(out / "log.jsonl")
-
-
-# --- settings
+from train.run import train
 
 
 @pytest.mark.parametrize("name", components.names("additions"))
@@ -99,9 +80,6 @@ def test_an_addition_takes_no_part_in_what_others_draw(tiny_encoder):
         assert torch.equal(tensor, states[1][name])
 
 
-# --- learning
-
-
 LEARNING = {
     "discriminator": {
         "loss": "symmetric", "head": "batch-norm",
@@ -130,7 +108,9 @@ def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path,
             without[table] = LEARNING[name][table] | {"level": 0.0}
         for number, values in enumerate((LEARNING[name], without)):
             out = tmp_path / f"{table}-{number}"
-            go(tiny_store, tiny_encoder, out, {"learning_rate": 1e-3, "steps": 3, "dropout": 0.0} | values)
+            logged_run(
+                tiny_store, tiny_encoder, out, {"learning_rate": 1e-3, "steps": 3, "dropout": 0.0} | values
+            )
             learned.append(load_file(out / "best/model.safetensors"))
         assert any(not torch.equal(learned[0][key], learned[1][key]) for key in learned[0]), table
 
@@ -141,7 +121,7 @@ def test_an_addition_changes_what_is_learned(tiny_store, tiny_encoder, tmp_path,
 )
 def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, name):
     values = {"learning_rate": 3e-3, "epochs": 4, "schedule": "constant"} | LEARNING[name]
-    _, events = go(tiny_store, tiny_encoder, tmp_path, values)
+    _, events = logged_run(tiny_store, tiny_encoder, tmp_path, values)
     assert len(events) == 40
     for key in (key for key in events[0] if key.endswith("loss")):
         first, last = (np.mean([event[key] for event in part]) for part in (events[:10], events[-10:]))
@@ -152,21 +132,6 @@ def test_a_short_run_lowers_its_own_losses(tiny_store, tiny_encoder, tmp_path, n
         running = 0.9 * running + 0.1 * event["loss"]
     state = checkpoint.read_state(checkpoint.checkpoints(tmp_path / "checkpoints")[-1])
     assert state["watch"]["loss"] == pytest.approx(running)
-
-
-@pytest.mark.slow
-def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_encoder, tmp_path):
-    """With the gradient reversed the discriminator ends up knowing less than with it passed on."""
-    last = {}
-    for alpha in (-1.0, 1.0):
-        values = {
-            "loss": "symmetric", "head": "batch-norm", "learning_rate": 2e-3, "epochs": 8,
-            "schedule": "constant",
-            "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha},
-        }  # fmt: skip
-        _, events = go(tiny_store, tiny_encoder, tmp_path / str(alpha), values)
-        last[alpha] = np.mean([event["discriminator_loss"] for event in events[-20:]])
-    assert last[-1.0] > last[1.0] + 0.02
 
 
 @pytest.mark.slow
@@ -213,97 +178,3 @@ def test_every_recipe_runs_on_the_shipped_encoder(tiny_store, tmp_path, recipe, 
     expected = {f"{name}_loss" for name in with_terms}
     expected |= {"mlm_loss"} if recipe in ("mlm", "simcse-mlm") else set()
     assert names == expected | (set() if recipe == "mlm" else {"loss"})
-
-
-# --- rows left out
-
-
-def test_only_changed_rows_are_trained_on(tiny_store, tiny_encoder, tmp_path):
-    store = Store.open(tiny_store)
-    keep = changed_rows(store, ["aa", "pi"])
-    np.testing.assert_array_equal(keep, [bool(row % 2) and bool(row % 5) for row in range(150)])
-    assert changed_rows(store, []) is None
-    tokenizer = load_encoder(tiny_encoder).tokenizer
-    opened, stages = open_columns(
-        tiny_store, SimpleNamespace(columns=("corpus", "aa"), once=()), tokenizer, join()
-    )
-    reader = Reader(opened, stages, batch=16, seed=1, window=3, held_out=0.2, keep=keep)
-    seen = np.concatenate([batch.row_ids for batch in reader.epoch(0)])
-    expected = np.flatnonzero(keep & ~is_held_out(np.arange(150), 0.2))
-    assert sorted(seen[seen >= 0]) == expected.tolist()
-    outcome, _ = go(tiny_store, tiny_encoder, tmp_path, {"positives": ("aa",), "only_changed": ("aa", "pi")})
-    assert outcome.steps == -(-int(keep.sum()) // 16)
-
-
-# --- whitening
-
-
-def test_whitening_is_stored_with_the_model(tiny_store, tiny_encoder, tmp_path):
-    from sentence_transformers import SentenceTransformer
-
-    values = {"epochs": 0, "whiten": 100, "whiten_dimension": 8}
-    outcome, _ = go(tiny_store, tiny_encoder, tmp_path, values)
-    assert outcome.steps == 0
-    texts = Store.open(tiny_store).read("corpus")["text"].to_pylist()
-    chosen = spaced_texts(Store.open(tiny_store), 100)
-    assert len(chosen) == 100
-    assert (chosen[0], chosen[-1]) == (texts[0], texts[-1])
-    plain, white = load_encoder(tmp_path / "best"), load_encoder(tmp_path / "whitened")
-    vectors = white.encode(chosen)
-    assert vectors.shape == (100, 8)
-    np.testing.assert_allclose(vectors.mean(0), 0, atol=1e-4)
-    np.testing.assert_allclose(np.cov(vectors.T, bias=True), np.eye(8), atol=1e-2)
-    expected = whitening.fit(plain.encode(chosen), 8)(plain.encode(texts[:5]))
-    np.testing.assert_allclose(white.encode(texts[:5]), expected, atol=1e-4)
-    library = SentenceTransformer(str(tmp_path / "whitened"), device="cpu")
-    np.testing.assert_allclose(library.encode(texts[:5]), expected, atol=1e-4)
-    before = (tmp_path / "whitened/2_Dense/model.safetensors").read_bytes()
-    store_whitened(tmp_path / "best", tmp_path / "whitened", Store.open(tiny_store), 100, 8)  # once more
-    assert (tmp_path / "whitened/2_Dense/model.safetensors").read_bytes() == before
-
-
-def test_spaced_texts_are_spread_over_the_corpus(tiny_store):
-    store = Store.open(tiny_store)
-    texts = store.read("corpus")["text"].to_pylist()
-    assert spaced_texts(store, 10_000) == texts
-    assert spaced_texts(store, 4) == [texts[row] for row in (0, 50, 99, 149)]
-
-
-def test_the_papers_settings():
-    augcse, vascl, esimcse = (load_recipe(name) for name in ("augcse", "vascl", "esimcse"))
-    assert (augcse.loss, augcse.head, augcse.batch, augcse.learning_rate) == (
-        "symmetric", "batch-norm", 128, 2e-5,
-    )  # fmt: skip
-    table = augcse.additions["discriminator"]
-    assert (table["weight"], table["alpha"], table["positive"], table["dropout"]) == (5e-3, -1.0, "self", 0.2)
-    assert len(table["stages"]) == 6  # 8-2-Aug
-    assert (vascl.schedule, vascl.epochs, vascl.clip) == ("constant", 5, 0.0)
-    assert (esimcse.batch, esimcse.additions["momentum"]["queue"]) == (64, 160)
-    sncse = load_recipe("sncse").additions["soft_negative"]
-    assert (sncse["least"], sncse["most"], sncse["weight"]) == (0.1, 0.3, 1e-3)
-    assert Recipe().additions == {}
-
-
-def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
-    recipe = make_recipe({"head_rate_scale": 100.0, "discriminator": {"stages": ["una"]}, "momentum": {}})
-    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
-    model = Model(encoder.model, "cls", recipe)
-    groups = make_optimizer(model, recipe).param_groups
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    scales = {names[id(p)]: group["scale"] for group in groups for p in group["params"]}
-    assert {name.split(".")[0] for name, scale in scales.items() if scale == 100.0} == {"head", "additions"}
-    assert {name.split(".")[0] for name, scale in scales.items() if scale == 1.0} == {"encoder"}
-    assert not any("momentum" in name for name in scales)  # it follows, and is not trained
-
-
-def test_the_first_step_moves_each_group_by_its_rate(tiny_store, tiny_encoder, tmp_path):
-    go(tiny_store, tiny_encoder, tmp_path, {"steps": 1, "learning_rate": 1e-3, "head_rate_scale": 10.0})
-    recipe = make_recipe(SHORT)
-    encoder = start(tiny_encoder, recipe, torch.device("cpu"))
-    torch.manual_seed(draw_key(recipe.seed, "heads"))
-    before = Model(encoder.model, "mean", recipe).state_dict()
-    after = load_file(checkpoint.checkpoints(tmp_path / "checkpoints")[-1] / "model.safetensors")
-    # Adam's first step is the rate times the gradient's sign, but for gradients next to nothing.
-    moved = {name: float((after[name] - before[name]).abs().max()) for name in after}
-    assert moved["head.dense.weight"] == pytest.approx(1e-2, rel=1e-2)
-    assert moved["encoder.encoder.layer.0.output.dense.weight"] == pytest.approx(1e-3, rel=1e-2)

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
+from eval.encoding.loading import load_encoder
+from tests.helpers.training import draw, logged_run
 from train.additions.discriminator import classification_loss, scale_gradient
 from train.data.reader import Reader
 from train.data.texts import NO_TEXT
-from train.heads import make_head
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
@@ -22,13 +23,6 @@ from train.run import open_columns
 STAGES = ("una", "pi")
 ANCHOR = [2, 10, 11, 3]
 TEXTS = {"una": [2, 20, 3], "pi": [2, 30, 3]}
-
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-# --- the draw
 
 
 def test_each_augmentation_is_drawn_about_equally_and_the_same_in_every_epoch(choose_views):
@@ -61,7 +55,6 @@ def test_the_augmented_sentence_as_the_positive(choose_views):
 
 
 def test_labels_and_third_view_of_a_step(tiny_store, tiny_encoder):
-    from eval.encoding.encoder import load_encoder
 
     recipe = make_recipe({"batch": 64, "discriminator": {"stages": ["una", "pi"]}})
     tokenizer = load_encoder(tiny_encoder).tokenizer
@@ -72,17 +65,14 @@ def test_labels_and_third_view_of_a_step(tiny_store, tiny_encoder):
     for step, batch in enumerate(batches):
         prepared = objective.prepare(batch, step)
         texts, label = prepared.texts, prepared.labels[:, 0]
-        there = batch.row_ids >= 0
+        real = batch.row_ids >= 0
         assert texts.shape == (64, 3)
-        np.testing.assert_array_equal((texts[:, 0] == texts[:, 2]).numpy()[there], (label == 2)[there])
+        np.testing.assert_array_equal((texts[:, 0] == texts[:, 2]).numpy()[real], (label == 2)[real])
         assert (texts[:, 0] == texts[:, 1]).all()
-        assert (texts[~there] == NO_TEXT).all()
-        for row in np.flatnonzero(there & (label == 0).numpy()):
+        assert (texts[~real] == NO_TEXT).all()
+        for row in np.flatnonzero(real & (label == 0).numpy()):
             assert batch.row_ids[row] % 3  # the store's una leaves every third row unchanged
-    assert (~there).any()
-
-
-# --- the reversed gradient
+    assert (~real).any()
 
 
 @pytest.mark.parametrize("factor", [-1.0, -0.25, 3.0])
@@ -93,9 +83,6 @@ def test_the_value_passes_and_the_gradient_is_scaled(factor):
     assert torch.equal(out, value)
     (out * weights).sum().backward()
     torch.testing.assert_close(value.grad, factor * weights, rtol=0, atol=0)
-
-
-# --- the loss
 
 
 def reference_loss(logits, classes, form):
@@ -157,10 +144,12 @@ def test_the_term_and_both_of_its_gradients(make_addition, make_batch, numeric_g
     term = addition.loss(make_batch(values, z, labels=torch.tensor(labels)))
     assert term.item() == pytest.approx(reference_term(values, *labels.T, weights, target), rel=1e-12)
     term.backward()
-    there = numeric_gradient(lambda moved: reference_term(moved, *labels.T, weights, target), values)
+    expected_gradient = numeric_gradient(
+        lambda moved: reference_term(moved, *labels.T, weights, target), values
+    )
     # The encoder's side gets the gradient times α, the discriminator's own layers get it as it is.
-    np.testing.assert_allclose(z.grad, alpha * there, atol=1e-9)
-    assert np.abs(there).max() > 1e-3
+    np.testing.assert_allclose(z.grad, alpha * expected_gradient, atol=1e-9)
+    assert np.abs(expected_gradient).max() > 1e-3
     for place, parameter in enumerate(addition.parameters()):
 
         def moved_layer(moved, place=place):
@@ -171,30 +160,14 @@ def test_the_term_and_both_of_its_gradients(make_addition, make_batch, numeric_g
         np.testing.assert_allclose(parameter.grad, numeric_gradient(moved_layer, weights[place]), atol=1e-9)
 
 
-def test_fillers_do_not_count(make_addition, make_batch):
+def test_padding_does_not_count(make_addition, make_batch):
     values, labels = draw(4, 3, 4), torch.tensor([[0, 0], [1, 0], [2, 0], [0, 0]])
     addition = make_addition("discriminator", stages=STAGES, dropout=0.0)
     texts = torch.arange(12).reshape(4, 3)
     texts[3] = NO_TEXT
-    with_filler = addition.loss(make_batch(values, texts=texts, labels=labels))
+    with_padding = addition.loss(make_batch(values, texts=texts, labels=labels))
     without = addition.loss(make_batch(values[:3], labels=labels[:3]))
-    torch.testing.assert_close(with_filler, without)
-
-
-# --- the projection
-
-
-def test_projection_normalises_over_all_views_of_the_batch():
-    torch.manual_seed(0)
-    head = make_head("batch-norm", 4).double()
-    x = torch.tensor(draw(9, 4))
-    first = x @ head[0].weight.T
-    scaled = (first - first.mean(0)) / (first.var(0, unbiased=False) + 1e-5).sqrt()
-    second = scaled.clamp(min=0) @ head[3].weight.T
-    expected = (second - second.mean(0)) / (second.var(0, unbiased=False) + 1e-5).sqrt()
-    torch.testing.assert_close(head(x), expected)
-    assert [tuple(p.shape) for p in head.parameters()] == [(8, 4), (8,), (8,), (4, 8)]
-    assert head.dimension == 4
+    torch.testing.assert_close(with_padding, without)
 
 
 def normalised(x):
@@ -203,8 +176,7 @@ def normalised(x):
 
 @pytest.mark.parametrize("alpha", [-2.0, 0.5])
 def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, numeric_gradient, alpha):
-    """Batch norm over all views there are, symmetric contrast, λ times the term, α on its gradient alone."""
-    from eval.encoding.encoder import load_encoder
+    """Batch norm over all views, symmetric contrast, λ times the term, α on its gradient alone."""
 
     weight, rows = 0.3, 5
     recipe = make_recipe(
@@ -219,7 +191,7 @@ def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, numeric_gradient, a
     objective = ContrastiveObjective(recipe, encoder.tokenizer, join())
     values, labels = draw(rows, 3, 32), np.array([[0, 0], [1, 0], [2, 0], [1, 0], [0, 0]])
     texts = torch.arange(3 * rows).reshape(rows, 3)
-    texts[4] = NO_TEXT  # a filler, which no statistic may count
+    texts[4] = NO_TEXT  # padding, which no statistic may count
     embeddings = torch.tensor(values, requires_grad=True)
     batch = make_batch(
         embeddings, texts=texts, labels=torch.tensor(labels), head=model.apply_head, own=slice(0)
@@ -252,7 +224,6 @@ def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, numeric_gradient, a
 
 def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_encoder):
     """`una` has two draws in the store."""
-    from eval.encoding.encoder import load_encoder
 
     tokenizer = load_encoder(tiny_encoder).tokenizer
 
@@ -261,7 +232,7 @@ def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_e
         recipe = make_recipe({"discriminator": {"stages": ["una", "pi"], "redraw": redraw}} | values)
         objective = ContrastiveObjective(recipe, tokenizer, join())
         _, stages = open_columns(tiny_store, objective, tokenizer, join())
-        return {name: len(found) for name, found in stages.items()}
+        return {name: len(actual) for name, actual in stages.items()}
 
     assert draws() == {"corpus": 1, "una": 1, "pi": 1}
     assert draws(redraw=True) == {"corpus": 1, "una": 2, "pi": 1}
@@ -278,3 +249,18 @@ def test_settings_are_checked():
         make_recipe({"positives": ["pi"], "discriminator": {"stages": ["una"], "positive": "augmented"}})
     with pytest.raises(UsageError, match="choose one of augmentation, bool, order"):
         make_recipe({"discriminator": {"stages": ["una"], "target": "class"}})
+
+
+@pytest.mark.slow
+def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_encoder, tmp_path):
+    """With the gradient reversed the discriminator ends up knowing less than with it passed on."""
+    last = {}
+    for alpha in (-1.0, 1.0):
+        values = {
+            "loss": "symmetric", "head": "batch-norm", "learning_rate": 2e-3, "epochs": 8,
+            "schedule": "constant",
+            "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha},
+        }  # fmt: skip
+        _, events = logged_run(tiny_store, tiny_encoder, tmp_path / str(alpha), values)
+        last[alpha] = np.mean([event["discriminator_loss"] for event in events[-20:]])
+    assert last[-1.0] > last[1.0] + 0.02

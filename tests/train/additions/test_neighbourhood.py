@@ -7,20 +7,13 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
+from tests.helpers.training import cos, draw
 from train.additions.neighbourhood import Settings, ascend, both_ways, neighbours, towards_neighbours
 from train.data.texts import NO_TEXT
 from train.heads import make_head
 from train.loading import load_recipe, make_recipe
 
 TAU = 0.5
-
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def cos(a, b):
-    return float(a @ b) / (math.sqrt(float(a @ a)) * math.sqrt(float(b @ b)))
 
 
 def a_head(dimension=16):
@@ -35,20 +28,20 @@ def test_neighbours_are_the_rows_of_largest_inner_product():
     e, texts = draw(9, 4), np.arange(9)
     texts[5] = texts[2]
     texts[8] = NO_TEXT
-    found = neighbours(torch.tensor(e), torch.tensor(texts), 3)
+    actual = neighbours(torch.tensor(e), torch.tensor(texts), 3)
     for i in range(8):
         others = [k for k in range(8) if k != i and texts[k] != texts[i]]
-        assert found.index[i].tolist() == sorted(others, key=lambda k: -float(e[i] @ e[k]))[:3]
-        assert found.valid[i].all()
-    assert not found.valid[8].any()
+        assert actual.index[i].tolist() == sorted(others, key=lambda k: -float(e[i] @ e[k]))[:3]
+        assert actual.valid[i].all()
+    assert not actual.valid[8].any()
     equal = neighbours(torch.tensor(e), torch.tensor(texts), 8, mask_equal_texts=False)
     assert 5 in equal.index[2, :7].tolist()
 
 
 def test_no_more_neighbours_than_there_are():
-    found = neighbours(torch.tensor(draw(4, 3)), torch.arange(4), 16)
-    assert found.index.shape == (4, 3)
-    assert sorted(found.index[0].tolist()) == [1, 2, 3]
+    actual = neighbours(torch.tensor(draw(4, 3)), torch.arange(4), 16)
+    assert actual.index.shape == (4, 3)
+    assert sorted(actual.index[0].tolist()) == [1, 2, 3]
     few = neighbours(torch.tensor(draw(4, 3)), torch.tensor([7, 7, 7, 8]), 16)
     assert few.valid.sum(1).tolist() == [1, 1, 1, 3]
     alone = neighbours(torch.tensor(draw(1, 3)), torch.tensor([7]), 16)
@@ -119,11 +112,11 @@ def test_delta_has_its_length_and_climbs(start, ascent, steps):
     head, e = a_head(), torch.tensor(draw(40, 16))
     near = neighbours(e, torch.arange(40), 4)
 
-    def found(steps):
+    def actual(steps):
         torch.manual_seed(7)
         return ascend(head, e, near, TAU, setting(start=start, ascent=ascent, steps=steps))
 
-    begin, end = found(0), found(steps)
+    begin, end = actual(0), actual(steps)
     assert not end.requires_grad
     torch.testing.assert_close(begin.norm(dim=1), torch.full((40,), 3.0).double())
     if ascent == "normalised":

@@ -7,17 +7,10 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
+from tests.helpers.training import cos, draw
 from train.additions.soft_negative import bidirectional_margin
 from train.data.texts import NO_TEXT
 from train.loading import make_recipe
-
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def cos(a, b):
-    return float(a @ b) / (math.sqrt(float(a @ a)) * math.sqrt(float(b @ b)))
 
 
 def reference(anchors, positives, soft, least=0.1, most=0.3):
@@ -60,7 +53,7 @@ def test_rows_without_a_soft_negative_do_not_count(make_addition, make_batch):
     values[3, 2] = 0
     texts = torch.arange(15).reshape(5, 3)
     texts[3, 2] = NO_TEXT  # none for this row
-    texts[4] = NO_TEXT  # a filler
+    texts[4] = NO_TEXT  # padding
     z = torch.tensor(values, requires_grad=True)
     term = make_addition("soft_negative", stage="dn").loss(make_batch(values, z, texts=texts))
     assert term.item() == pytest.approx(reference(*values[:3].transpose(1, 0, 2)).mean(), rel=1e-12)
@@ -71,8 +64,8 @@ def test_rows_without_a_soft_negative_do_not_count(make_addition, make_batch):
 
 def test_the_soft_negative_is_a_view_of_its_own(choose_views):
     anchor, negated = [2, 10, 3], [2, 9, 10, 3]
-    found, _ = choose_views("soft_negative", [anchor, anchor], {"dn": negated}, stage="dn")
-    assert found == [anchor, anchor, negated]
+    actual, _ = choose_views("soft_negative", [anchor, anchor], {"dn": negated}, stage="dn")
+    assert actual == [anchor, anchor, negated]
     for none in ({}, {"dn": anchor}):  # missing, or no other text than the sentence where that was cut
         assert choose_views("soft_negative", [anchor, anchor], none, stage="dn")[0] == [anchor, anchor, None]
 

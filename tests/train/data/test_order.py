@@ -25,8 +25,8 @@ def plan_of(rows, part_rows):
 
 
 def epoch_order(groups, seed, epoch, window, held_out=0.0):
-    found = [part.row_ids for part in windows(groups, seed, epoch, window, held_out)]
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+    actual = [part.row_ids for part in windows(groups, seed, epoch, window, held_out)]
+    return np.concatenate(actual) if actual else np.zeros(0, dtype=np.int64)
 
 
 GRID = list(itertools.product([1, 2, 7, 63, 64, 65, 500], [1, 2, 3, 7], [0, 1, 3], [1, 5, 64, 100], [1, 16]))
@@ -43,7 +43,7 @@ def test_each_row_exactly_once_for_rows_ranks_workers_batch_window(rows, ranks, 
     real = [row for row in handed_out if row != PADDING_ROW]
     assert sorted(real) == list(range(rows))
     assert len(handed_out) == steps_per_epoch(rows, batch) * batch
-    assert handed_out[: len(real)] == real  # fillers stand at the very end
+    assert handed_out[: len(real)] == real  # padding stands at the very end
     np.testing.assert_array_equal(real, epoch_order(readers[0].groups, 42, 0, window))
 
 

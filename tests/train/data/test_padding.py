@@ -1,10 +1,13 @@
-"""Slices are cut where it saves most."""
+"""Cutting texts into slices, and padding them."""
 
 import itertools
 
 import numpy as np
+import pytest
+from transformers import AutoTokenizer
 
-from train.data.padding import length_sorted_slices
+from train.data.padding import length_sorted_slices, with_special
+from train.data.tokens import special_ids
 
 
 def padded(groups):
@@ -17,11 +20,39 @@ def test_no_other_cut_costs_less():
         texts = [np.ones(n, dtype=np.int64) for n in rng.integers(1, 6, size=rng.integers(1, 9))]
         lengths = sorted(map(len, texts), reverse=True)
         count = int(rng.integers(1, 5))
-        found = length_sorted_slices(texts, count, pad=0)
-        assert 1 <= len(found) <= count
+        actual = length_sorted_slices(texts, count, pad=0)
+        assert 1 <= len(actual) <= count
         least = min(
             padded(np.split(lengths, list(cuts)))
             for parts in range(min(count, len(texts)))
             for cuts in itertools.combinations(range(1, len(texts)), parts)
         )
-        assert sum(item.ids.numel() for item in found) == least
+        assert sum(item.ids.numel() for item in actual) == least
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_encoder):
+    return AutoTokenizer.from_pretrained(tiny_encoder)
+
+
+def test_truncation_and_special_tokens_are_the_tokenizers(tokenizer):
+    before, after = special_ids(tokenizer)
+    text = "One two three four five six seven eight nine ten eleven twelve."
+    bare = np.array(tokenizer(text, add_special_tokens=False)["input_ids"])
+    for length in range(2, 40):
+        expected = tokenizer(text, truncation=True, max_length=length)["input_ids"]
+        assert with_special(bare, before, after, length).tolist() == expected
+
+
+def test_slices_keep_every_token_in_its_place():
+    rng = np.random.default_rng(0)
+    texts = [rng.integers(5, 100, size=n) for n in rng.integers(1, 33, size=37)]
+    for count in (1, 2, 4, 37, 100):
+        slices = length_sorted_slices(texts, count, pad=0)
+        places = np.concatenate([item.places.numpy() for item in slices])
+        assert sorted(places) == list(range(37))
+        for item in slices:
+            for row, place in enumerate(item.places.tolist()):
+                assert item.ids[row][item.mask[row].bool()].tolist() == texts[place].tolist()
+        widths = [item.ids.shape[1] for item in slices]
+        assert widths == sorted(widths, reverse=True)

@@ -1,17 +1,21 @@
-"""The token-id cache and the reader: the right texts in the right order, damage noticed, memory bounded."""
+"""Streaming: rows, windows, ranks, draws, reading ahead."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
-from train.data.order import PADDING_ROW, windows
-from train.data.padding import length_sorted_slices, with_special
-from train.data.reader import Reader, ahead, map_ahead
-from train.data.tokens import cache_tokens, special_ids, stage_draws
+from eval.encoding.loading import load_encoder
+from tests.helpers.training import logged_run
+from train.data.order import PADDING_ROW, is_held_out, windows
+from train.data.reader import Reader, ahead, changed_rows, map_ahead
+from train.data.tokens import cache_tokens, stage_draws
+from train.machine.distributed import join
+from train.run import open_columns
 
 
 @pytest.fixture(scope="module")
@@ -33,43 +37,6 @@ def read(tiny_store, stages, epoch=0, first=0, **settings):
     return list(reader.epoch(epoch, first))
 
 
-def test_token_ids_are_the_tokenizers(tiny_store, stages, tokenizer):
-    store = Store.open(tiny_store)
-    texts, ids = (store.read(stage) for stage in ("una", stages["una"][0]))
-    assert ids["row_id"].to_pylist() == texts["row_id"].to_pylist()
-    for text, row in zip(texts["text"].to_pylist(), ids["ids"].to_pylist(), strict=True):
-        assert row == (None if text is None else tokenizer(text, add_special_tokens=False)["input_ids"])
-
-
-def test_cached_once_and_again_when_the_tokenizer_changes(store_copy, tokenizer, tiny_encoder):
-    store = Store.open(store_copy)
-    name = cache_tokens(store, "corpus", tokenizer)
-    before = store.part_path(name, 0).stat().st_mtime_ns
-    assert cache_tokens(Store.open(store_copy), "corpus", tokenizer) == name
-    assert store.part_path(name, 0).stat().st_mtime_ns == before
-    other = AutoTokenizer.from_pretrained(tiny_encoder)
-    other.add_tokens(["zebra"])
-    assert cache_tokens(Store.open(store_copy), "corpus", other) != name
-
-
-def test_ids_of_texts_made_anew_are_made_anew(store_copy, tokenizer, replace_stage):
-    name = cache_tokens(Store.open(store_copy), "aa", tokenizer)
-    replace_stage(store_copy, "aa", lambda row, text: "other words")
-    store = Store.open(store_copy)
-    assert cache_tokens(store, "aa", tokenizer) == name
-    expected = tokenizer("other words", add_special_tokens=False)["input_ids"]
-    assert store.read(name)["ids"].to_pylist() == [expected] * store.rows
-
-
-def test_truncation_and_special_tokens_are_the_tokenizers(tokenizer):
-    before, after = special_ids(tokenizer)
-    text = "One two three four five six seven eight nine ten eleven twelve."
-    bare = np.array(tokenizer(text, add_special_tokens=False)["input_ids"])
-    for length in range(2, 40):
-        expected = tokenizer(text, truncation=True, max_length=length)["input_ids"]
-        assert with_special(bare, before, after, length).tolist() == expected
-
-
 def test_rows_come_in_the_order_of_the_pure_function_zipped_by_row_id(tiny_store, stages):
     store = Store.open(tiny_store)
     corpus, una = (store.read(draws[0])["ids"].to_pylist() for draws in stages.values())
@@ -83,9 +50,9 @@ def test_rows_come_in_the_order_of_the_pure_function_zipped_by_row_id(tiny_store
     for batch in batches:
         for place, row in enumerate(batch.row_ids):
             for name, texts in (("corpus", corpus), ("una", una)):
-                found = batch.columns[name][place]
+                actual = batch.columns[name][place]
                 wanted = None if row == PADDING_ROW else texts[row]
-                assert (None if found is None else found.tolist()) == wanted
+                assert (None if actual is None else actual.tolist()) == wanted
 
 
 @pytest.mark.parametrize(
@@ -116,14 +83,14 @@ def test_starting_in_the_middle_gives_the_same_batches(tiny_store, stages, first
 def test_epochs_take_draws_in_turn(tiny_store, stages, tokenizer):
     for epoch, word in ((0, "zebra"), (1, "quartz"), (2, "zebra")):
         expected = tokenizer(word, add_special_tokens=False)["input_ids"]
-        found = [
+        actual = [
             ids
             for batch in read(tiny_store, stages, epoch=epoch)
             for ids in batch.columns["una"]
             if ids is not None
         ]
-        assert found
-        assert all(ids[: len(expected)].tolist() == expected for ids in found)
+        assert actual
+        assert all(ids[: len(expected)].tolist() == expected for ids in actual)
 
 
 def test_batches_of_like_length_hold_the_same_rows_and_less_padding(tiny_store, stages):
@@ -131,7 +98,7 @@ def test_batches_of_like_length_hold_the_same_rows_and_less_padding(tiny_store, 
 
     def spread(batches):
         lengths = [[len(ids) for ids in batch.columns["corpus"] if ids is not None] for batch in batches]
-        return sum(max(found) - min(found) for found in lengths)
+        return sum(max(actual) - min(actual) for actual in lengths)
 
     assert spread(sorted_) < spread(mixed) / 3
     assert sorted(row for b in sorted_ for row in b.row_ids) == sorted(
@@ -147,7 +114,7 @@ def test_every_window_makes_batches_of_like_length(tiny_store, stages):
     def spreads(batches):
         """Of the second window's batches: there are two windows, and held-out rows leave the first uneven."""
         lengths = [[len(ids) for ids in b.columns["corpus"] if ids is not None] for b in batches[9:]]
-        return np.median([max(found) - min(found) for found in lengths])
+        return np.median([max(actual) - min(actual) for actual in lengths])
 
     assert spreads(whole) < spreads(read(tiny_store, stages, **settings)) / 2
     for first in (3, 8, 12):
@@ -183,29 +150,6 @@ def test_a_flipped_bit_is_noticed(store_copy, tokenizer, name):
         list(reader.epoch(0))
 
 
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [("paraphrase", "paraphrase --store"), ("casual", "AUGMENTATION --name casual --store")],
-)
-def test_a_missing_stage_is_named_with_the_command(tiny_store, name, command):
-    with pytest.raises(UsageError, match=f"augment-cli {command}"):
-        stage_draws(Store.open(tiny_store), name)
-
-
-def test_slices_keep_every_token_in_its_place():
-    rng = np.random.default_rng(0)
-    texts = [rng.integers(5, 100, size=n) for n in rng.integers(1, 33, size=37)]
-    for count in (1, 2, 4, 37, 100):
-        slices = length_sorted_slices(texts, count, pad=0)
-        places = np.concatenate([item.places.numpy() for item in slices])
-        assert sorted(places) == list(range(37))
-        for item in slices:
-            for row, place in enumerate(item.places.tolist()):
-                assert item.ids[row][item.mask[row].bool()].tolist() == texts[place].tolist()
-        widths = [item.ids.shape[1] for item in slices]
-        assert widths == sorted(widths, reverse=True)
-
-
 def test_working_ahead_keeps_order_and_passes_errors_on():
     assert list(map_ahead(lambda x: x * x, range(50), workers=3)) == [x * x for x in range(50)]
     assert list(ahead(iter(range(20)), depth=3)) == list(range(20))
@@ -219,3 +163,22 @@ def test_working_ahead_keeps_order_and_passes_errors_on():
     assert next(results) == 1
     with pytest.raises(ValueError, match="in the thread"):
         next(results)
+
+
+def test_only_changed_rows_are_trained_on(tiny_store, tiny_encoder, tmp_path):
+    store = Store.open(tiny_store)
+    keep = changed_rows(store, ["aa", "pi"])
+    np.testing.assert_array_equal(keep, [bool(row % 2) and bool(row % 5) for row in range(150)])
+    assert changed_rows(store, []) is None
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+    opened, stages = open_columns(
+        tiny_store, SimpleNamespace(columns=("corpus", "aa"), once=()), tokenizer, join()
+    )
+    reader = Reader(opened, stages, batch=16, seed=1, window=3, held_out=0.2, keep=keep)
+    seen = np.concatenate([batch.row_ids for batch in reader.epoch(0)])
+    expected = np.flatnonzero(keep & ~is_held_out(np.arange(150), 0.2))
+    assert sorted(seen[seen >= 0]) == expected.tolist()
+    outcome, _ = logged_run(
+        tiny_store, tiny_encoder, tmp_path, {"positives": ("aa",), "only_changed": ("aa", "pi")}
+    )
+    assert outcome.steps == -(-int(keep.sum()) // 16)

@@ -7,7 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from augment_cli.errors import UsageError
 from tests.helpers.places import REPOSITORY
+from train.machine.distributed import join
 
 WORKER = REPOSITORY / "tests" / "helpers" / "gradients_worker.py"
 
@@ -72,3 +74,12 @@ def test_negative_columns_matter(gradients):
     alone = gradients(1)
     none, one, three = (alone[f"float64 columns {n} chunk 0|0|loss"] for n in (0, 1, 3))
     assert none < one < three  # more terms in the denominator, nothing else changed
+
+
+def test_more_processes_than_gpus_is_refused(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="--nproc-per-node 1"):
+        join()

@@ -55,13 +55,13 @@ def plain(encoder, item):
 @pytest.mark.parametrize("count", [1, 3, 8])
 def test_states_and_gradients_are_those_of_transformers(encoder, texts, count):
     slices = length_sorted_slices(texts, count, pad=0)
-    found, expected = bert.encode(encoder, slices), [plain(encoder, item) for item in slices]
-    for states, others, item in zip(found, expected, slices, strict=True):
+    actual, expected = bert.encode(encoder, slices), [plain(encoder, item) for item in slices]
+    for states, others, item in zip(actual, expected, slices, strict=True):
         assert len(states) == len(others) == 3
         for state, other in zip(states, others, strict=True):
-            there = item.mask.bool()
-            torch.testing.assert_close(state[there], other[there], rtol=1e-12, atol=1e-12)
-    ours = gradients(encoder, weighted_sum(found, slices))
+            tokens = item.mask.bool()
+            torch.testing.assert_close(state[tokens], other[tokens], rtol=1e-12, atol=1e-12)
+    ours = gradients(encoder, weighted_sum(actual, slices))
     theirs = gradients(encoder, weighted_sum(expected, slices))
     assert ours.keys() == theirs.keys()
     for name, gradient in theirs.items():
@@ -83,8 +83,8 @@ def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch):
             monkeypatch.setattr(module, "p", 0.25)
     monkeypatch.setattr(bert, "keep_mask", draw)
     encoder.train()
-    found = bert.encode(encoder, slices)
-    ours = gradients(encoder, weighted_sum(found, slices))
+    actual = bert.encode(encoder, slices)
+    ours = gradients(encoder, weighted_sum(actual, slices))
     assert len(drawn) == 1 + 3 * 2
 
     waiting = iter(drawn)
@@ -94,7 +94,7 @@ def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch):
     expected = [plain(encoder, slices[0])]
     theirs = gradients(encoder, weighted_sum(expected, slices))
     encoder.eval()
-    for state, other in zip(found[0], expected[0], strict=True):
+    for state, other in zip(actual[0], expected[0], strict=True):
         torch.testing.assert_close(state, other, rtol=1e-12, atol=1e-12)
     for name, gradient in theirs.items():
         torch.testing.assert_close(ours[name], gradient, rtol=1e-10, atol=1e-10, msg=name)
@@ -109,9 +109,9 @@ def test_bf16_is_as_near_as_transformers_own(texts, monkeypatch, fused):
     slices = length_sorted_slices(texts, 2, pad=0)
     exact = gradients(encoder, weighted_sum([plain(encoder, item) for item in slices], slices))
     with torch.autocast("cpu", torch.bfloat16):
-        found, others = bert.encode(encoder, slices), [plain(encoder, item) for item in slices]
-    assert all(state.dtype == torch.float32 for states in found for state in states)
-    ours, theirs = (gradients(encoder, weighted_sum(states, slices)) for states in (found, others))
+        actual, others = bert.encode(encoder, slices), [plain(encoder, item) for item in slices]
+    assert all(state.dtype == torch.float32 for states in actual for state in states)
+    ours, theirs = (gradients(encoder, weighted_sum(states, slices)) for states in (actual, others))
 
     def error(of):
         return sum((of[name] - value).square().sum().item() for name, value in exact.items()) ** 0.5

@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from augment_cli.errors import UsageError
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 from eval.encoding.pooling import pool
 from train.outputs.export import check_pooling, export, mean_and_deviation, write_card
 
@@ -61,7 +61,7 @@ def test_only_the_old_keys_and_only_the_new_key_mean_the_same(tiny_encoder, tmp_
         np.testing.assert_allclose(library.encode(TEXTS[:2]), encoder.encode(TEXTS[:2]), atol=1e-6)
 
 
-def test_a_pooling_nobody_can_load_is_refused_before_training():
+def test_a_pooling_that_cannot_be_loaded_is_refused_before_training():
     with pytest.raises(UsageError, match="first-last"):
         check_pooling("first-last")
 

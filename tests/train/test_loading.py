@@ -1,4 +1,4 @@
-"""Recipes: the shipped ones say what METHODS say, wrong settings are named."""
+"""Recipes: the shipped ones say what the papers say, wrong settings are named."""
 
 import dataclasses
 
@@ -6,7 +6,6 @@ import pytest
 
 from augment_cli.errors import MissingError, UsageError
 from train.loading import RECIPES, load_recipe, make_recipe
-from train.optimizer import rate_at
 from train.recipe import Recipe
 
 
@@ -100,13 +99,37 @@ def test_broken_toml(tmp_path):
         load_recipe(tmp_path / "x.toml")
 
 
-def test_linear_rate_falls_to_zero_after_the_last_step():
-    recipe = make_recipe({"learning_rate": 1.0})
-    assert [rate_at(step, 4, recipe) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"negative_scope": "own"}, "negative_scope = 'own' needs negative_layout \"columns\""),
+        ({"hard_negative_weight": 0.5}, "hard_negative_weight = 0.5 needs"),
+        (
+            {"negative_layout": "columns"},
+            'needs loss .*"one-way" or .*; with "nt-xent"',
+        ),
+    ],
+)
+def test_a_pool_has_no_columns(values, message):
+    with pytest.raises(UsageError, match=message):
+        make_recipe({"loss": "nt-xent", "negatives": ["una"]} | values)
 
 
-def test_warmup_stable_decay():
-    values = {"learning_rate": 1.0, "schedule": "warmup-stable-decay", "warmup_steps": 2, "decay_steps": 4}
-    recipe = make_recipe(values)
-    assert [rate_at(step, 10, recipe) for step in range(10)] == [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
-    assert rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
+def test_what_belongs_to_no_row_has_no_way_back():
+    with pytest.raises(UsageError, match="adds columns"):
+        make_recipe({"loss": "ranking-pos-neg", "momentum": {"queue": 8}})
+
+
+def test_the_papers_settings_of_additions():
+    augcse, vascl, esimcse = (load_recipe(name) for name in ("augcse", "vascl", "esimcse"))
+    assert (augcse.loss, augcse.head, augcse.batch, augcse.learning_rate) == (
+        "symmetric", "batch-norm", 128, 2e-5,
+    )  # fmt: skip
+    table = augcse.additions["discriminator"]
+    assert (table["weight"], table["alpha"], table["positive"], table["dropout"]) == (5e-3, -1.0, "self", 0.2)
+    assert len(table["stages"]) == 6  # 8-2-Aug
+    assert (vascl.schedule, vascl.epochs, vascl.clip) == ("constant", 5, 0.0)
+    assert (esimcse.batch, esimcse.additions["momentum"]["queue"]) == (64, 160)
+    sncse = load_recipe("sncse").additions["soft_negative"]
+    assert (sncse["least"], sncse["most"], sncse["weight"]) == (0.1, 0.3, 1e-3)
+    assert Recipe().additions == {}

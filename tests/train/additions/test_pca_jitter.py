@@ -1,4 +1,4 @@
-"""Embedding-space augmentation: MODALS' four kinds, and PCA jitter by the small Gram matrix."""
+"""EfficientCL's jitter of hidden states."""
 
 import math
 
@@ -7,108 +7,10 @@ import pytest
 import torch
 
 from augment_cli.errors import UsageError
-from eval.encoding.encoder import load_encoder
-from train.additions.latent_augmentation import Settings, augment
+from eval.encoding.loading import load_encoder
+from tests.helpers.training import draw
 from train.additions.pca_jitter import jitter, layer_module
 from train.loading import make_recipe
-
-LAMBDA = 0.3
-
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def latent(kind, z, there=None, seed=4, **values):
-    value = torch.tensor(z, requires_grad=True)
-    there = torch.ones(len(z), dtype=torch.bool) if there is None else torch.tensor(there)
-    torch.manual_seed(seed)
-    return value, augment(value, there, Settings(kind=kind, strength=LAMBDA, **values))
-
-
-def moves(kind, z, **values):
-    """(z̃ − z) / λ of each row."""
-    value, changed = latent(kind, z, **values)
-    return ((changed - value) / LAMBDA).detach().numpy()
-
-
-# --- MODALS
-
-
-def test_extrapolation():
-    z = draw(6, 4)
-    there = np.array([True] * 5 + [False])
-    expected = z - z[:5].mean(axis=0)
-    np.testing.assert_allclose(moves("extrapolation", z, there=there)[:5], expected[:5], rtol=1e-9)
-
-
-def test_gaussian():
-    z = draw(4000, 3) * np.array([0.5, 1.0, 4.0]) + 7
-    noise = moves("gaussian", z) / z.std(axis=0)
-    assert np.abs(noise.mean(axis=0)).max() < 0.08
-    np.testing.assert_allclose(np.cov(noise.T), np.eye(3), atol=0.1)
-    assert not np.allclose(moves("gaussian", z), moves("gaussian", z, seed=5))
-
-
-def test_linear_is_a_difference_of_two_others():
-    z = draw(7, 4)
-    seen = set()
-    for seed in range(30):
-        for row, move in enumerate(moves("linear", z, seed=seed)):
-            pairs = [(a, b) for a in range(7) for b in range(7) if a != b and np.allclose(z[a] - z[b], move)]
-            assert len(pairs) == 1
-            assert row not in pairs[0]
-            seen.add((row, *pairs[0]))
-    assert len(seen) > 100  # of 7 · 6 · 5 = 210
-
-
-@pytest.mark.parametrize("choice", ["closest", "farthest"])
-def test_interpolation_goes_towards_one_of_the_sample(choice):
-    z = draw(12, 4) + 3
-    centred = z - z.mean(axis=0)
-    centred /= np.linalg.norm(centred, axis=1, keepdims=True)
-    likeness = centred @ centred.T
-    np.fill_diagonal(likeness, -np.inf if choice == "closest" else np.inf)
-    best = likeness.argmax(axis=1) if choice == "closest" else likeness.argmin(axis=1)
-    found = z + moves("interpolation", z, sample=1.0, choice=choice)  # all of the pool is looked at
-    np.testing.assert_allclose(found, z[best], rtol=1e-9)
-    one = z + moves("interpolation", z, sample=0.05, choice=choice)  # one member, whichever
-    which = [[k for k in range(12) if np.allclose(z[k], row)] for row in one]
-    assert all(len(k) == 1 and k[0] != row for row, k in enumerate(which))
-    assert len({k[0] for k in which}) > 3
-
-
-@pytest.mark.parametrize("kind", ["interpolation", "linear"])
-def test_fillers_are_in_nobodys_pool_and_nobody_is_in_their_own(kind):
-    z = draw(5, 4)
-    z[2:] = 1e6
-    there = np.array([True, True, False, False, False])
-    for seed in range(10):
-        value, changed = latent(kind, z, there, seed=seed)
-        assert changed[:2].abs().max() < 100
-    alone = np.array([True, False, False, False, False])
-    value, changed = latent(kind, z, alone)
-    assert torch.equal(changed[0], value[0])
-
-
-@pytest.mark.parametrize("kind", ["interpolation", "extrapolation", "linear", "gaussian"])
-def test_the_gradient_goes_through_the_sentence_alone(kind):
-    z = draw(6, 4)
-    value, changed = latent(kind, z)
-    weights = torch.tensor(draw(6, 4, seed=1))
-    (changed * weights).sum().backward()
-    factor = {"interpolation": 1 - LAMBDA, "extrapolation": 1 + LAMBDA}.get(kind, 1.0)
-    torch.testing.assert_close(value.grad, factor * weights)
-
-
-def test_only_the_positive_is_changed(make_addition, make_batch):
-    values = draw(6, 3, 4)
-    changed = make_addition("latent_augmentation", kind="extrapolation").change(make_batch(values)).numpy()
-    np.testing.assert_array_equal(changed[:, [0, 2]], values[:, [0, 2]])
-    assert (changed[:, 1] != values[:, 1]).all()
-
-
-# --- PCA jitter
 
 
 def reference_jitter(hidden, alpha, noise):
@@ -133,20 +35,20 @@ def test_the_small_gram_matrix_gives_the_same_noise(noise, d):
     lengths = [6, 4, 1, 6]
     hidden, alpha = draw(4, 6, d), draw(4, 8, seed=1)
     mask = torch.tensor([[1] * n + [0] * (6 - n) for n in lengths])
-    found = jitter(torch.tensor(hidden), mask, torch.tensor(alpha), noise).numpy()
+    actual = jitter(torch.tensor(hidden), mask, torch.tensor(alpha), noise).numpy()
     for row, n in enumerate(lengths):
         expected = reference_jitter(hidden[row, :n], alpha[row], noise)
-        np.testing.assert_allclose(found[row, :n], expected, atol=1e-10)
-        np.testing.assert_array_equal(found[row, n:], hidden[row, n:])
+        np.testing.assert_allclose(actual[row, :n], expected, atol=1e-10)
+        np.testing.assert_array_equal(actual[row, n:], hidden[row, n:])
         if n > 1:
-            assert np.abs(found[row, :n] - hidden[row, :n]).max() > 1e-4
+            assert np.abs(actual[row, :n] - hidden[row, :n]).max() > 1e-4
 
 
 def test_the_noise_is_a_constant_to_the_gradient():
     hidden = torch.tensor(draw(2, 5, 4), requires_grad=True)
     weights = torch.tensor(draw(2, 5, 4, seed=1))
-    found = jitter(hidden, torch.ones(2, 5), torch.ones(2, 5).double())
-    (found * weights).sum().backward()
+    actual = jitter(hidden, torch.ones(2, 5), torch.ones(2, 5).double())
+    (actual * weights).sum().backward()
     assert torch.equal(hidden.grad, weights)
 
 
@@ -205,11 +107,11 @@ def test_only_positives_are_jittered_after_the_chosen_layer(make_addition, tiny_
     item = Slice(torch.arange(3), ids, torch.ones_like(ids))
 
     def states():
-        found = []
+        actual = []
         # Hooks of our own, which see what earlier hooks made of an output.
         handles = [
             layer_module(encoder, number).register_forward_hook(
-                lambda module, inputs, output: found.append(
+                lambda module, inputs, output: actual.append(
                     output[0] if isinstance(output, tuple) else output
                 )
             )
@@ -219,8 +121,8 @@ def test_only_positives_are_jittered_after_the_chosen_layer(make_addition, tiny_
             last = encoder(input_ids=ids, attention_mask=item.mask).last_hidden_state
         for handle in handles:
             handle.remove()
-        assert torch.equal(last, found[-1])
-        return found
+        assert torch.equal(last, actual[-1])
+        return actual
 
     plain = states()
     with addition.encoding(host, item, torch.tensor([0, 0, 5]), torch.tensor([0, 1, 1]), 0):
@@ -243,8 +145,6 @@ def test_a_layer_that_is_not_there_is_named(tiny_encoder):
         layer_module(torch.nn.Linear(2, 2), 0)
 
 
-def test_settings_are_checked():
-    with pytest.raises(UsageError, match="between 0 and 1"):
-        make_recipe({"latent_augmentation": {"strength": 2}})
+def test_settings_of_pca_jitter_are_checked():
     with pytest.raises(UsageError, match="does not go with compile"):
         make_recipe({"compile": True, "pca_jitter": {}})

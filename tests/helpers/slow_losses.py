@@ -1,0 +1,81 @@
+"""Each loss once more, slowly and in float64: what the tests compare value and gradient with."""
+
+import math
+
+import numpy as np
+import torch
+
+from tests.helpers.training import cos, draw
+
+TAU = 0.05
+
+
+def reference_one_way(z, candidates, excluded, tau, bonus):
+    losses = []
+    for i in range(len(z)):
+        terms = {
+            j: math.exp(cos(z[i], candidates[j]) / tau + bonus[i, j])
+            for j in range(len(candidates))
+            if not excluded[i, j]
+        }
+        losses.append(-math.log(terms[i] / sum(terms.values())))
+    return np.array(losses)
+
+
+def reference_symmetric(z, candidates, excluded, tau, bonus):
+    n = len(z)
+    back = reference_one_way(candidates[:n], z, excluded[:, :n].T, tau, np.zeros((n, n)))
+    return (reference_one_way(z, candidates, excluded, tau, bonus) + back) / 2
+
+
+def reference_ranking_pos_neg(z, candidates, excluded, tau, bonus):
+    n = len(z)
+    back = []
+    for j in range(n):  # pair j: its positive and its negatives are every n-th candidate
+        terms = {
+            (i, c): math.exp(cos(z[i], candidates[c]) / tau + bonus[i, c])
+            for i in range(n)
+            for c in range(j, len(candidates), n)
+            if not excluded[i, c]
+        }
+        back.append(-math.log(terms[j, j] / sum(terms.values())))
+    return (reference_one_way(z, candidates, excluded, tau, bonus) + np.array(back)) / 2
+
+
+def reference_nt_xent(first, second, excluded, tau):
+    views, m = np.concatenate([first, second]), len(first)
+    losses = []
+    for i in range(2 * m):
+        terms = {
+            j: math.exp(cos(views[i], views[j]) / tau) for j in range(2 * m) if j != i and not excluded[i, j]
+        }
+        losses.append(-math.log(terms[(i + m) % (2 * m)] / sum(terms.values())))
+    return np.array(losses)
+
+
+def some_excluded(rows, columns, own, seed=3):
+    excluded = np.random.default_rng(seed).random((rows, columns)) < 0.2
+    excluded[np.arange(rows), own] = False
+    return excluded
+
+
+def check_with_columns(loss, reference, negatives, numeric_gradient):
+    """Value and gradient of a loss of the layout `columns`, with some columns of hard negatives."""
+    rows, d = 5, 4
+    z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
+    excluded = some_excluded(rows, len(candidates), np.arange(rows))
+    bonus = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
+    bonus[:, :rows] = 0
+    weights = draw(rows, seed=4)  # a weighted sum, so that no row's gradient hides another's
+    inputs = [torch.tensor(x, requires_grad=True) for x in (z, candidates)]
+    losses = loss(*inputs, torch.tensor(excluded), 0.5, torch.tensor(bonus))
+    np.testing.assert_allclose(losses.detach(), reference(z, candidates, excluded, 0.5, bonus), rtol=1e-12)
+    (losses * torch.tensor(weights)).sum().backward()
+    for side, value in enumerate((z, candidates)):
+
+        def total(moved, side=side):
+            pair = [z, candidates]
+            pair[side] = moved
+            return float(weights @ reference(*pair, excluded, 0.5, bonus))
+
+        np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, value), atol=2e-8)

@@ -1,0 +1,59 @@
+"""The token-id cache."""
+
+import pytest
+from transformers import AutoTokenizer
+
+from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
+from train.data.tokens import cache_tokens, stage_draws
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_encoder):
+    return AutoTokenizer.from_pretrained(tiny_encoder)
+
+
+@pytest.fixture(scope="module")
+def stages(tiny_store, tokenizer):
+    store = Store.open(tiny_store)
+    return {
+        name: [cache_tokens(store, draw, tokenizer) for draw in stage_draws(store, name)]
+        for name in ("corpus", "una")
+    }
+
+
+def test_token_ids_are_the_tokenizers(tiny_store, stages, tokenizer):
+    store = Store.open(tiny_store)
+    texts, ids = (store.read(stage) for stage in ("una", stages["una"][0]))
+    assert ids["row_id"].to_pylist() == texts["row_id"].to_pylist()
+    for text, row in zip(texts["text"].to_pylist(), ids["ids"].to_pylist(), strict=True):
+        assert row == (None if text is None else tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def test_cached_once_and_again_when_the_tokenizer_changes(store_copy, tokenizer, tiny_encoder):
+    store = Store.open(store_copy)
+    name = cache_tokens(store, "corpus", tokenizer)
+    before = store.part_path(name, 0).stat().st_mtime_ns
+    assert cache_tokens(Store.open(store_copy), "corpus", tokenizer) == name
+    assert store.part_path(name, 0).stat().st_mtime_ns == before
+    other = AutoTokenizer.from_pretrained(tiny_encoder)
+    other.add_tokens(["zebra"])
+    assert cache_tokens(Store.open(store_copy), "corpus", other) != name
+
+
+def test_texts_made_again_are_tokenised_again(store_copy, tokenizer, replace_stage):
+    name = cache_tokens(Store.open(store_copy), "aa", tokenizer)
+    replace_stage(store_copy, "aa", lambda row, text: "other words")
+    store = Store.open(store_copy)
+    assert cache_tokens(store, "aa", tokenizer) == name
+    expected = tokenizer("other words", add_special_tokens=False)["input_ids"]
+    assert store.read(name)["ids"].to_pylist() == [expected] * store.rows
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("paraphrase", "paraphrase --store"), ("casual", "AUGMENTATION --name casual --store")],
+)
+def test_a_missing_stage_is_named_with_the_command(tiny_store, name, command):
+    with pytest.raises(UsageError, match=f"augment-cli {command}"):
+        stage_draws(Store.open(tiny_store), name)

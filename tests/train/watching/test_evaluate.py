@@ -1,0 +1,36 @@
+"""The dev score: held-out rows and their retrieval."""
+
+import math
+
+import numpy as np
+
+from augment_cli.store.store import Store
+from tests.helpers.training import quick_run
+from train.data.order import is_held_out
+from train.watching.evaluate import held_out_pairs, pair_retrieval
+
+
+def test_held_out_rows_are_not_trained_on(tiny_store, tiny_encoder, tmp_path):
+    pairs = held_out_pairs(Store.open(tiny_store), 0.3, ("aa",))
+    texts = Store.open(tiny_store).read("corpus")["text"].to_pylist()
+    held = np.flatnonzero(is_held_out(np.arange(150), 0.3)).tolist()
+    assert {first for first, second in pairs if second == f"does {first}"} == {
+        texts[r] for r in held if r % 2
+    }
+    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, held_out=0.3)
+    assert outcome.steps == math.ceil((150 - len(held)) / 16)
+
+
+def test_pair_retrieval_of_perfect_and_useless_encoders():
+    pairs = [(f"a{i}", f"b{i}") for i in range(20)]
+
+    class Perfect:
+        def encode(self, texts):
+            return np.stack([np.eye(20)[int(text[1:])] for text in texts])
+
+    class Useless:
+        def encode(self, texts):
+            return np.ones((len(texts), 4))
+
+    assert pair_retrieval(pairs)(Perfect())["pair_retrieval"] == 1.0
+    assert pair_retrieval(pairs)(Useless())["pair_retrieval"] == 1 / 20
