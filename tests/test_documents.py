@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import configparser
 import importlib
 import re
 import shlex
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -87,28 +89,24 @@ def test_paths(document):
             assert f"def {test}(" in (REPOSITORY / file).read_text("utf-8"), f"{path}: there is no such test"
 
 
-@every_document
-def test_files_beside_a_folder(document):
-    """In a row of a table that begins with a folder, the files named after it lie within that folder."""
-    for row in document.read_text("utf-8").splitlines():
-        first = re.match(r"\| `([\w./]+/)`", row)
-        if first is None or not first[1].startswith(TREES):
-            continue
-        for span in spans_of(row):
-            if re.fullmatch(r"[\w-]+\.(py|toml|txt)", span):
-                assert any((REPOSITORY / first[1]).rglob(span)), (
-                    f"{span}: there is no such file in {first[1]}"
-                )
-
-
-def test_every_room_is_on_the_map():
-    places = {span.rstrip("/") for span in spans_of((REPOSITORY / "ARCHITECTURE.md").read_text("utf-8"))}
-    for package in ("augment_cli", "train", "eval"):
-        for place in (REPOSITORY / package).iterdir():
-            is_room = (place / "__init__.py").is_file() or (place.suffix == ".py" and "__" not in place.name)
-            assert not is_room or f"{package}/{place.name}" in places, (
-                f"ARCHITECTURE.md lacks {package}/{place.name}"
-            )
+def test_every_room_is_on_the_map_with_its_layer():
+    rules = configparser.ConfigParser()
+    rules.read(REPOSITORY / ".importlinter")
+    contracts = [rules[name] for name in rules.sections() if rules[name].get("exhaustive")]
+    layers = {
+        f"{contract['containers'].strip()}/{room.strip()}": number
+        for contract in contracts
+        for number, line in enumerate(reversed(contract["layers"].strip().splitlines()))
+        for room in line.split("|")
+        if room.strip() != "__main__"
+    }
+    rows = re.findall(
+        r"^\| (\d+) \| `([\w/]+)(?:/|\.py)` \|", (REPOSITORY / "ARCHITECTURE.md").read_text("utf-8"), re.M
+    )
+    assert {place: int(number) for number, place in rows} == layers
+    for tree in ("augment_cli", "train", "eval"):
+        numbers = [int(number) for number, place in rows if place.startswith(tree)]
+        assert numbers == sorted(numbers, reverse=True)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, CHANGES], ids=names_of([*DOCUMENTS, CHANGES]))
@@ -164,7 +162,7 @@ def options_of(name: str) -> set[str]:
     """The options of a command of `augment-cli`."""
     for module in cli._COMMANDS:
         importlib.import_module(f"augment_cli.cli.commands.{module}")
-    group = typer.main.get_command(importlib.import_module("augment_cli.cli.application").app)
+    group: Any = typer.main.get_command(importlib.import_module("augment_cli.cli.application").app)
     _, command, _ = group.resolve_command(group.make_context("augment-cli", ["list"]), [name])
     assert command is not None, f"there is no command {name}"
     return {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
