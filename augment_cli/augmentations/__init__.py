@@ -1,7 +1,7 @@
 """The registry: every file in `terms/`, `syntax/`, `words/` and `models/` is one augmentation.
 
 `words/word_deletion.py` is `word-deletion`, and its `Augmentation` is the constant `WORD_DELETION`. A new
-augmentation is that one file, and one golden file in the tests. What several of them share lies in the
+augmentation is that one file, and one golden file in the tests. What several of them share is in the
 `shared/` folders, which are not looked at here.
 """
 
@@ -51,7 +51,7 @@ def get(name: str) -> Augmentation:
     Raises
     ------
     UsageError
-        If there is none of that name.
+        If no augmentation has that name.
     """
     if name not in _files():
         raise UsageError(f"there is no augmentation {name!r}; there are {', '.join(_files())}")

@@ -100,7 +100,7 @@ class Augmentation:
     """The descriptor of an augmentation; its command, help, docs and generic tests follow from it.
 
     It stands in the augmentation's own file as a constant named like the file; the first line of that file's
-    docstring is the summary. Parameters are within their ranges when they come to any of the functions.
+    docstring is the summary. Parameters have been checked when they come to any of the functions.
 
     Parameters
     ----------
@@ -116,7 +116,8 @@ class Augmentation:
         Earlier stages it reads; they come as `Rows.tokens` and `Rows.parses`. One that needs a model
         returns a `PreparedModel`, and is run batch by batch with a journal.
     parameters : type
-        A frozen dataclass whose fields are made with `parameter`.
+        A frozen dataclass whose fields are made with `parameter`. Its `__post_init__` raises `UsageError` for
+        values that make no sense together.
     prepare : callable
         (parameters, resources) to a function from `Rows` to `Outcome`.
     reads_parse_if_there : bool

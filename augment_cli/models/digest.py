@@ -57,7 +57,7 @@ def model_digest(folder: Path) -> str:
     if not files:
         raise MissingError(
             f"{folder} holds no model: no weights, config or tokenizer file, nor a spaCy pipeline's "
-            f"{_PIPELINE_MARK}; name the folder these files lie in"
+            f"{_PIPELINE_MARK}; name the folder that has these files"
         )
     total = hashlib.sha256()
     for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in files):

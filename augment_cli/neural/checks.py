@@ -54,7 +54,7 @@ def _words(text: str) -> list[str]:
 def _repeats(words: list[str]) -> int:
     """How often a piece of the text stands again right after itself.
 
-    A single word counts from its third time on ("very, very good" is no loop), a pair or longer from its
+    A single word counts from its third time on ("very, very good" is not a loop), a pair or longer from its
     second. So does a longer piece that makes up most of the text, wherever it stands.
     """
     most = 1

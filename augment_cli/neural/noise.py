@@ -10,7 +10,7 @@ import numpy as np
 
 from augment_cli.draws import uniform
 
-_SMALLEST = 2.0**-60  # the logarithm of 0 is none
+_SMALLEST = 2.0**-60  # 0 has no logarithm
 
 
 def gumbel_noise(key: int, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The journal of a part that a model is making: every finished batch is a file, so no kill loses it.
 
-It lies in `.work/<stage>/part-NNNNN/`: `plan.json`, which rows each batch has and the stage's fingerprint,
+It is in `.work/<stage>/part-NNNNN/`: `plan.json`, which rows each batch has and the stage's fingerprint,
 and one Parquet file for each finished batch with the rows as the stage will hold them. A file at a batch's
 name is complete.
 """

@@ -100,9 +100,9 @@ class ModelStage:
             journal = self._journal(index)
             batches, finished = journal.batches() or [], journal.finished()
             missing = [number for number in range(len(batches)) if number not in finished]
-            # Dealt like cards: batches are sorted by length, so every hand costs about the same.
-            hands = [missing[start::groups] for start in range(groups)]
-            tasks += [{"index": index, "batches": hand, "stop": stop} for hand in hands if hand]
+            # Batches are sorted by length, so every group of each n-th one costs about the same.
+            shares = [missing[start::groups] for start in range(groups)]
+            tasks += [{"index": index, "batches": share, "stop": stop} for share in shares if share]
         return tasks
 
     def _run_tasks(

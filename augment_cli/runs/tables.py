@@ -35,7 +35,7 @@ def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Tab
     differs = pc.not_equal(texts, rows.texts).to_numpy(zero_copy_only=False)
     edited = np.bincount(edits.rows, minlength=count) > 0
     reasons = np.where(edited, Reason.SAME_TEXT, outcome.reasons)
-    if not differs[edits.rows].all():  # edits that cancel each other out are none
+    if not differs[edits.rows].all():  # edits that cancel each other out do not count
         keep = np.flatnonzero(differs[edits.rows])
         edits = Edits(
             edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.take(pa.array(keep))

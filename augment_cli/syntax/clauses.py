@@ -147,7 +147,7 @@ class ClauseView:
 
     @cached_property
     def auxiliaries(self) -> np.ndarray:
-        """bool (N,): auxiliaries of any verb; the "to" of infinitives is none."""
+        """bool (N,): auxiliaries of any verb; not the "to" of infinitives."""
         return self.roles == Role.AUXILIARY
 
     @cached_property

@@ -40,7 +40,7 @@ class PunctuationSites:
 
     @cached_property
     def is_mark(self) -> np.ndarray:
-        """bool (N,): punctuation marks; a word or white space that a tagger took for one is none."""
+        """bool (N,): punctuation marks; not a word or white space that a tagger took for one."""
         called = (self.view.roles == Role.PUNCTUATION) | self.view.parses.pos.among({"PUNCT"})
         tokens = np.flatnonzero(called)
         words = self.view.parses.forms_at(tokens).where(

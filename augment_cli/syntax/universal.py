@@ -101,7 +101,7 @@ def _promoted(
     outer = np.zeros(len(parents), bool)
     outer[parents[labels.where(lambda label: label.endswith(":outer"))]] = True
 
-    new_head = copula_of[parents]  # −1 where the head is no predicate
+    new_head = copula_of[parents]  # −1 where the head is not a predicate
     in_front = (positions < new_head) & (new_head < parents)
     belongs = labels.where(lambda label: _base(label) in _OF_THE_CLAUSE) & ~outer[parents]
     belongs |= (roles == Role.NEGATION) & ~outer[parents]
@@ -131,12 +131,12 @@ def _expletives(parses: ParseRows, roles: np.ndarray, parents: np.ndarray) -> No
     if not len(expletives):
         return
     existential = parses.lower_at(expletives).among({"there"})
-    main, fillers = expletives[existential], expletives[~existential]
+    main, others = expletives[existential], expletives[~existential]
     is_existential = np.zeros(len(roles), bool)
     is_existential[parents[main]] = True
     subjects = np.flatnonzero(roles == Role.SUBJECT)
     roles[subjects[is_existential[parents[subjects]] & (subjects > parents[subjects])]] = Role.OTHER
     has_subject = np.zeros(len(roles), bool)
     has_subject[parents[subjects]] = True
-    free = ~has_subject[parents[fillers]] & (fillers < parents[fillers])
-    roles[fillers] = np.where(free, Role.SUBJECT, Role.OTHER)
+    free = ~has_subject[parents[others]] & (others < parents[others])
+    roles[others] = np.where(free, Role.SUBJECT, Role.OTHER)

@@ -51,7 +51,7 @@ def _read_array(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
     try:
         vectors = np.load(file, allow_pickle=False)
     except ValueError as error:
-        raise UsageError(f"--vectors {file}: is no plain NumPy array ({error}); {FORMATS}") from error
+        raise UsageError(f"--vectors {file}: is not a plain NumPy array ({error}); {FORMATS}") from error
     words = file.with_suffix(".txt").read_text("utf-8").splitlines()
     if vectors.ndim != 2 or len(vectors) != len(words):
         raise UsageError(

@@ -88,7 +88,7 @@ def fit(
     engine: Engine | None = None,
     progress: Callable[[int], None] = lambda rows: None,
 ) -> None:
-    """Fit the TF-IDF matrix and the term table of a store's corpus; what is there already is kept.
+    """Fit the TF-IDF matrix and the term table of a store's corpus; finished parts are kept.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ NLTK would put spaces, and the terms are cut straight out of the UTF-8 bytes.
 Rows the rules do not cover go through NLTK itself and are put back in their place, so no class of
 sentence is known to differ. They are the rows with
 
-- a line feed inside, or an ASCII control character that is no white space;
+- a line feed inside, or an ASCII control character that is not white space;
 - a letter whose lower case is longer in UTF-8 (U+023A, U+023E), or U+03A3 and U+0130 in one row;
 - more than 64 closing marks and spaces after the last period.
 """

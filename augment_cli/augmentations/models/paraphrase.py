@@ -1,7 +1,7 @@
 """Positives: say the sentence in other words, with PEGASUS or any sequence-to-sequence model.
 
 The paper's strongest single positive: `tuner007/pegasus_paraphrase`, 10 beams, one output (Shu and Lampos
-2024). What comes back is checked, and a row whose answer is no paraphrase stays unchanged with the reason.
+2024). What comes back is checked, and a row whose answer is not a paraphrase stays unchanged with the reason.
 """
 
 from __future__ import annotations
@@ -57,6 +57,12 @@ class ParaphraseParameters(RuntimeParameters):
         0.85, "of candidate and original, to mean the same", minimum=-1.0, maximum=1.0
     )
 
+    def __post_init__(self) -> None:
+        if not self.sample and 0 < self.beams < self.candidates:
+            raise UsageError(f"--candidates {self.candidates}: needs as many --beams, or --sample")
+        if self.choice == "different" and self.candidates < 2:
+            raise UsageError("--choice different: needs several --candidates")
+
 
 def _model(parameters: ParaphraseParameters) -> ModelFolder:
     name = parameters.model or str(shipped_paraphraser())
@@ -71,10 +77,6 @@ def _encoder(parameters: ParaphraseParameters) -> ModelFolder | None:
 
 def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str, Any]:
     decoding = decoding_settings(parameters, resources, ("temperature", "top_k", "top_p"))
-    if not parameters.sample and 0 < parameters.beams < parameters.candidates:
-        raise UsageError(f"--candidates {parameters.candidates}: needs as many --beams, or --sample")
-    if parameters.choice == "different" and parameters.candidates < 2:
-        raise UsageError("--choice different: needs several --candidates")
     config = read_config(_model(parameters).path)
     values = {
         "architecture": architecture_of(config),

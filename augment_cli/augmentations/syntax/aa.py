@@ -31,6 +31,15 @@ class AffirmativeAuxiliaryParameters:
     )
     auxiliaries: str = parameter("", "auxiliaries to draw from, separated by commas; a list for each mode")
 
+    def __post_init__(self) -> None:
+        if self.auxiliaries and not self.names:
+            raise UsageError(f"--auxiliaries {self.auxiliaries!r} names none; leave it out for the list")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The auxiliaries, in lower case; none for the mode's list."""
+        return tuple(item.strip().lower() for item in self.auxiliaries.split(",") if item.strip())
+
 
 _ENGLISH = {
     "recommended": english.recommended,
@@ -41,9 +50,7 @@ _ENGLISH = {
 
 
 def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> Prepared:
-    names = tuple(item.strip().lower() for item in parameters.auxiliaries.split(",") if item.strip())
-    if parameters.auxiliaries and not names:
-        raise UsageError(f"--auxiliaries {parameters.auxiliaries!r} names none; leave it out for the list")
+    names = parameters.names
     key = resources.key("aa")
 
     def with_names(rules: Callable[..., Answer]) -> Rules:

@@ -112,7 +112,7 @@ class Negation:
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1.
 
-        Where the root is none, the first finite verb with a subject that is in no subordinate clause.
+        Where the root is not one, the first finite verb with a subject outside subordinate clauses.
         """
         view = self.view
         verbs = Arguments(view).first_verbs

@@ -80,7 +80,7 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     verbal = parses.pos.among({"VERB", "AUX"})
     helps = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE, Role.NEGATION, Role.MARKER))
     conjunct = (view.roles == Role.CONJUNCT) | deps.among({"cc"})
-    # A predicate hangs on its copula; it is no clause of its own.
+    # A predicate hangs on its copula; it is not a clause of its own.
     predicate = np.zeros(len(parents), bool)
     copulas = np.flatnonzero(deps.among({"cop"}))
     predicate[parses.parents[copulas]] = True

@@ -197,7 +197,7 @@ class _Verbs:
         return self._edits(*(array[chosen] for array in (verbs, heads, target, inverted, reported)))
 
     def _kinds(self, heads: np.ndarray) -> np.ndarray:
-        """_MAIN, _SUBORDINATE, or _STAYS for relative clauses and what is no clause; int64 (m,)."""
+        """_MAIN, _SUBORDINATE, or _STAYS for relative clauses and what is not a clause; int64 (m,)."""
         view = self.view
         kinds = np.full(len(view.roles), _STAYS)
         kinds[view.roles == Role.ROOT] = _MAIN

@@ -4,7 +4,7 @@ AugCSE's ContractionExpansions: the expanded form if the sentence has a contract
 (`--direction either`); `expand` and `contract` do one of the two.
 
 Differences from the original: all places instead of the first; `'s` is expanded only behind words where it
-is no genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
+is not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
 form and `had` before a participle, and is left alone where neither is plain; `don't you` becomes `do you
 not`; nothing is contracted before a mark (`Yes, it is.`); a curly apostrophe stays curly.
 """
@@ -97,7 +97,7 @@ def _verb_forms() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _expanded(word: str, following: str | None) -> str | None:
-    """What a contraction, in lower case, stands for before the word that follows; None if it is none."""
+    """What a contraction, in lower case, stands for before the word that follows; None if it is not one."""
     plain = _expansions().get(word)
     if plain is not None:
         return plain

@@ -108,7 +108,7 @@ def _swapped_names(
     words: Words, row_ids: np.ndarray, key: int, capital: np.ndarray
 ) -> tuple[np.ndarray, pa.StringArray]:
     male, female = word_set("male_names"), word_set("female_names")
-    # Not inside a longer name; a capital at the text's beginning, or a title, is no part of one.
+    # Not inside a longer name; a capital at the text's beginning, or a title, is not part of one.
     before = np.maximum(np.arange(len(words)) - 1, 0)
     opens = (words.positions[before] == 0) & words.among(
         pa.concat_arrays([word_set("function_words"), _TITLES])

@@ -4,7 +4,7 @@ AugCSE's NumericToWord: years, decades, ordinals, percentages, amounts of money,
 numbers, compounds, decimals and cardinals, by rules of this project (`numbers.py`).
 
 Differences from the original: every number of the sentence; numbers with letters or units grown to them
-(`A4`, `10km`), with leading zeros, and those of dates with slashes stay, since there is no one reading; a
+(`A4`, `10km`), with leading zeros, and those of dates with slashes stay, since they have several readings; a
 four-digit number before a word that counts (`1500 people`) is read as a number and not as a year, unless a
 word such as `the` or `his` stands before it (`the 2008 elections`); references (`[1]`) stay; an
 amount and its scale are read together (`$3 million`: `three million dollars`); a day beside its month is an

@@ -5,7 +5,7 @@
 
 Differences from the originals (EDA, nlpaug): only words move, punctuation and spacing stay where
 they are; the word that comes to the beginning takes over its capital, and the one that leaves it loses
-it unless it is a name; swapping a sentence back is no change and is reported as such.
+it unless it is a name; a sentence swapped back to what it was counts as unchanged.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -226,7 +227,7 @@ class _Hub(BaseHTTPRequestHandler):
 def hub(model):
     """A hub on the loopback that holds `someone/tiny`: its address, the requests it got, what it serves."""
     served = {"folder": Path(model("pegasus"))}
-    handler = type("Handler", (_Hub,), {"served": served, "requests": []})
+    handler: Any = type("Handler", (_Hub,), {"served": served, "requests": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -127,8 +127,8 @@ def test_tables_equal_nltks_reader(wordnet: WordNet, nltk_wordnet) -> None:
     for entry in entries.tolist():
         lemma = wordnet.lemmas[entry].as_py()
         part = PARTS[wordnet.entry_parts[entry]]
-        theirs = dict.fromkeys(nltk_wordnet.synsets(lemma.replace(" ", "_"), part))
-        theirs = [synset for synset in theirs if lemma in lower_names(synset)]  # without NLTK's stemming
+        synsets = dict.fromkeys(nltk_wordnet.synsets(lemma.replace(" ", "_"), part))
+        theirs = [synset for synset in synsets if lemma in lower_names(synset)]  # without NLTK's stemming
         ours = synsets_of(wordnet, entry)
         assert wordnet.synset_offsets[ours].tolist() == [synset.offset() for synset in theirs]
         for place, (own, other) in enumerate(zip(ours, theirs, strict=True)):

@@ -28,7 +28,7 @@ Rule = Callable[[ClauseView, np.ndarray, np.ndarray, EditList], None]
 
 
 def outcome_of(rows: Rows, rule: Rule) -> Outcome:
-    """Let a rule loose on the rows in English that have a token.
+    """Apply a rule to the rows in English that have a token.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def negation_behind(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
 
 
 def follows_adverb(view: ClauseView, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:
-    """bool (m,): verbs with an adverb of theirs directly in front, behind their subject: `never stops`."""
+    """bool (m,): verbs with their own adverb directly in front, behind their subject: `never stops`."""
     before = np.maximum(verbs - 1, 0)
     adverb = view.parses.tags.among({"RB"})[before] & view.parses.whitespace[before]
     return adverb & (view.parents[before] == verbs) & (before > subjects) & (subjects >= 0)

@@ -130,7 +130,7 @@ def _words(view: ClauseView, wanted: frozenset[str]) -> np.ndarray:
 
 
 def _other_no(view: ClauseView) -> np.ndarray:
-    """bool (N,): "no" that is no determiner, by its Penn tag: no longer, no. 4."""
+    """bool (N,): "no" that is not a determiner, by its Penn tag: no longer, no. 4."""
     parses = view.parses
     maybe = parses.starting_with(b"nN")
     maybe = maybe[parses.tags.where(lambda tag: is_penn(tag) and tag != "DT")[maybe]]

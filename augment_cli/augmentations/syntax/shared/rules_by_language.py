@@ -25,7 +25,7 @@ def by_rules(key: int, rules: Mapping[Language, Rules]) -> Prepared:
 
 
 def outcome_of_rules(rows: Rows, key: int, rules: Mapping[Language, Rules]) -> Outcome:
-    """Let the rules of each language loose on its rows that have a root.
+    """Apply the rules of each language to its rows that have a root.
 
     Parameters
     ----------

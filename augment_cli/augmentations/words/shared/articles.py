@@ -37,7 +37,7 @@ def article_changes(
     sounds = np.array([begins_with_vowel_sound(word) for word in encoded.dictionary.to_pylist()], bool)
     wants_an = sounds[encoded.indices.to_numpy()]
     is_an = words.ends[articles] - words.starts[articles] == 2
-    # A letter A as a name, such as `Vitamin A`, is no article; nor is one in capitals.
+    # A letter A as a name, such as `Vitamin A`, is not an article, and neither is one in capitals.
     plain = words.strings.take(pa.array(articles)).to_pylist()
     known = np.array([word in {"a", "an", "A", "An"} for word in plain], bool)
     first = words.positions[articles] == 0

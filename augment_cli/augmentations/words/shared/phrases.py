@@ -120,7 +120,7 @@ def character_before(words: Words, index: np.ndarray) -> np.ndarray:
 
 
 def last_mark_before(words: Words, index: np.ndarray) -> np.ndarray:
-    """uint32 (m,): the last character before each word that is no space, 0 at its text's beginning."""
+    """uint32 (m,): the last character before each word that is not a space, 0 at its text's beginning."""
     places, low = words.starts[index] - 1, words.texts.offsets[words.rows[index]]
     values = words.texts.values
     is_space = np.isin(values[np.maximum(places, 0)], (0x20, 0xA0)) & (places >= low)

@@ -55,7 +55,7 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
 
 @lru_cache(maxsize=1)
 def cities() -> PhraseTable:
-    """Large cities that are no countries, as Singapore and Djibouti are."""
+    """Large cities that are not countries too, as Singapore and Djibouti are."""
     countries = set(place_table("countries")["name"].to_pylist())
     return PhraseTable([name for name in place_table("cities")["name"].to_pylist() if name not in countries])
 

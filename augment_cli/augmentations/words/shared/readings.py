@@ -168,7 +168,7 @@ def _fixed_phrases() -> PhraseTable:
 
 
 def _in_fixed_phrase(words: Words) -> np.ndarray:
-    """Indices of the words of fixed phrases: `for example` is no place for a hyponym."""
+    """Indices of the words of fixed phrases: `for example` does not take a hyponym."""
     matches = _fixed_phrases().find(words)
     return ranges(matches.first, matches.last - matches.first + 1)
 

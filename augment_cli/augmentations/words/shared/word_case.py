@@ -25,12 +25,12 @@ _PINNED = pa.array(
 
 @lru_cache(maxsize=1)
 def common_words() -> frozenset[str]:
-    """Lower-case words that are no names: WordNet's, and the function words."""
+    """Lower-case words that are not names: WordNet's, and the function words."""
     return frozenset([*load_wordnet().common_words.to_pylist(), *word_list("function_words")])
 
 
 def lower_first_words(words: Words, index: np.ndarray) -> pa.StringArray:
-    """The words (m,) as they stand, those that begin their text in lower case if they are no names."""
+    """The words (m,) as they stand, those that begin their text in lower case unless they are names."""
     strings = words.strings.take(pa.array(index))
     first = np.flatnonzero(words.positions[index] == 0)
     if not len(first):

@@ -37,7 +37,7 @@ def maximum_parameter(default: int) -> int:
 
 def counts_of(words: np.ndarray, rate: float, amount: str, maximum: int) -> np.ndarray:
     """int64 (n,): how many of `words` (n,) a rate means; at least one where the rate is above 0."""
-    # 0.1·30 is 3.0000000000000004 for some factors: a hair above is not another word.
+    # 0.1·30 is 3.0000000000000004 for some factors: a rounding error is not another word.
     counts = np.ceil(rate * words - 1e-9) if amount == "ceil" else np.floor(rate * words + 1e-9)
     counts = np.maximum(counts, 1 if rate > 0 else 0)
     if maximum:
