@@ -18,7 +18,7 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
 from augment_cli.errors import UsageError
 from augment_cli.reports.report import is_augmentation, sample_rows, stats
-from augment_cli.runs.rows import batches
+from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
@@ -109,12 +109,12 @@ def _in_batches(texts: Sequence[str], score: Scorer | None) -> list[Any]:
     """Scores in the order of the texts, computed in order of length, so that little is padding."""
     assert score is not None
     order = np.argsort([len(text) for text in texts], kind="stable").tolist()
-    found: list[Any] = [None] * len(texts)
+    values: list[Any] = [None] * len(texts)
     for first in range(0, len(order), _ENCODER_BATCH):
         places = order[first : first + _ENCODER_BATCH]
         for place, value in zip(places, score([texts[place] for place in places]), strict=True):
-            found[place] = value
-    return found
+            values[place] = value
+    return values
 
 
 def _scored(texts: Sequence[str], known: dict[str, Any], score: Scorer) -> list[Any]:
@@ -142,7 +142,7 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     except UsageError:
         return None
     rows, spent, warm = 0, 0.0, False
-    for batch in batches(store, min(stage.parts), run):
+    for batch in rows_of_part(store, min(stage.parts), run):
         if not warm:
             prepared(batch)  # tables of words are loaded at the first call
             warm = True
