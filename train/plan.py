@@ -7,8 +7,9 @@ from augment_cli.store.store import Store
 from train.data.order import row_groups
 from train.machine.distributed import Ranks
 from train.model.model import Model
+from train.objectives.columns import column_draws
 from train.objectives.contrastive import ContrastiveObjective
-from train.prepare import Run, column_draws, prepare_model, prepare_rows
+from train.prepare import Run, prepare_model, prepare_rows
 
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 

@@ -22,6 +22,7 @@ from train.draws import draw_key
 from train.machine.distributed import Ranks
 from train.model.model import Model
 from train.model.start import start
+from train.objectives.columns import Objective
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
 from train.outputs.export import check_pooling
@@ -71,14 +72,14 @@ class Trainee:
         SHA-256 of the model that the encoder started from.
     model : Model
         The same encoder with head and additions.
-    objective : ContrastiveObjective or MaskedObjective
+    objective : Objective
         Pads the batches and computes loss and gradient.
     """
 
     encoder: Encoder
     digest: str | None
     model: Model
-    objective: ContrastiveObjective | MaskedObjective
+    objective: Objective
 
 
 @dataclass(frozen=True)
@@ -156,23 +157,3 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
     return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs)
-
-
-def column_draws(objective: ContrastiveObjective | MaskedObjective, store: Store) -> dict[str, list[str]]:
-    """The stages that each column of an objective is read from: epoch e reads draw e mod K of its K draws.
-
-    Parameters
-    ----------
-    objective : ContrastiveObjective or MaskedObjective
-        Says which columns it wants, and of which only the first draw.
-    store : Store
-        Where the stages are.
-
-    Raises
-    ------
-    UsageError
-        If a stage is missing; the message says how to make it.
-    """
-    return {
-        name: stage_draws(store, name)[: 1 if name in objective.once else None] for name in objective.columns
-    }

@@ -9,7 +9,6 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,18 +17,17 @@ from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from eval.encoding.loading import load_encoder
 from train.data.reader import Reader, ahead
-from train.data.tokens import cache_tokens, stage_draws
+from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
 from train.machine.signals import StopRequest
 from train.machine.threads import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
-from train.objectives.contrastive import ContrastiveObjective
-from train.objectives.masked_language import MaskedObjective
+from train.objectives.columns import open_columns
 from train.optimizer import clip, make_optimizer, rate_at, set_rate
 from train.outputs import checkpoint
 from train.outputs.export import export, write_card
 from train.outputs.log import Log, Quiet
 from train.outputs.whiten import store_whitened
-from train.prepare import Run, Trainee, TrainingRows, column_draws, prepare_model, prepare_rows
+from train.prepare import Run, Trainee, TrainingRows, prepare_model, prepare_rows
 from train.resume import Progress, resume
 from train.watching.evaluate import Evaluate, dev_test
 from train.watching.speed import Speed
@@ -207,43 +205,6 @@ def begin(run: Run, ranks: Ranks) -> Training:
     return Training(
         run, ranks, store, trainee, rows, reader, optimizer, data, settings, progress, evaluate, log
     )
-
-
-def open_columns(
-    path: Path, objective: ContrastiveObjective | MaskedObjective, tokenizer: Any, ranks: Ranks
-) -> tuple[Store, dict[str, list[str]]]:
-    """Open a store and the token-id stages of an objective's columns, tokenising first what is not yet.
-
-    Parameters
-    ----------
-    path : Path
-        The store's folder.
-    objective : ContrastiveObjective or MaskedObjective
-        Says which columns it wants.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        The encoder's.
-    ranks : Ranks
-        This process among all; the first one tokenises.
-
-    Returns
-    -------
-    Store
-        Opened after every column was tokenised.
-    dict of str to list of str
-        Column to the token stages of its draws, as `train.data.reader.Reader` wants them.
-    """
-
-    def token_stages(store: Store) -> dict[str, list[str]]:
-        return {
-            name: [cache_tokens(store, draw, tokenizer) for draw in draws]
-            for name, draws in column_draws(objective, store).items()
-        }
-
-    if ranks.is_first:
-        token_stages(Store.open(path))
-    ranks.barrier()
-    store = Store.open(path)
-    return store, token_stages(store)
 
 
 # --- the steps

@@ -7,6 +7,7 @@ gradients_worker.py STORE ENCODER OUT.npz
 
 import itertools
 import sys
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +19,9 @@ from train.loading import make_recipe
 from train.machine.distributed import join, leave
 from train.model.model import Model
 from train.model.start import start
+from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
-from train.run import open_columns
 
 STAGES = ("una", "una.1", "pi")
 
@@ -45,7 +46,7 @@ def settings():
         yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
         yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
     # Additions: what they draw and remember is that of the global batch, whoever encodes it, in what pieces.
-    added = {
+    added: dict[str, dict[str, Any]] = {
         "batch norm and discriminator": {
             "loss": "symmetric", "head": "batch-norm",
             "discriminator": {"stages": ["una", "pi"], "weight": 0.3},

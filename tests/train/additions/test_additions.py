@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_an_addition_takes_no_part_in_what_others_draw(tiny_encoder):
         assert torch.equal(tensor, states[1][name])
 
 
-LEARNING = {
+LEARNING: dict[str, dict[str, Any]] = {
     "discriminator": {
         "loss": "symmetric", "head": "batch-norm",
         "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": 1.0, "dropout": 0.0},

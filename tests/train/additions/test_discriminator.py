@@ -17,8 +17,8 @@ from train.data.texts import NO_TEXT
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
+from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
-from train.run import open_columns
 
 STAGES = ("una", "pi")
 ANCHOR = [2, 10, 11, 3]

@@ -1,5 +1,7 @@
 """ESimCSE's running mean and its queue."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,10 @@ from train.additions.momentum import Momentum
 from train.additions.momentum import Settings as Queue
 from train.data.texts import NO_TEXT
 from train.loading import load_recipe, make_recipe
+
+
+def encode(x, encoder):
+    return encoder(x)
 
 
 class Tiny(nn.Module):
@@ -48,7 +54,7 @@ def test_the_running_mean_and_its_queue(make_batch):
         batch = make_batch(draw(3, 2, 4), texts=texts, head=torch.tanh)
         assert addition.negatives(batch)[1].tolist() == [*names, *[NO_TEXT] * 5][:5]
         with torch.no_grad():
-            addition.finish(batch, lambda encoder, x=x: encoder(x))
+            addition.finish(batch, partial(encode, x))
         mean = rate * mean + (1 - rate) * host.encoder.layer.weight.detach().numpy()
         np.testing.assert_allclose(addition.encoder.layer.weight, mean, rtol=1e-12)
         bias = host.encoder.layer.bias.detach().numpy()

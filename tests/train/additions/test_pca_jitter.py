@@ -1,6 +1,7 @@
 """EfficientCL's jitter of hidden states."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -98,11 +99,7 @@ def test_only_positives_are_jittered_after_the_chosen_layer(make_addition, tiny_
     encoder = load_encoder(tiny_encoder).model
     addition = jitter_addition(make_addition, encoder, layer=layer, level=100.0)
 
-    class Host:
-        pass
-
-    host = Host()
-    host.encoder = encoder
+    host = SimpleNamespace(encoder=encoder)
     ids = torch.tensor([[2, 30, 40, 50, 3]] * 3)
     item = Slice(torch.arange(3), ids, torch.ones_like(ids))
 

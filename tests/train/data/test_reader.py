@@ -15,7 +15,7 @@ from train.data.order import PADDING_ROW, is_held_out, windows
 from train.data.reader import Reader, ahead, changed_rows, map_ahead
 from train.data.tokens import cache_tokens, stage_draws
 from train.machine.distributed import join
-from train.run import open_columns
+from train.objectives.columns import open_columns
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +127,12 @@ def test_only_the_windows_at_hand_are_read(tiny_store, stages, monkeypatch):
     reader = Reader(Store.open(tiny_store), stages, batch=16, seed=7, window=1, workers=0)
     read_windows = []
     original = reader._read
-    monkeypatch.setattr(
-        reader, "_read", lambda window, epoch: read_windows.append(window) or original(window, epoch)
-    )
+
+    def read(window, epoch):
+        read_windows.append(window)
+        return original(window, epoch)
+
+    monkeypatch.setattr(reader, "_read", read)
     batches = reader.epoch(0)
     next(batches)
     assert len(read_windows) == 1

@@ -61,9 +61,7 @@ def test_further_negatives_are_columns_of_every_anchor(loss, numeric_gradient):
         losses = []
         for i in range(4):
             columns = [(z[j, 1], True) for j in range(4)]
-            columns += [
-                (extra[k], ids[k] != NO_TEXT and int(ids[k]) not in texts[i].tolist()) for k in range(6)
-            ]
+            columns += [(extra[k], int(ids[k]) not in (NO_TEXT, *texts[i].tolist())) for k in range(6)]
             terms = [math.exp(cos(z[i, 0], vector) / 0.5) for vector, used in columns if used]
             losses.append(-math.log(math.exp(cos(z[i, 0], z[i, 1]) / 0.5) / sum(terms)))
         if loss == "symmetric":

@@ -11,8 +11,8 @@ from train.data.reader import Reader
 from train.data.texts import NO_TEXT
 from train.loading import make_recipe
 from train.machine.distributed import join
+from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
-from train.run import open_columns
 
 
 def grids(store, encoder, steps=1, **values):
