@@ -20,8 +20,9 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
+from augment_cli.neural.loading import find_folder
 from eval.contract.protocol import rejoin
-from eval.encoding.encoder import find_folder, load_encoder
+from eval.encoding.loading import load_encoder
 from eval.measures.similarity import correlation, cosine
 from eval.tasks.pairs import read_pairs
 from eval.tasks.registry import load_registry
@@ -49,7 +50,7 @@ def main() -> None:
     }
     gold = {name: p.gold[:: options.share] for name, p in pairs.items()}
     everything = [text for name in SETS for column in columns[name] for text in column]
-    reference = SentenceTransformer(str(find_folder(options.model)[0]), device="cpu")
+    reference = SentenceTransformer(str(find_folder(options.model, False, "--model")[0]), device="cpu")
     encoders = {p: load_encoder(options.model, precision=p) for p in ("fp32", "bf16")}
 
     def theirs(name: str) -> np.ndarray:

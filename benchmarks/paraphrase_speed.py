@@ -38,7 +38,7 @@ from augment_cli.session import SAMPLE
 BEAMS = 10
 NAIVE_BATCH = 4
 BATCH_TOKENS = {"cpu": 1024, "cuda": 16384}
-FULL_SIZE = {
+FULL_SIZE: dict[str, Any] = {
     "vocab_size": 96103,
     "d_model": 1024,
     "encoder_layers": 16,
@@ -200,7 +200,8 @@ def full_size() -> None:
 
     config = transformers.PegasusConfig(**FULL_SIZE)
     with torch.device("cuda"):
-        model = transformers.PegasusForConditionalGeneration(config).to(torch.bfloat16).eval()
+        model: Any = transformers.PegasusForConditionalGeneration(config)
+    model = model.to(torch.bfloat16).eval()
     decode = sharing_beam_search(share_beams(model))
     print("\nfull-size PEGASUS, bf16\n| batch | sentences/s | busy | memory, GiB | hours a million |")
     print("|---:|---:|---:|---:|---:|")

@@ -18,11 +18,13 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psutil
 from rich.console import Console
 from rich.table import Table
+from spacy.language import Language
 
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
@@ -64,6 +66,11 @@ def parse(store: Path, pipeline: str | None) -> None:
         session.parse(pipeline)
 
 
+def count_words(nlp: Language, texts: list[str], processes: int) -> int:
+    """Plain `nlp.pipe` over some texts; their tokens."""
+    return sum(len(doc) for doc in nlp.pipe(texts, n_process=processes))
+
+
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -87,9 +94,9 @@ def main() -> None:
             texts = lines[repetition * arguments.rows : (repetition + 1) * arguments.rows]
             store = prepare(Path(folder) / str(repetition), texts)
             arms: dict[str, Callable[[], object]] = {
-                names[0]: lambda texts=texts: sum(len(doc) for doc in nlp.pipe(texts)),
-                names[1]: lambda texts=texts: sum(len(doc) for doc in nlp.pipe(texts, n_process=2)),
-                names[2]: lambda store=store: parse(store, arguments.pipeline),
+                names[0]: partial(count_words, nlp, texts, 1),
+                names[1]: partial(count_words, nlp, texts, 2),
+                names[2]: partial(parse, store, arguments.pipeline),
             }
             for name, work in arms.items():
                 seconds = timed(work)

@@ -27,9 +27,9 @@ from augment_cli.store.store import Store
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs.log import read_log
+from train.prepare import Run
 from train.recipe import Recipe
 from train.run import train
-from train.prepare import Run
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTH = 32

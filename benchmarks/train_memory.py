@@ -10,7 +10,7 @@ import resource
 from pathlib import Path
 
 from augment_cli.store.store import Store
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 from train.data.reader import Reader
 from train.data.tokens import cache_tokens
 

@@ -18,15 +18,15 @@ from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import Unit
 from eval.contract.options import Options, Progress
-from eval.encoding.encoder import load_encoder
+from eval.encoding.loading import load_encoder
 from eval.results.files import library_versions
 from eval.runner import Vectors, timed
 from eval.tasks.registry import choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 from train.machine.distributed import join
 from train.outputs.log import read_log
-from train.run import train
 from train.prepare import Run
+from train.run import train
 from train.watching.watch import DivergedError
 
 

@@ -113,9 +113,9 @@ def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path):
         SentenceTransformer,
         SentenceTransformerTrainer,
         SentenceTransformerTrainingArguments,
-        models,
     )
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from tokenizers import Tokenizer, pre_tokenizers
     from tokenizers.models import WordLevel
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -132,8 +132,8 @@ def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path):
     fast.save_pretrained(tmp_path / "model")
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     BertModel(BertConfig(vocab_size=len(words), **sizes)).save_pretrained(tmp_path / "model")
-    transformer = models.Transformer(str(tmp_path / "model"), max_seq_length=16)
-    model = SentenceTransformer(modules=[transformer, models.Pooling(8)], device="cpu")
+    transformer = Transformer(str(tmp_path / "model"), max_seq_length=16)
+    model = SentenceTransformer(modules=[transformer, Pooling(8)], device="cpu")
 
     before = [weight.detach().clone() for weight in model.parameters()]
     settings = SentenceTransformerTrainingArguments(

@@ -14,9 +14,9 @@ from eval.tasks.registry import load_registry
 
 
 def run(capsys, *arguments, code=0):
+    left: int | str | None = 0
     try:
         main([str(argument) for argument in arguments])
-        left = 0
     except SystemExit as stop:
         left = stop.code
     assert left == code

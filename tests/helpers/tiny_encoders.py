@@ -14,7 +14,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a BERT of 2 layers and 32 dimensions, with a vocabulary of its own and dropout 0.1."""
     import torch  # here, so that tests without models do not wait for it
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+    from transformers import BertConfig, BertModel, BertTokenizer
 
     from eval.encoding.encoder import Encoder
     from train.outputs.export import export
@@ -26,7 +26,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trainer = trainers.WordPieceTrainer(vocab_size=600, special_tokens=special, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES[:400], trainer)
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    wrapped = BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=64)
+    wrapped = BertTokenizer(tokenizer_object=tokenizer, model_max_length=64)
     torch.manual_seed(1)
     config = BertConfig(
         vocab_size=len(wrapped), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import BertTokenizerFast
+from transformers import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # 11,520 rows of 256 fp16 numbers keep weights and tokenizer together under 13 MB, and 11,520 is a multiple
@@ -42,7 +42,7 @@ def learn(paths: list[Path], size: int = VOCABULARY_SIZE) -> Tokenizer:
         vocab_size=size, special_tokens=SPECIAL, limit_alphabet=400, min_frequency=2, show_progress=False
     )
     tokenizer.train_from_iterator(sentences(paths), trainer)
-    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    cls, sep = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]")  # the trainer numbers them first, in this order
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
     return tokenizer
 
@@ -58,7 +58,7 @@ def main() -> None:
     args = parser.parse_args()
     tokenizer = learn(sorted(args.files), args.size)
     args.out.mkdir(parents=True, exist_ok=True)
-    wrapped = BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_LENGTH, do_lower_case=True)
+    wrapped = BertTokenizer(tokenizer_object=tokenizer, model_max_length=MAX_LENGTH, do_lower_case=True)
     wrapped.save_pretrained(args.out)
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     (args.out / "vocab.txt").write_text("".join(f"{piece}\n" for piece, _ in pieces), encoding="utf-8")

@@ -45,7 +45,8 @@ def read_vectors(nlp: Language, docs: Iterable[Doc], unit: dict[int, int]) -> tu
     The documents are divided anew by the pipeline's tokenizer, whose words carry what it knows about them
     ("n't" is "not"); where it divides otherwise, the document is left out. So are words without a label.
     """
-    lemmatizer, encoder = nlp.get_pipe("trainable_lemmatizer"), nlp.get_pipe("tok2vec")
+    lemmatizer: Any = nlp.get_pipe("trainable_lemmatizer")
+    encoder: Any = nlp.get_pipe("tok2vec")
     vectors, labels = [], []
     rest = iter(docs)
     while batch := list(islice(rest, 500)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,13 @@ def needed_strings(nlp: Language) -> set[str]:
     Training leaves every word it saw in the string store, which takes megabytes; words are added again when
     they are met.
     """
+    pipe: Callable[[str], Any] = nlp.get_pipe
     needed: set[str] = set()
-    for node in srsly.msgpack_loads(nlp.get_pipe("trainable_lemmatizer").trees.to_bytes())["trees"]:
+    for node in srsly.msgpack_loads(pipe("trainable_lemmatizer").trees.to_bytes())["trees"]:
         needed |= {nlp.vocab.strings[node[side]] for side in ("orig", "subst") if node.get(side)}
     for name in ("tagger", "morphologizer", "parser"):
-        needed |= set(map(str, nlp.get_pipe(name).labels))
-    for label in nlp.get_pipe("morphologizer").labels:
+        needed |= set(map(str, pipe(name).labels))
+    for label in pipe("morphologizer").labels:
         needed |= {part for feature in label.split("|") for part in (feature, *feature.split("="))}
     return {text for text in needed if text}
 

@@ -7,6 +7,7 @@ pipeline loads without this code. Written after reading where the default rules 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from spacy.attrs import ORTH
 from spacy.lang.char_classes import HYPHENS
@@ -34,7 +35,8 @@ DIVIDED = {"wanna": ("wan", "na"), "dont": ("do", "nt")}
 
 def adapt_tokenizer(nlp: Language) -> Language:
     """Change the rules of a blank English pipeline's tokenizer in place; returns the pipeline."""
-    tokenizer, defaults = nlp.tokenizer, nlp.Defaults
+    tokenizer: Any = nlp.tokenizer  # as spaCy's own languages have it; its type says any callable
+    defaults: Any = nlp.Defaults
     kept = "".join(rf"(?<!\b{prefix})(?<!\b{prefix.capitalize()})" for prefix in PREFIXES)
     infixes = [kept + rule if f"(?:{HYPHENS})" in rule else rule for rule in defaults.infixes]
     if infixes == list(defaults.infixes):

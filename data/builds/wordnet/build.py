@@ -173,9 +173,9 @@ def build(folder: Path, target: Path) -> None:
     for part in PARTS:
         for lemma, offsets in read_index(folder, part):
             for offset in offsets:
-                synset = number[part, offset]
-                spelling = next(word for word in synsets[synset].words if word.lower() == lemma)
-                senses.append((len(entries), synset, spelling, counts.get((lemma, part, offset), 0)))
+                place = number[part, offset]
+                spelling = next(word for word in synsets[place].words if word.lower() == lemma)
+                senses.append((len(entries), place, spelling, counts.get((lemma, part, offset), 0)))
             entries.append((lemma, part))
     sense_number = {(synset, spelling.lower()): i for i, (_, synset, spelling, _) in enumerate(senses)}
     # The order of words within a synset, for those who ask for its first one.

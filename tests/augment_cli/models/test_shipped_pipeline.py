@@ -1,7 +1,9 @@
 """The shipped English pipeline: it loads, is small, says what a grammar book says, and scores as it must."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -45,17 +47,18 @@ def test_size_licence_and_card() -> None:
     assert all(word in card for word in ("UPOS", "UAS", "LAS", "lemma", "EWT dev", "GUM dev"))
 
 
-def test_loads_without_the_recipe(english: Language) -> None:
+def test_loads_without_the_build(english: Language) -> None:
     assert english.pipe_names == ["tok2vec", "tagger", "morphologizer", "trainable_lemmatizer", "parser"]
     assert "data.builds" not in str(english.config)
     assert sys.modules.get("floret") is None
 
 
 def test_labels_are_universal(english: Language) -> None:
-    assert set(english.get_pipe("parser").labels) >= CORE
+    pipe: Callable[[str], Any] = english.get_pipe
+    assert set(pipe("parser").labels) >= CORE
     pos = {
         part.removeprefix("POS=")
-        for label in english.get_pipe("morphologizer").labels
+        for label in pipe("morphologizer").labels
         for part in label.split("|")
         if part.startswith("POS=")
     }

@@ -1,5 +1,6 @@
 """Augmentations that read parses: these are made first, chosen by name, and the same in memory."""
 
+import inspect
 import json
 
 import numpy as np
@@ -125,7 +126,7 @@ def test_options_are_shown_where_they_mean_something():
     from augment_cli.cli.augmentation_command import make_command
 
     def options(name):
-        return set(make_command(name).__signature__.parameters)
+        return set(inspect.signature(make_command(name)).parameters)
 
     assert {"parses", "pipeline"} <= options("pi") and "fit" not in options("pi")
     assert "fit" in options("una") and not {"parses", "pipeline"} & options("una")

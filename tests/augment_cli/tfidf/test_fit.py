@@ -34,7 +34,7 @@ def make_store(tmp_path: Path) -> MakeStore:
         source.write_text("\n".join(sentences) + "\n", "utf-8")
         with Session(tmp_path / name, Engine(1)) as session:
             session.ingest([source], IngestOptions(part_rows=part_rows))
-            session.fit(FitOptions(**options))  # type: ignore[arg-type]
+            session.fit(FitOptions(**options))
             return session.store
 
     return make

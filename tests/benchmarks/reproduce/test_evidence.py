@@ -146,7 +146,8 @@ def drawn(small_grid):
 
 def test_the_document(drawn):
     """Golden: made-up numbers, each cell of which can be worked out by hand from `drawn`."""
-    assert document(*drawn, ["sweeps.png"]) == GOLDEN.read_text(encoding="utf-8")
+    grid, profile, entries, scores = drawn
+    assert document(grid, profile, entries, scores, ["sweeps.png"]) == GOLDEN.read_text(encoding="utf-8")
 
 
 def test_a_point_that_is_the_row_itself_has_its_scores(drawn):

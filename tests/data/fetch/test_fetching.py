@@ -7,6 +7,7 @@ import json
 import threading
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,7 @@ def server():
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             path = self.path.lstrip("/")
+            server: Any = self.server
             server.asked.append(path)
             fault = server.faults[path].pop(0) if server.faults[path] else None
             if isinstance(fault, int) or path not in server.files:
@@ -42,9 +44,13 @@ def server():
         def log_message(self, *arguments):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.files, server.faults, server.asked = {}, defaultdict(list), []
-    server.host = f"http://127.0.0.1:{server.server_port}"
+    class Server(ThreadingHTTPServer):
+        def __init__(self):
+            super().__init__(("127.0.0.1", 0), Handler)
+            self.files, self.faults, self.asked = {}, defaultdict(list), []
+            self.host = f"http://127.0.0.1:{self.server_port}"
+
+    server = Server()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
