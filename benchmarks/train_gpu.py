@@ -61,9 +61,9 @@ def operations(recipe: Recipe, tokens: float, length: float) -> float:
 
     Parameters
     ----------
-    tokens
+    tokens : float
         Encoded in a step, padding not counted.
-    length
+    length : float
         Of a text, for attention's products.
     """
     shape = recipe.new_encoder
@@ -146,11 +146,11 @@ def limits(run: Run, device: torch.device) -> str:
         synchronize(device)
     wall = time.perf_counter() - began
     key = "self_device_time_total" if on_gpu else "self_cpu_time_total"
-    found = sorted(profiler.key_averages(), key=lambda event: -getattr(event, key))
-    total = sum(getattr(event, key) for event in found)
+    operations_by_time = sorted(profiler.key_averages(), key=lambda event: -getattr(event, key))
+    total = sum(getattr(event, key) for event in operations_by_time)
     name = "GPU" if on_gpu else "CPU"
     lines = [f"  {name} busy {total / 1e6 / wall:.0%} of a profiled run, its start included; most with"]
-    lines += [f"  {getattr(event, key) / total:6.1%}  {event.key[:70]}" for event in found[:8]]
+    lines += [f"  {getattr(event, key) / total:6.1%}  {event.key[:70]}" for event in operations_by_time[:8]]
     return "\n".join(lines)
 
 

@@ -33,11 +33,11 @@ HERE = Path(__file__).parent
 
 def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
-    made = argparse.ArgumentParser(
+    arguments = argparse.ArgumentParser(
         prog="python -m benchmarks.reproduce", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    add = made.add_argument
+    add = arguments.add_argument
     add("action", nargs="?", choices=("plan", "run", "draw"), default="plan")
     add("--profile", default="cpu", help="a profile of the grid (default cpu)")
     add("--rows", default="", help="rows or sweeps, comma-separated (default: all)")
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     add("--runs", type=Path, default=Path("runs/reproduce"), help="folder of stores and encoders")
     add("--docs", type=Path, default=Path("docs"), help="folder of the document and its pictures")
     add("--remove-encoders", action="store_true", help="keep no trained encoder once it is scored")
-    return made
+    return arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -169,8 +169,8 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
         )  # fmt: skip
 
 
-def _report(count: str, name: str, found: dict[str, Any], seconds: float) -> None:
-    words = [f"{key} {value:.4g}" for scores in found.values() for key, value in scores.items()
+def _report(count: str, name: str, scores_of: dict[str, Any], seconds: float) -> None:
+    words = [f"{key} {value:.4g}" for scores in scores_of.values() for key, value in scores.items()
              if isinstance(value, float) and not key.startswith(("seconds", "cpu"))]  # fmt: skip
-    failed = [scores["failed"] for scores in found.values() if "failed" in scores]
+    failed = [scores["failed"] for scores in scores_of.values() if "failed" in scores]
     print(f"{count} {name} ({seconds:.0f} s): {' '.join(failed or words)}", flush=True)

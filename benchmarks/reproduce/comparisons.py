@@ -18,11 +18,11 @@ class Difference:
 
     Attributes
     ----------
-    mean
+    mean : float
         Over the seeds both rows have; a row without seeds counts with each.
-    sd
+    sd : float
         Sample standard deviation of the difference; NaN with one seed.
-    seeds
+    seeds : int
         How many.
     """
 
@@ -38,7 +38,7 @@ def spread(values: list[float]) -> tuple[float, float]:
 
 def values_of(scores: Scores, row: str, measure: str) -> dict[int, float]:
     """A row's measure by seed, where it was measured."""
-    return {seed: found[measure] for seed, found in scores.get(row, {}).items() if measure in found}
+    return {seed: measures[measure] for seed, measures in scores.get(row, {}).items() if measure in measures}
 
 
 def difference(
@@ -48,7 +48,7 @@ def difference(
 
     Parameters
     ----------
-    seedless
+    seedless : frozenset of str
         Rows that are the same whatever the seed.
 
     Returns
@@ -70,9 +70,9 @@ def difference(
 
 def shared(scores: Scores, rows: Iterable[str]) -> Scores:
     """The rows that were measured, each with the seeds that all of them have: only those compare as means."""
-    found = {row: scores[row] for row in rows if row in scores}
-    seeds = set.intersection(*(set(of_row) for of_row in found.values())) if found else set()
-    return {row: {seed: of_row[seed] for seed in sorted(seeds)} for row, of_row in found.items() if seeds}
+    measured = {row: scores[row] for row in rows if row in scores}
+    seeds = set.intersection(*(set(of_row) for of_row in measured.values())) if measured else set()
+    return {row: {seed: of_row[seed] for seed in sorted(seeds)} for row, of_row in measured.items() if seeds}
 
 
 def noise(
@@ -80,41 +80,41 @@ def noise(
 ) -> float:
     """Standard deviation of a difference over the seeds, pooled over pairs of rows; NaN if none has two.
 
-    Rows of one seed see the same batches, so what a seed adds to both is no noise of their difference.
+    Rows of one seed see the same batches, so what a seed adds to both is not noise in their difference.
     """
     squares, freedom = 0.0, 0
     for first, second in pairs:
-        found = difference(scores, first, second, measure, seedless)
-        if found and found.seeds > 1:
-            squares += (found.seeds - 1) * found.sd**2
-            freedom += found.seeds - 1
+        gap = difference(scores, first, second, measure, seedless)
+        if gap and gap.seeds > 1:
+            squares += (gap.seeds - 1) * gap.sd**2
+            freedom += gap.seeds - 1
     return math.sqrt(squares / freedom) if freedom else math.nan
 
 
-def threshold(found: Difference, sd: float) -> float:
+def threshold(gap: Difference, sd: float) -> float:
     """The least difference that is not taken for noise, in points: 2 · s / √seeds.
 
     Parameters
     ----------
-    sd
+    sd : float
         Pooled standard deviation (see `noise`). A difference that varies more counts with its own.
     """
-    own = found.sd if found.seeds > 1 else sd
-    return _STANDARD_ERRORS * max(sd, own) / math.sqrt(found.seeds)
+    own = gap.sd if gap.seeds > 1 else sd
+    return _STANDARD_ERRORS * max(sd, own) / math.sqrt(gap.seeds)
 
 
-def verdict(found: Difference | None, sd: float, published: float, *, alike: bool = False) -> str:
+def verdict(gap: Difference | None, sd: float, published: float, *, alike: bool = False) -> str:
     """What a difference says of a published one.
 
     Parameters
     ----------
-    found
+    gap : Difference or None
         Measured here; None where it was not.
-    sd
+    sd : float
         Pooled standard deviation of such differences, in points; NaN where unknown.
-    published
+    published : float
         The paper's difference; only its sign matters, and 0 stands for one above 0 that has no number.
-    alike
+    alike : bool
         Whether it is claimed instead that there is no difference.
 
     Returns
@@ -122,12 +122,12 @@ def verdict(found: Difference | None, sd: float, published: float, *, alike: boo
     str
         `holds`, `reversed`, `within noise`, `noise unknown` or `not measured`.
     """
-    if found is None:
+    if gap is None:
         return "not measured"
     if math.isnan(sd):
         return "noise unknown"
-    if abs(found.mean) < threshold(found, sd):
+    if abs(gap.mean) < threshold(gap, sd):
         return "holds" if alike else "within noise"
     if alike:
         return "reversed"
-    return "holds" if (found.mean > 0) == (published >= 0) else "reversed"
+    return "holds" if (gap.mean > 0) == (published >= 0) else "reversed"

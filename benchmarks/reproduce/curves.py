@@ -37,12 +37,12 @@ def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float
     """Number of the value, mean difference to the reference, its deviation (0 with one seed); points."""
     names = [sweep.point(value) for value in sweep.values]
     of_shared_seeds = comparisons.shared(scores, names)
-    found = []
+    points = []
     for number, name in enumerate(names):
         change = comparisons.difference(of_shared_seeds, name, sweep.point(sweep.reference), measure)
         if change is not None:
-            found.append((number, change.mean, 0.0 if math.isnan(change.sd) else change.sd))
-    return found
+            points.append((number, change.mean, 0.0 if math.isnan(change.sd) else change.sd))
+    return points
 
 
 def _panel(panel: Any, sweep: Sweep, scores: Scores) -> None:

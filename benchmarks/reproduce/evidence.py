@@ -65,7 +65,7 @@ def scores_of(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> Scores:
 
 def _measures(entry: Entry) -> dict[str, float]:
     measures: dict[str, float] = {}
-    for name, result in entry.found.items():
+    for name, result in entry.results.items():
         values = {key: v for key, v in result.scores.items() if isinstance(v, (int, float)) and v == v}
         if name == TRAINING:
             if "seconds_per_1000_rows" in values:
@@ -117,7 +117,7 @@ def document(
 
 def _state(entries: Sequence[Entry]) -> list[str]:
     planned = [entry for entry in entries if not entry.unit.row.sweep]
-    scored = sum(set(entry.unit.common) <= entry.found.keys() for entry in planned)
+    scored = sum(set(entry.unit.common) <= entry.results.keys() for entry in planned)
     done = sum(entry.state == "done" for entry in planned)
     lines = [
         f"Of {len(planned)} trainings of the rows {scored} are done and scored on STS, {done} on all that is "
@@ -192,7 +192,7 @@ def _tests(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) ->
         tasks = [
             task
             for task in wanted
-            if any(task in found for seeds in scores.values() for found in seeds.values())
+            if any(task in measures for seeds in scores.values() for measures in seeds.values())
         ]
         absent = [task for task in wanted if task not in tasks]
         of = [row for row in rows if any(comparisons.values_of(scores, row.name, task) for task in tasks)]
@@ -248,14 +248,14 @@ def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: froz
             notes.append(claim.note)
         mark = f" [{notes.index(claim.note) + 1}]" if claim.note else ""
         sd = sds[claim.measure, claim.better, claim.worse]
-        found = comparisons.difference(scores, claim.better, claim.worse, claim.measure, seedless)
-        said = comparisons.verdict(found, sd, claim.published, alike=claim.alike)
+        gap = comparisons.difference(scores, claim.better, claim.worse, claim.measure, seedless)
+        said = comparisons.verdict(gap, sd, claim.published, alike=claim.alike)
         count[said] += 1
-        least = comparisons.threshold(found, sd) if found else math.nan
+        least = comparisons.threshold(gap, sd) if gap else math.nan
         stated = "none" if claim.alike else f"{claim.published:+.2f}" if claim.published else "above 0"
         cells = [
             titles[claim.better], titles[claim.worse], _TITLES[claim.measure], stated + mark,
-            _signed(found.mean, found.sd) if found else "", str(found.seeds) if found else "",
+            _signed(gap.mean, gap.sd) if gap else "", str(gap.seeds) if gap else "",
             f"{least:.2f}" if least == least else "", said,
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
@@ -301,12 +301,12 @@ def _sweep(sweep: Sweep, scores: Scores, sd: float) -> list[str]:
         if name not in points:
             continue
         lower = max(sweep.published) - sweep.published[number] if sweep.published else 0.0
-        found = comparisons.difference(points, sweep.point(best), name, "dev") if value != best else None
+        gap = comparisons.difference(points, sweep.point(best), name, "dev") if value != best else None
         cells = [str(value), str(len(points[name])), *(_cell(points, name, m) for m in ("dev", "average"))]
-        cells += [_signed(-found.mean, found.sd) if found else ""]
+        cells += [_signed(-gap.mean, gap.sd) if gap else ""]
         if sweep.published:
-            cells += [f"{sweep.published[number]:.2f}", f"{-lower:.2f}" if found else ""]
-        said = comparisons.verdict(found, sd, lower) if found else ""
+            cells += [f"{sweep.published[number]:.2f}", f"{-lower:.2f}" if gap else ""]
+        said = comparisons.verdict(gap, sd, lower) if gap else ""
         if not sweep.published and sweep.best is None and said in ("holds", "reversed"):
             said = "differs"  # nobody claimed anything
         lines.append(f"| {' | '.join([*cells, said])} |")
@@ -332,8 +332,8 @@ def _seeds(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) ->
     lines = ["## STS, each seed", "", f"| row | seed | {' | '.join(tasks)} | average |"]
     lines += ["|---" * (len(tasks) + 3) + "|"]
     for row in rows:
-        for seed, found in sorted(scores.get(row.name, {}).items()):
-            cells = [f"{found[task]:.2f}" if task in found else "" for task in (*tasks, "average")]
+        for seed, measures in sorted(scores.get(row.name, {}).items()):
+            cells = [f"{measures[task]:.2f}" if task in measures else "" for task in (*tasks, "average")]
             lines.append(f"| {row.title} | {seed if row.has_seed else ''} | {' | '.join(cells)} |")
     return [*lines, ""]
 

@@ -22,27 +22,27 @@ class Profile:
 
     Attributes
     ----------
-    about
+    about : str
         In words.
-    encoder
+    encoder : str
         Folder or hub name all rows start from.
-    corpus
+    corpus : tuple of str
         Files or globs under the data folder.
-    rows
+    rows : int
         Sentences of it, the first ones; 0 for all.
-    seeds
+    seeds : tuple of int
         Of every row; sweeps take the first unless the command asks for more.
-    scaled
+    scaled : bool
         Whether the rows' `scaled` settings apply: corpus and encoder are smaller than the papers'.
-    pooling
+    pooling : str
         Of encoders that are not trained.
-    score_precision
+    score_precision : str
         Number format when encoding the test sets, `fp32` or `bf16`.
-    seconds
+    seconds : float
         Rough length of one training, until one has been measured.
-    set
+    set : tuple of str
         Settings of all rows.
-    stages
+    stages : dict of str to str
         Command of each stage that is made otherwise than in other profiles, such as for fewer rows.
     """
 
@@ -66,13 +66,13 @@ class Published:
 
     Attributes
     ----------
-    score, baseline
+    score, baseline : float
         Of the row, and of the paper's own baseline.
-    measure
+    measure : str
         `average` (seven STS test sets), `dev` (STS-B dev) or `transfer`.
-    model
+    model : str
         The encoder it was measured with.
-    expected, sd
+    expected, sd : float
         Mean and standard deviation over seeds where somebody published them; `expected` 0 where not.
     """
 
@@ -96,14 +96,16 @@ class Row:
 
     Attributes
     ----------
-    output
+    output : str
         Which of the run's encoders is scored.
-    once
+    once : bool
         Whether it has no seed, since nothing is trained.
-    first
+    first : bool
         Whether it comes before the rest.
-    sweep, value
-        Name of the sweep this is a point of, and the point.
+    sweep : str
+        Name of the sweep this is a point of; empty where it is none.
+    value : any value of TOML
+        The point.
     """
 
     name: str
@@ -132,16 +134,16 @@ class Sweep:
 
     Attributes
     ----------
-    stage
+    stage : str
         Command that makes the stage of a value, where each needs its own; the stage is called
         `row-setting-value`.
-    labels
+    labels : tuple
         What the values are called on the axis; the values themselves by default.
-    published
+    published : tuple of float
         STS-B dev of each value in the paper, × 100; empty where it has none.
-    best
+    best : any value of TOML
         The value the paper found best, where it gives no numbers.
-    default
+    default : any value of TOML
         The value that the row itself has, so that its point is the row and is not trained again.
     """
 
@@ -176,9 +178,9 @@ class Claim:
 
     Attributes
     ----------
-    alike
+    alike : bool
         Whether the claim is that there is no difference.
-    note
+    note : str
         What to know about the paper's number.
     """
 
@@ -196,9 +198,9 @@ class Evaluation:
 
     Attributes
     ----------
-    scaled
+    scaled : tuple of str
         Tasks in profiles that are scaled; empty for the same ones.
-    rows
+    rows : tuple of str
         Rows it is done for, with their first seed alone; empty for all rows and seeds.
     """
 
@@ -213,7 +215,7 @@ class Grid:
 
     Attributes
     ----------
-    stages
+    stages : dict of str to Commands
         The commands, in order, of each stage that is not an augmentation with its defaults.
     """
 
@@ -261,7 +263,7 @@ def load_grid(path: Path = GRID) -> Grid:
     MissingError
         If the file does not exist.
     UsageError
-        If it is no TOML, has an unknown key, or a row names a baseline that is not there.
+        If it is not TOML, has an unknown key, or a row names a baseline that is not there.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -269,7 +271,7 @@ def load_grid(path: Path = GRID) -> Grid:
     except FileNotFoundError as error:
         raise MissingError(f"{path} does not exist; name the grid's TOML file") from error
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
+        raise UsageError(f"{path} is not TOML: {error}") from error
     profiles = {name: _make(Profile, {"name": name} | item, path) for name, item in table["profile"].items()}
     rows = [_row(item, path) for item in table.get("row", [])]
     sweeps = [_make(Sweep, item, path) for item in table.get("sweep", [])]
@@ -299,8 +301,8 @@ def _commands(given: str | list[str]) -> Commands:
 
 def _row(item: Mapping[str, Any], path: Path) -> Row:
     published = item.get("published")
-    made = _make(Published, published, path) if published else None
-    return _make(Row, dict(item) | {"published": made}, path)
+    figures = _make(Published, published, path) if published else None
+    return _make(Row, dict(item) | {"published": figures}, path)
 
 
 def _point(sweep: Sweep, value: Any, base: Row) -> Row:

@@ -18,20 +18,20 @@ class Entry:
 
     Attributes
     ----------
-    found
+    results : dict of str to Result
         Results by evaluation.
-    missing
+    missing : tuple of str
         Evaluations still to do; empty for one that failed or is skipped too.
-    reason
+    reason : str
         Why nothing can be done about it, or why it failed; empty where all is well.
-    to_make
+    to_make : tuple of str
         Stages that are made before it.
-    seconds
+    seconds : float
         Estimate for the rest.
     """
 
     unit: Unit
-    found: dict[str, Result]
+    results: dict[str, Result]
     missing: tuple[str, ...]
     reason: str = ""
     to_make: tuple[str, ...] = ()
@@ -40,18 +40,18 @@ class Entry:
     @property
     def state(self) -> str:
         """`done`, `missing`, `skipped` or `failed`."""
-        if failure(self.found):
+        if failure(self.results):
             return "failed"
         return "skipped" if self.reason else "missing" if self.missing else "done"
 
 
-def failure(found: dict[str, Result]) -> str:
+def failure(results: dict[str, Result]) -> str:
     """Why a training failed; empty where it did not."""
-    return str(found[TRAINING].scores.get("failed", "")) if TRAINING in found else ""
+    return str(results[TRAINING].scores.get("failed", "")) if TRAINING in results else ""
 
 
 def make_plan(units: Sequence[Unit], results: Results, stages: Stages, profile: Profile) -> list[Entry]:
-    """Compare what should be with what is there, in the order of the units."""
+    """Compare what should be with what is finished, in the order of the units."""
     entries = [_entry(unit, results, stages) for unit in units]
     estimate = _estimator(entries, profile)
     return [
@@ -62,25 +62,28 @@ def make_plan(units: Sequence[Unit], results: Results, stages: Stages, profile: 
 
 def _entry(unit: Unit, results: Results, stages: Stages) -> Entry:
     data = stages.digests(unit.stages)
-    found = {name: results.find(unit.key, name, data) for name in unit.evaluations}
-    there = {name: result for name, result in found.items() if result is not None}
-    missing = tuple(name for name in unit.evaluations if name not in there)
-    if why := failure(there):
-        return Entry(unit, there, (), why)
+    finished = {
+        name: result
+        for name in unit.evaluations
+        if (result := results.find(unit.key, name, data)) is not None
+    }
+    missing = tuple(name for name in unit.evaluations if name not in finished)
+    if why := failure(finished):
+        return Entry(unit, finished, (), why)
     if not missing:
-        return Entry(unit, there, ())
+        return Entry(unit, finished, ())
     to_make = tuple(name for name in unit.stages if not stages.has(name))
     reasons = [why for name in to_make if (why := stages.reason(name))]
     if reasons:
-        return Entry(unit, there, (), "; ".join(reasons), to_make)
-    return Entry(unit, there, missing, "", to_make)
+        return Entry(unit, finished, (), "; ".join(reasons), to_make)
+    return Entry(unit, finished, missing, "", to_make)
 
 
 def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], float]:
     """Seconds an entry still takes: as measured on the row's other seeds, else the median of what was."""
     took: dict[tuple[str, str], list[float]] = {}
     for entry in entries:
-        for name, result in entry.found.items():
+        for name, result in entry.results.items():
             if "seconds" in result.scores:
                 took.setdefault((entry.unit.row.name, name), []).append(result.scores["seconds"])
     of_any: dict[str, list[float]] = {}
@@ -104,7 +107,7 @@ def phases(
 
     Parameters
     ----------
-    evaluations
+    evaluations : collection of str, optional
         Those to be done, the training among them; None for all.
     """
     rows: list[tuple[Unit, tuple[str, ...]]] = []

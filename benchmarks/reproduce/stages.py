@@ -25,11 +25,11 @@ class Stages:
 
     Parameters
     ----------
-    folder
+    folder : Path
         The store's folder.
-    data
+    data : Path
         The data folder with the corpus.
-    jobs
+    jobs : int
         Worker processes of a command.
     """
 

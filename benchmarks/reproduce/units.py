@@ -29,15 +29,15 @@ class Unit:
 
     Attributes
     ----------
-    recipe
+    recipe : Recipe or None
         With all settings; None for an encoder that is not trained.
-    key
+    key : str
         First 12 digits of the SHA-256 of recipe, pooling, precision of scoring, seed and encoder.
-    stages
+    stages : tuple of str
         Stages of the store it reads, the corpus first; none where nothing is trained.
-    evaluations
+    evaluations : tuple of str
         Names of the evaluations it should have, the training first where there is one.
-    common
+    common : tuple of str
         Those of them that are not for some rows alone.
     """
 
@@ -62,9 +62,9 @@ def make_units(
 
     Parameters
     ----------
-    seeds
+    seeds : sequence of int
         Instead of the profile's, for sweeps too; a row without a seed has the first.
-    encoder
+    encoder : str
         Digest of the encoder all start from; computed where it is empty.
 
     Returns

@@ -42,17 +42,17 @@ class Job:
 
     Attributes
     ----------
-    todo
+    todo : tuple of str
         Evaluations to do, the training among them if there is no result of it.
-    tasks
+    tasks : dict of str to tuple of str
         Test sets of each evaluation.
-    stages
+    stages : dict of str to str
         Digest of each stage the unit reads.
-    runs
+    runs : Path
         Folder of the trained encoders.
-    results
+    results : Path
         File of the results.
-    keep
+    keep : bool
         Whether the trained encoder stays afterwards.
     """
 
@@ -86,27 +86,28 @@ def do(job: Job) -> dict[str, Any]:
     StoppedError
         If Ctrl-C or a signal stopped the training; the next call continues it.
     """
-    results, found = Results(job.results), {}
+    results = Results(job.results)
+    scores: dict[str, Any] = {}
     for name in job.todo:
         gone = job.unit.recipe is not None and not (job.out / job.unit.row.output).is_dir()
         if name == TRAINING or gone:
-            found[TRAINING] = _train(job)
-            _write(job, results, TRAINING, found[TRAINING])
-            if "failed" in found[TRAINING]:
-                return found
+            scores[TRAINING] = _train(job)
+            _write(job, results, TRAINING, scores[TRAINING])
+            if "failed" in scores[TRAINING]:
+                return scores
         if name != TRAINING:
-            found[name] = _score(job, job.tasks[name])
-            _write(job, results, name, found[name])
+            scores[name] = _score(job, job.tasks[name])
+            _write(job, results, name, scores[name])
     if not job.keep:
         shutil.rmtree(job.out, ignore_errors=True)
     gc.collect()
-    return found
+    return scores
 
 
 def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) -> None:
-    made = {"profile": job.profile.name, "machine": platform.machine(), "libraries": library_versions()}
+    origin = {"profile": job.profile.name, "machine": platform.machine(), "libraries": library_versions()}
     unit = job.unit
-    results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, made))
+    results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, origin))
 
 
 def _train(job: Job) -> dict[str, Any]:
