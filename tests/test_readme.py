@@ -1,0 +1,48 @@
+"""The README's commands and Python in their order, in an empty folder, on some sentences of the sample."""
+
+import gzip
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from augment_cli.session import SAMPLE
+from tests.helpers.places import REPOSITORY
+
+README = (REPOSITORY / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+RECIPES = re.findall(r"`(augment-cli run [^`]*)`", README)
+
+
+@pytest.mark.slow
+def test_the_commands_work_one_after_the_other(tmp_path):
+    lines = SAMPLE.read_text("utf-8").splitlines()[:12]
+    (tmp_path / "few.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    (tmp_path / "articles").mkdir()
+    rows = "\n".join(json.dumps({"body": line}) for line in lines)
+    (tmp_path / "articles/a.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
+    (tmp_path / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')
+
+    commands = ["augment-cli run default"]  # what `make augment` runs
+    for _, block in BLOCKS:
+        commands += [line for line in block.splitlines() if line.startswith("augment-cli ")]
+    commands += [re.sub(r"\s+", " ", command) for command in RECIPES]
+    assert len(commands) >= 12
+    for command in commands:
+        arguments = shlex.split(command, comments=True)[1:]
+        store = arguments[arguments.index("--store") + 1] if "--store" in arguments else "store"
+        if arguments[0] == "run" and not (tmp_path / store).exists():
+            arguments += ["--corpus", "few.txt"]  # which would be the whole sample
+        done = subprocess.run(
+            [sys.executable, "-m", "augment_cli", *arguments], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+    python = "".join(block for language, block in BLOCKS if language == "python")
+    namespace: dict[str, object] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        exec(compile(python, "README.md", "exec"), namespace)
