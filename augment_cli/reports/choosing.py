@@ -26,9 +26,8 @@ _OPERATORS = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_CONDITION = re.compile(
-    r"\s*([A-Za-z_]\w*)\s*(<=|>=|==|!=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
-)
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_CONDITION = re.compile(rf"\s*([A-Za-z_]\w*)\s*(<=|>=|==|!=|<|>)\s*({_NUMBER})\s*")
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,9 @@ def numbers_of(store: Store, stage: str, scores: str | None, columns: Sequence[s
     UsageError
         If a column is in neither.
     """
-    places = {name: stage for name in number_columns(store, stage)}
+    places = dict.fromkeys(number_columns(store, stage), stage)
     if scores is not None:
-        places = {name: scores for name in number_columns(store, scores)} | places
+        places = dict.fromkeys(number_columns(store, scores), scores) | places
     for name in columns:
         if name not in places:
             known = ", ".join(places) or "none"
@@ -183,7 +182,7 @@ def _rows_at(store: Store, stage: str, scores: str | None, chosen: np.ndarray) -
 
 
 def quantiles(store: Store, stage: str) -> dict[str, dict[str, float]]:
-    """Quantiles of each column of floating-point numbers of a stage, nulls aside, and how many nulls it has."""
+    """Quantiles of each column of numbers of a stage, nulls aside, and how many nulls it has."""
     names = [name for name in number_columns(store, stage) if name not in _NOT_QUANTITIES]
     entries = {}
     for name in names:

@@ -137,13 +137,15 @@ def settled(store: Store, stage: str, model: ModelFolder, parameters: EmbedParam
     """The parameters with `auto` made explicit: as the stage was begun if it was, else for this machine."""
     check_parameters(parameters)
     if model.path.is_file():  # word vectors: there is nothing to choose
-        fixed = {"precision": "fp32", "device": "cpu", "batch_tokens": 0, "threads": 1}
-        return dataclasses.replace(parameters, **fixed)
+        return dataclasses.replace(parameters, precision="fp32", device="cpu", batch_tokens=0, threads=1)
     if stage in store.stages():
         begun = store.stage(stage).settings["parameters"]
-        for key, default in (("precision", "auto"), ("device", "auto"), ("batch_tokens", 0)):
-            if getattr(parameters, key) == default and begun.get(key):
-                parameters = dataclasses.replace(parameters, **{key: begun[key]})
+        parameters = dataclasses.replace(
+            parameters,
+            precision=begun["precision"] if parameters.precision == "auto" else parameters.precision,
+            device=begun["device"] if parameters.device == "auto" else parameters.device,
+            batch_tokens=parameters.batch_tokens or begun["batch_tokens"],
+        )
     if parameters.device == "cpu" and parameters.precision != "auto" and parameters.batch_tokens:
         return parameters  # nothing left that PyTorch would have to be asked about
     wanted = parameters.batch_tokens

@@ -28,7 +28,7 @@ def entailment_labels(folder: Path) -> dict[str, int]:
         If its labels do not say so.
     """
     labels = _labels(folder)
-    named = {
+    named: dict[str, int] = {
         wanted: number
         for wanted in ("entailment", "contradiction")
         for name, number in labels.items()

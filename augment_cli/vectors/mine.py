@@ -307,7 +307,7 @@ def mine_piece(
             f"other_row_id_{number}": pa.array(chosen.row_ids[:, number], mask=missing),
             f"score_{number}": pa.array(chosen.scores[:, number], mask=missing),
             f"rank_{number}": pa.array(chosen.ranks[:, number], mask=missing),
-            f"reason_{number}": pa.array(np.where(missing, chosen.reasons[:, number], None), pa.string()),
+            f"reason_{number}": pa.array(chosen.reasons[:, number], pa.string(), mask=~missing),
         }
     # A number for the whole piece, beside its first row.
     for reason, times in skipped.items():
@@ -394,7 +394,7 @@ def _by_tfidf(
 
 
 def _same_text(store: Store, positive: str, index: int, piece: int, neighbours: Neighbours) -> np.ndarray:
-    """For each row a neighbour that has the positive's very text (case, punctuation and spaces aside), or −1."""
+    """For each row a neighbour that has the positive's very text (but for case and punctuation), or −1."""
     from augment_cli.vectors.texts import normalize
 
     texts = normalize(store.read_part(positive, index, ["text"], [piece])["text"].combine_chunks())
@@ -460,7 +460,7 @@ REASONS = (
 
 
 def texts_of(store: Store, row_ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Sentences of the corpus by row_id, null where that is null; one part of the corpus in memory at a time."""
+    """Sentences of the corpus by row_id, null where that is null; one part is in memory at a time."""
     wanted = pc.fill_null(row_ids, -1).to_numpy()
     pieces, places = [pa.array([], pa.string())], [np.zeros(0, np.int64)]
     for index, (start, size) in enumerate(store.parts):

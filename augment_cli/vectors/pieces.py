@@ -1,4 +1,4 @@
-"""Pieces of a part, each a file in `.work/` as soon as it is done, so that no kill loses more than what runs."""
+"""Pieces of a part, each a file in `.work/` as soon as it is done, so a kill loses what runs, no more."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def scores_name(of: str, name: str | None = None) -> str:
 
 
 def scores_schema(options: ScoreOptions, labels: Sequence[str] = ()) -> pa.Schema:
-    """row_id, and the columns of the options as float32 in a fixed order; `nearest_row_id` beside its cosine."""
+    """row_id, and the columns of the options as float32 in a fixed order; `nearest_row_id` beside."""
     fields = [pa.field("row_id", pa.int64(), nullable=False)]
     for name in COLUMNS:
         if name in options.columns:

@@ -1,4 +1,4 @@
-"""Signals that texts alone give: how long, how much edited, which words repeat or are unknown. No verdicts."""
+"""Signals that texts alone give: length, edits, words that repeat or are unknown. No verdicts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edited_share(texts: pa.Array, originals: pa.Array, edits: pa.ListArray) -> n
 
 
 def repeated_words(texts: pa.Array, originals: pa.Array) -> np.ndarray:
-    """Words that stand twice in a row in a text, beyond those of its original; float64 (n,), NaN without text."""
+    """Words equal to the one before, beyond those of the original; float64 (n,), NaN without text."""
     repeated = [np.full(len(column), np.nan) for column in (texts, originals)]
     for place, column in enumerate((texts, originals)):
         for row, words in enumerate(_words(column)):
@@ -42,7 +42,7 @@ def repeated_words(texts: pa.Array, originals: pa.Array) -> np.ndarray:
 
 
 def unknown_words(texts: pa.Array, originals: pa.Array, terms: TermTable, tokenizer: Tokenizer) -> np.ndarray:
-    """Words that no sentence of the corpus holds, beyond those of the original; float64 (n,), NaN without text.
+    """Words that the corpus does not hold, beyond the original's; float64 (n,), NaN without text.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def as_matrix(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarra
 
 
 def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors of length 1, float32 (n, d), and bool (n,): which have a direction at all (others are zeros)."""
+    """Vectors of length 1, float32 (n, d), and bool (n,): which have a direction (others are zeros)."""
     wide = vectors.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
     has_direction = lengths > 0
@@ -120,7 +120,7 @@ class VectorStage:
         made_by, parameters = record.settings["stage"], record.settings["parameters"]
         if made_by != VECTORS_STAGE or parameters["of"] != of:
             raise UsageError(
-                f"{store.path / stage}: does not hold vectors of {of!r}; choose another --name for one of them"
+                f"{store.path / stage}: does not hold vectors of {of!r}; give one of them another --name"
             )
         if not store.has(stage):
             raise UsageError(f"{store.path / stage}: is unfinished; finish it with `{make}`")

@@ -74,6 +74,7 @@ def embed(
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.engine.engine import Engine
+    from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
     from augment_cli.vectors.embed import EmbedParameters
 
@@ -86,7 +87,7 @@ def embed(
         pooling=pooling,
         max_length=max_length,
         normalize=normalize,
-        **({} if model is None else {"model": model}),
+        model=model or MINILM_PACKAGE,
     )
     with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
         session.ingest(corpus)
