@@ -58,7 +58,7 @@ def parse_where(text: str) -> list[Condition]:
         if match is None:
             raise UsageError(
                 f"--where {text!r}: {piece.strip()!r} is not COLUMN OPERATOR NUMBER with one of "
-                f"{', '.join(sorted(_OPERATORS))}; join several with `and`, as in 'cosine < 0.6 and rank >= 5'"
+                f"{', '.join(sorted(_OPERATORS))}; join several with `and`: 'cosine < 0.6 and rank >= 5'"
             )
         conditions.append(Condition(match[1], match[2], float(match[3])))
     return conditions

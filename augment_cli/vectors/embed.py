@@ -300,7 +300,8 @@ def encode_piece(
     store = Store.open(store_path)
     texts = store.read_part(of, index, ["text"])["text"].take(pa.array(positions)).to_pylist()
     vectors = encode(texts, load(model, parameters), parameters)
-    halves = vectors.astype(np.float16)
+    with np.errstate(over="ignore"):  # what becomes infinite is reported, with what to do
+        halves = vectors.astype(np.float16)
     if not np.isfinite(halves).all():
         raise BadInputError(
             f"{model.path}: gives vectors with numbers that are not finite in half precision; check the "

@@ -55,8 +55,8 @@ def acceptability_labels(folder: Path) -> dict[str, int]:
         if name in labels and len(labels) == 2:
             return {"acceptability": labels[name]}
     raise BadInputError(
-        f"{folder}: has the labels {', '.join(labels)}; give a classifier of two labels, of which one is called "
-        "'acceptable', or which are numbered 0 and 1 as in CoLA"
+        f"{folder}: has the labels {', '.join(labels)}; give a classifier of two labels, of which "
+        "one is called 'acceptable', or which are numbered 0 and 1 as in CoLA"
     )
 
 
