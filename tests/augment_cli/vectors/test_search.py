@@ -16,9 +16,7 @@ from augment_cli.vectors.search import Neighbours
 from augment_cli.vectors.stages import as_column, as_matrix, unit
 from augment_cli.vectors.texts import equal_rows, normalize
 
-WORDS = (
-    "river heron bridge stone water town boat bank child bread bird snow field farmer lantern window".split()
-)  # noqa: SIM905
+WORDS = [*"abcdefghijklmnop"]
 
 
 def slow_search(scores, own, candidates, count, below):
