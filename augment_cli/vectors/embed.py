@@ -318,7 +318,7 @@ def _load(model: ModelFolder, pooling: str, max_length: int, precision: str, dev
         from augment_cli.encoding.static import load_static
 
         return load_static(model.path)
-    from augment_cli.encoding.encoder import load_encoder
+    from augment_cli.encoding.loading import load_encoder
 
     return load_encoder(
         model.path,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
-from augment_cli.neural.batches import plan_batches
+from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of, inference
 
@@ -97,7 +97,7 @@ def probabilities(
     )
     answers = np.zeros((len(texts), weights.config.num_labels), np.float32)
     with inference(1):
-        for rows in plan_batches([len(ids) for ids in encoded["input_ids"]], BATCH_TOKENS):
+        for rows in batches_by_length([len(ids) for ids in encoded["input_ids"]], BATCH_TOKENS):
             batch = {key: [values[row] for row in rows] for key, values in encoded.items()}
             logits = weights(**tokenizer.pad(batch, return_tensors="pt")).logits.float()
             answers[rows] = torch.softmax(logits, dim=-1).numpy()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import augment_cli
-from augment_cli.encoding.encoder import load_encoder
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
@@ -100,9 +100,14 @@ def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, mo
 
 
 def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch):
-    asked = []
+    asked: list[str] = []
     real = embed.encode
-    monkeypatch.setattr(embed, "encode", lambda texts, *rest: (asked.extend(texts), real(texts, *rest))[1])
+
+    def encode(texts, *rest):
+        asked.extend(texts)
+        return real(texts, *rest)
+
+    monkeypatch.setattr(embed, "encode", encode)
     store = make(path, encoder)
     texts = store.read("corpus")["text"].to_pylist()
     assert len(asked) == len(set(asked)) == len(set(texts)) < len(texts)
