@@ -87,11 +87,10 @@ def probabilities(
     """
     import torch
 
+    from augment_cli.encoding.loading import longest_input
+
     tokenizer, weights = _load(model, precision)
-    limit = min(tokenizer.model_max_length, getattr(weights.config, "max_position_embeddings", 512))
-    # RoBERTa and its kin count positions from the padding id, so two of the table's rows are never reached.
-    if weights.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-        limit = min(limit, weights.config.max_position_embeddings - (weights.config.pad_token_id or 0) - 1)
+    limit = longest_input(weights, tokenizer)
     encoded = tokenizer(
         list(texts), None if seconds is None else list(seconds), truncation=True, max_length=limit
     )

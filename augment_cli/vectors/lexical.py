@@ -37,7 +37,7 @@ def sparse_library() -> Any:
         import scipy.sparse
     except ImportError:
         raise MissingError(
-            "lexical mining needs SciPy, not installed here; `pip install 'augment-cli[neural]'`"
+            "lexical mining needs SciPy, not installed here; `pip install 'augment-cli[mine]'`"
         ) from None
     return scipy.sparse
 
