@@ -18,24 +18,30 @@ from augment_cli.version import __version__
 _LAZY = {
     "Store": "augment_cli.store.store",
     "augment": "augment_cli.api",
+    "embed": "augment_cli.api",
     "fit": "augment_cli.api",
     "ingest_corpus": "augment_cli.api",
+    "mine": "augment_cli.api",
     "open_store": "augment_cli.api",
     "parse": "augment_cli.api",
     "run": "augment_cli.api",
     "run_recipe": "augment_cli.recipe",
+    "score": "augment_cli.api",
 }
 
 __all__ = [
     "Store",
     "__version__",
     "augment",
+    "embed",
     "fit",
     "ingest_corpus",
+    "mine",
     "open_store",
     "parse",
     "run",
     "run_recipe",
+    "score",
 ]
 
 

@@ -15,6 +15,9 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import FitOptions
+from augment_cli.vectors.embed import EmbedParameters
+from augment_cli.vectors.mine import MineParameters
+from augment_cli.vectors.score import COLUMNS, ScoreOptions
 
 
 def open_store(path: str | Path = "store") -> Store:
@@ -160,3 +163,107 @@ def augment(
     """
     opened = store if isinstance(store, Store) else Store.open(store)
     return augment_texts(texts, opened, make_run(name, **parameters), pipeline=pipeline)
+
+
+def embed(
+    store: str | Path = "store",
+    stage: str = "corpus",
+    *,
+    name: str | None = None,
+    jobs: int | None = None,
+    **parameters: Any,
+) -> Store:
+    """Make sentence vectors of a stage's texts (`augment-cli embed`).
+
+    Parameters
+    ----------
+    store : path
+    stage : str
+        Whose texts: the corpus, an augmentation, mined negatives.
+    name : str, optional
+        For vectors beside the first; their stage is `vectors-NAME` or `vectors-NAME-STAGE`.
+    jobs : int, optional
+        Worker processes; one for each core by default.
+    **parameters
+        As in `EmbedParameters`: model, pooling, max_length, normalize, rows, precision, device, ….
+
+    Returns
+    -------
+    Store
+        `augment_cli.vectors.stages.VectorStage.open(store, stage)` reads them as arrays.
+    """
+    with Session(store, Engine.for_this_machine(jobs)) as session:
+        session.ingest()
+        session.embed(stage, EmbedParameters(**parameters), name)
+        return session.store
+
+
+def score(
+    store: str | Path = "store",
+    stage: str = "una",
+    *,
+    columns: Sequence[str] = COLUMNS,
+    nli: str = "",
+    acceptability: str = "",
+    vectors: str | None = None,
+    fit: str | None = None,
+    name: str | None = None,
+    jobs: int | None = None,
+    **parameters: Any,
+) -> Store:
+    """Score a stage's texts, and before it make what is missing (`augment-cli score`).
+
+    Parameters
+    ----------
+    store : path
+    stage : str
+    columns : sequence of str
+        Which of `augment_cli.vectors.score.COLUMNS`.
+    nli, acceptability : str
+        Folders of classifiers, for further columns.
+    vectors, fit : str, optional
+        Which vectors or which fit to read, where there are several.
+    name : str, optional
+        For scores beside the first.
+    jobs : int, optional
+        Worker processes; one for each core by default.
+    **parameters
+        Of the encoder, where vectors are missing; as in `EmbedParameters`.
+    """
+    options = ScoreOptions(tuple(columns), nli, acceptability, vectors, fit)
+    with Session(Store.open(store).path, Engine.for_this_machine(jobs)) as session:
+        session.score(stage, options, name, EmbedParameters(**parameters))
+        return session.store
+
+
+def mine(
+    store: str | Path = "store",
+    *,
+    stage: str | None = None,
+    model: str | None = None,
+    vectors: str | None = None,
+    fit: str | None = None,
+    jobs: int | None = None,
+    **parameters: Any,
+) -> Store:
+    """Mine hard negatives from a store's corpus, and before it make what is missing (`augment-cli mine`).
+
+    Parameters
+    ----------
+    store : path
+    stage : str, optional
+        Folder of the result; `mined-tfidf` or `mined-vectors` by default.
+    model : str, optional
+        The encoder, where vectors are missing.
+    vectors, fit : str, optional
+        Which vectors or which fit to read, where there are several.
+    jobs : int, optional
+        Worker processes; one for each core by default.
+    **parameters
+        As in `MineParameters`: by, positive, negatives, range_min, range_max, max_score, margin, ….
+    """
+    encoder = None if model is None else EmbedParameters(model=model)
+    with Session(store, Engine.for_this_machine(jobs)) as session:
+        session.ingest()
+        session.mine(MineParameters(**parameters), stage, fit, vectors, encoder)
+        return session.store

@@ -23,6 +23,10 @@ from augment_cli.runs.stored import augment_store
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
+from augment_cli.vectors import embed as embedding
+from augment_cli.vectors import mine as mining
+from augment_cli.vectors import score as scoring
+from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
 
@@ -245,6 +249,88 @@ class Session:
         """Make the wide table that sentence-transformers trains on."""
         with self._timed(stage, self.store.rows) as progress:
             pack(self.store, options, stage, self.engine, progress)
+
+    def embed(
+        self,
+        of: str = CORPUS_STAGE,
+        parameters: embedding.EmbedParameters | None = None,
+        name: str | None = None,
+    ) -> str:
+        """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named.
+
+        Returns
+        -------
+        str
+            Their folder.
+        """
+        work = embedding.begin(self.store, of, parameters or embedding.EmbedParameters(), name)
+        with self._timed(work.stage, work.rows) as progress:
+            embedding.finish(self.store, work, self.engine, progress)
+        return work.stage
+
+    def score(
+        self,
+        of: str,
+        options: scoring.ScoreOptions | None = None,
+        name: str | None = None,
+        parameters: embedding.EmbedParameters | None = None,
+    ) -> str:
+        """Score a stage's texts, and before it make the vectors and the fit that are missing.
+
+        Returns
+        -------
+        str
+            The folder of the scores.
+        """
+        options = options or scoring.ScoreOptions()
+        options.check()
+        self.store.stage(of)  # there must be one
+        if "unknown_words" in options.columns:
+            self.fit(name=options.fit)
+        if options.needs_vectors:
+            self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
+        work = scoring.begin(self.store, of, options, name)
+        with self._timed(work.stage, work.rows) as progress:
+            scoring.finish(self.store, work, self.engine, progress)
+        return work.stage
+
+    def mine(
+        self,
+        options: mining.MineParameters | None = None,
+        stage: str | None = None,
+        fit: str | None = None,
+        vectors: str | None = None,
+        parameters: embedding.EmbedParameters | None = None,
+    ) -> list[str]:
+        """Mine hard negatives from the corpus, and before it make the vectors or the fit that are missing.
+
+        Returns
+        -------
+        list of str
+            Folders of the results, one for each negative.
+        """
+        options = options or mining.MineParameters()
+        options.check()
+        if options.by == "tfidf":
+            self.fit(name=fit)
+        else:
+            stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
+            self._embed_missing(stages, parameters, vectors)
+        work = mining.begin(self.store, options, stage, fit, vectors)
+        with self._timed(work.stages[0], work.rows) as progress:
+            mining.finish(self.store, work, self.engine, progress)
+        return work.stages
+
+    def _embed_missing(
+        self, stages: Sequence[str], parameters: embedding.EmbedParameters | None, name: str | None
+    ) -> None:
+        """Make those vectors that are not there, all by one encoder."""
+        for of in stages:
+            if not self.store.has(vectors_name(of, name)):
+                wanted = embedding.as_begun(
+                    self.store, [vectors_name(other, name) for other in stages], parameters
+                )
+                self.embed(of, wanted, name)
 
     @contextlib.contextmanager
     def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

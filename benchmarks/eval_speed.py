@@ -20,9 +20,9 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import find_folder
 from eval.contract.protocol import rejoin
-from eval.encoding.loading import load_encoder
 from eval.measures.similarity import correlation, cosine
 from eval.tasks.pairs import read_pairs
 from eval.tasks.registry import load_registry

@@ -9,8 +9,8 @@ import argparse
 import resource
 from pathlib import Path
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
-from eval.encoding.loading import load_encoder
 from train.data.reader import Reader
 from train.data.tokens import cache_tokens
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from augment_cli.encoding import whitening
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.static import StaticEncoder
 from eval import protocols
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode
 from eval.contract.task_score import TaskScore, caution, flaw, undefined
-from eval.encoding import whitening
-from eval.encoding.encoder import Encoder
-from eval.encoding.static import StaticEncoder
 from eval.tasks.table import Table
 
 

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichBars
 
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.loading import load_encoder, longest_input
+from augment_cli.encoding.static import SUFFIXES, StaticEncoder, load_static
 from eval import protocols
 from eval.contract.options import Options, Progress
-from eval.encoding.encoder import Encoder
-from eval.encoding.loading import load_encoder, longest_input
-from eval.encoding.static import SUFFIXES, StaticEncoder, load_static
 from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
 from eval.results.plots import plot_scores, plot_similarity

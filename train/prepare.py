@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
-from eval.encoding.encoder import Encoder
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.reader import changed_rows
 from train.data.tokens import stage_draws

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError
 from augment_cli.store.store import Store
-from eval.encoding.loading import load_encoder
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks

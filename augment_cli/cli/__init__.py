@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import typer
 
 # They add their commands when imported; the help lists the commands in this order.
-_COMMANDS = ("reports", "stages", "models", "stores")
+_COMMANDS = ("reports", "stages", "vectors", "models", "stores")
 
 
 def main() -> None:

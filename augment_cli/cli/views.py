@@ -155,12 +155,17 @@ def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
             line = "  ".join(f"{key}={value!r}" for key, value in _plain(row).items())
             out.print(line, markup=False, soft_wrap=True)
             continue
-        before, after = marked(row["original"], row["edits"])
+        before, after = marked(row["original"], row.get("edits") or [])
+        if "edits" not in row and row["text"] is not None:
+            after = Text(row["text"])
         out.print(Text.assemble((f"{row['row_id']:>9}  ", "dim"), before), soft_wrap=True)
         if row["text"] is None:
             out.print(Text.assemble(("        →  ", "dim"), (f"unchanged: {row['reason']}", "yellow")))
         else:
             out.print(Text.assemble(("        →  ", "dim"), after), soft_wrap=True)
+        if numbers := row.get("scores"):
+            known = ", ".join(f"{key} {value:g}" for key, value in numbers.items() if value is not None)
+            out.print(Text(f"           {known}", "dim"), soft_wrap=True)
 
 
 def marked(original: str, edits: Sequence[dict[str, Any]]) -> tuple[Text, Text]:

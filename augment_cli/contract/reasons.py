@@ -37,3 +37,8 @@ class Reason(StrEnum):
     ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
     MEANING_LOST = "meaning_lost"  # none of the candidates means the same
     BEYOND_LIMIT = "beyond_limit"  # `--rows`: the model is run on the first rows only
+    # Of mined negatives:
+    NO_CANDIDATE = "no_candidate"  # no other sentence in the range of ranks
+    ALL_CANDIDATES_SKIPPED = "all_candidates_skipped"  # those in it are too like the positive, or unlike
+    TOO_FEW_CANDIDATES = "too_few_candidates"  # fewer allowed ones than negatives asked for
+    NO_POSITIVE = "no_positive"  # no positive, or no vector, to compare with

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
+from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.store.manifest import Stage
 from augment_cli.store.schema import ROW_GROUP_ROWS
@@ -66,6 +67,8 @@ def stats(store: Store, name: str) -> dict[str, Any]:
         entry |= {key: sum(part[key] for part in parts) for key in keys}
         if stage.settings["stage"] == "corpus" and any("reasons" in part for part in parts):
             entry["reasons"] = _sum_counts(parts, "reasons")
+        if stage.settings["stage"] in ("scores", "mined"):
+            entry |= quantiles(store, name)
         return entry
     edits = sum(part["edits"] for part in parts)
     entry["changed_share"] = entry["changed"] / max(entry["rows"], 1)

@@ -21,6 +21,8 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tokenization import get_tokenizer
+from augment_cli.vectors import embed, mine, score
+from augment_cli.vectors.stages import VECTORS_STAGE
 
 
 def verify(store: Store) -> list[str]:
@@ -115,6 +117,9 @@ def _version_of(maker: str, stored: int) -> int:
         tfidf.TFIDF_STAGE: tfidf.VERSION,
         PARSES_STAGE: parsing.VERSION,
         pack.PACK_STAGE: pack.VERSION,
+        VECTORS_STAGE: embed.VERSION,
+        score.SCORES_STAGE: score.VERSION,
+        mine.MINED_STAGE: mine.VERSION,
     }
     return own.get(maker, stored)
 

@@ -15,7 +15,16 @@ from augment_cli.store.files import naming
 from augment_cli.store.schema import ROW_GROUP_ROWS
 
 # Columns of high entropy: a dictionary only costs time there; split bytes compress better.
-_NO_DICTIONARY = {"row_id", "line", "text", "raw", "term", "id", "edits.list.element.replacement"}
+_NO_DICTIONARY = {
+    "row_id",
+    "line",
+    "text",
+    "raw",
+    "term",
+    "id",
+    "edits.list.element.replacement",
+    "vector.list.element",
+}
 _BYTE_STREAM_SPLIT = {"weights.list.element", "idf", "max_score"}
 
 
@@ -23,7 +32,7 @@ def leaf_paths(schema: pa.Schema) -> list[str]:
     """The Parquet names of a schema's leaf columns, such as `edits.list.element.start`."""
 
     def walk(prefix: str, kind: pa.DataType) -> Iterator[str]:
-        if pa.types.is_list(kind):
+        if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
             yield from walk(f"{prefix}.list.element", kind.value_type)
         elif pa.types.is_struct(kind):
             for field in kind:

@@ -149,8 +149,8 @@ def _collect(running: dict[Any, tuple[int, str, float]], counter: str) -> None:
 
 def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> Iterator[Any]:
     """The jobs in order, each when its stages are there; a stage that fails takes its rows with it."""
+    from augment_cli.encoding.loading import load_encoder
     from benchmarks.reproduce.work import Job
-    from eval.encoding.loading import load_encoder
 
     profile = stages.profile
     tokenizer = load_encoder(profile.encoder).tokenizer if todo else None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.models.digest import model_digest
 from augment_cli.store.files import sha256_of_json
 from benchmarks.reproduce.grid import Grid, Profile, Row
 from benchmarks.reproduce.results import TRAINING
-from eval.encoding.loading import load_encoder
 from train.additions import make_views
 from train.data.texts import CORPUS, SELF
 from train.loading import load_recipe

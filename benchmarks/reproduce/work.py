@@ -13,12 +13,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UserError
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import Unit
 from eval.contract.options import Options, Progress
-from eval.encoding.loading import load_encoder
 from eval.results.files import library_versions
 from eval.runner import Vectors, timed
 from eval.tasks.registry import choose_tasks, load_registry

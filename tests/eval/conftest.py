@@ -1,91 +1,17 @@
-"""A random BERT with a vocabulary of its own, in several layouts, and a toy set of each protocol."""
+"""The small encoders, and a toy set of each protocol."""
 
 import dataclasses
 import gzip
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from threadpoolctl import threadpool_limits
 
 from eval.measures import classification
 from eval.protocols import clustering, intent
+from tests.helpers.small_encoders import old_layout, one_thread, plain_model, sentences
 
-WORDS = """
-a the man woman dog cat river town plays runs eats flows through in on with red blue small old guitar ball
-food house street is are was not and or of to it he she they . , ! ?
-""".split()  # noqa: SIM905
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with threadpool_limits(1):
-        yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="session")
-def sentences():
-    generator = torch.Generator().manual_seed(3)
-    lengths = torch.randint(1, 14, (60,), generator=generator).tolist()
-    chosen = [torch.randint(0, len(WORDS), (length,), generator=generator) for length in lengths]
-    return [" ".join(WORDS[number] for number in numbers) for numbers in chosen]
-
-
-@pytest.fixture(scope="session")
-def plain_model(tmp_path_factory):
-    """A folder as transformers saves it."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("models") / "plain"
-    folder.mkdir()
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    BertTokenizer(vocab=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.3,
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
-
-
-def as_old_layout(plain: Path, folder: Path, pooling: dict[str, bool], *, max_length: int = 12) -> Path:
-    """The same model as sentence-transformers 2.0 wrote it."""
-    shutil.copytree(plain, folder)
-    kinds = ["Transformer", "Pooling", "Normalize"]
-    paths = ["", "1_Pooling", "2_Normalize"]
-    modules = [
-        {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for n, (kind, path) in enumerate(zip(kinds, paths, strict=True))
-    ]
-    (folder / "modules.json").write_text(json.dumps(modules))
-    settings = {"max_seq_length": max_length, "do_lower_case": False}
-    (folder / "sentence_bert_config.json").write_text(json.dumps(settings))
-    (folder / "1_Pooling").mkdir()
-    modes = {f"pooling_mode_{name}": False for name in ("cls_token", "mean_tokens", "max_tokens")}
-    (folder / "1_Pooling" / "config.json").write_text(
-        json.dumps({"word_embedding_dimension": 32, **modes, **pooling})
-    )
-    return folder
-
-
-@pytest.fixture(scope="session")
-def old_layout(plain_model, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models") / "old"
-    return as_old_layout(plain_model, folder, {"pooling_mode_cls_token": True})
-
+__all__ = ["old_layout", "one_thread", "plain_model", "sentences", "world"]
 
 SETS = {
     "sts": ("sts", "sts/a.tsv.gz", ("sentence1", "sentence2"), "score", "test", "spearman", {"test": 20}),

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from augment_cli.api import ingest_corpus
+from augment_cli.encoding.encoder import Encoder
 from eval import protocols
 from eval.command import main
-from eval.encoding.encoder import Encoder
 from eval.measures.classification import CLASSIFIERS
 from eval.tasks.registry import load_registry
 

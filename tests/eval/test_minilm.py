@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from eval import runner
 from eval.contract.options import Options, Progress
-from eval.encoding.loading import load_encoder
 from eval.protocols.sts import stsb
 from eval.tasks.registry import choose_tasks, load_registry
 from eval.tasks.table import read_tables

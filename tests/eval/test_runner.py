@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from augment_cli.encoding.loading import load_encoder
 from eval import runner
 from eval.contract.options import Options, Progress
-from eval.encoding.loading import load_encoder
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_tables
 

@@ -16,7 +16,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import BertConfig, BertModel, BertTokenizer
 
-    from eval.encoding.encoder import Encoder
+    from augment_cli.encoding.encoder import Encoder
     from train.outputs.export import export
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
-from eval.encoding.loading import load_encoder
 from tests.helpers.training import quick_run
 from train.machine.threads import has_fast_bf16
 from train.outputs.log import read_log

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from eval.encoding.pooling import canonical, needs_all_layers, pool
+from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from train.additions import make_additions
 from train.additions.base import Addition
 from train.data.padding import Slice
@@ -26,7 +26,7 @@ class Model(nn.Module):
     encoder : torch.nn.Module
         A transformers model; which of its parameters are trained is decided here.
     pooling : str
-        A mode of `eval.encoding.pooling`.
+        A mode of `augment_cli.encoding.pooling`.
     recipe : Recipe
         Says which head and which additions there are.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.errors import UsageError
-from eval.encoding.encoder import Encoder
-from eval.encoding.loading import load_encoder, longest_input
 from train.additions import make_views
 from train.data.tokens import tokenizer_digest
 from train.draws import draw_key

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
-from eval.encoding.encoder import Encoder
 
 # Our pooling name to (the one key of new sentence-transformers releases, the flag of older ones).
 _POOLING = {
@@ -31,7 +31,7 @@ def check_pooling(pooling: str) -> None:
     Parameters
     ----------
     pooling : str
-        A mode of `eval.encoding.pooling`.
+        A mode of `augment_cli.encoding.pooling`.
 
     Raises
     ------

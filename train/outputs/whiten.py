@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from augment_cli.encoding import whitening
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.files import replace_folder
 from augment_cli.store.store import Store
-from eval.encoding import whitening
-from eval.encoding.loading import load_encoder
 from train.data.order import row_groups
 from train.data.texts import CORPUS
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
-from eval.encoding.encoder import Encoder
 from eval.measures.geometry import alignment, uniformity
 from eval.measures.similarity import cosine
 from eval.protocols.sts import stsb

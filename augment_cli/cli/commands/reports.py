@@ -18,10 +18,22 @@ def inspect(
     stage: Annotated[str, typer.Argument(help="such as una, corpus, rejects, terms")],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="number of rows")] = 10,
     seed: Annotated[int, typer.Option("--seed", help="which random rows")] = 0,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where", help="only rows with such numbers, as in 'cosine < 0.6 and length_ratio > 1'"
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option("--sort", help="the first rows by a column, smallest first; -COLUMN: largest first"),
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
 ) -> None:
     """Show random rows of a stage; of an augmentation, beside the original with the changes marked.
+
+    Columns that --where and --sort may name are those of the stage and those that `augment-cli score` made.
 
     \b
     Examples:
@@ -31,10 +43,15 @@ def inspect(
         augment-cli inspect rejects --json
     """
     from augment_cli.cli import views
+    from augment_cli.reports.choosing import choose_rows
     from augment_cli.reports.report import sample_rows
     from augment_cli.store.store import Store
 
-    views.show_rows(sample_rows(Store.open(store), stage, count, seed), as_json)
+    opened = Store.open(store)
+    if where is None and sort is None and opened.stage(stage).settings["stage"] != "mined":
+        views.show_rows(sample_rows(opened, stage, count, seed), as_json)
+    else:
+        views.show_rows(choose_rows(opened, stage, count, seed, where, sort), as_json)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from eval.encoding.loading import load_encoder
+from augment_cli.encoding.loading import load_encoder
 from eval.protocols.sts import stsb
 from train.outputs.checkpoint import checkpoints, read_state
 from train.outputs.export import export

@@ -19,7 +19,7 @@ from augment_cli.session import SAMPLE, Session
 
 COMMANDS = (
     "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
-    "doctor", "card",
+    "doctor", "card", "embed", "score", "mine",
 )  # fmt: skip
 HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
-from eval.encoding.loading import load_encoder
 from tests.helpers.training import draw, logged_run
 from train.additions.discriminator import classification_loss, scale_gradient
 from train.data.reader import Reader

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
-from eval.encoding.loading import load_encoder
 from tests.helpers.training import draw
 from train.additions.pca_jitter import jitter, layer_module
 from train.loading import make_recipe

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
-from eval.encoding.loading import load_encoder
 from tests.helpers.training import logged_run
 from train.data.order import PADDING_ROW, is_held_out, windows
 from train.data.reader import Reader, ahead, changed_rows, map_ahead

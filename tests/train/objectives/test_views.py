@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from eval.encoding.loading import load_encoder
+from augment_cli.encoding.loading import load_encoder
 from tests.helpers.training import QUICK
 from train.data.reader import Reader
 from train.data.texts import NO_TEXT

@@ -8,9 +8,9 @@ import torch
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.pooling import pool
 from augment_cli.errors import UsageError
-from eval.encoding.loading import load_encoder
-from eval.encoding.pooling import pool
 from train.outputs.export import check_pooling, export, mean_and_deviation, write_card
 
 TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]

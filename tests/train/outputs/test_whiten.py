@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from augment_cli.encoding import whitening
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
-from eval.encoding import whitening
-from eval.encoding.loading import load_encoder
 from tests.helpers.training import logged_run
 from train.outputs.whiten import spaced_texts, store_whitened
 

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.encoder import Encoder, Precision
+from augment_cli.encoding.layout import DEFAULT_POOLING, Layout, Module, read_layout
+from augment_cli.encoding.pooling import canonical
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
-from eval.encoding.encoder import Encoder, Precision
-from eval.encoding.layout import DEFAULT_POOLING, Layout, Module, read_layout
-from eval.encoding.pooling import canonical
 
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

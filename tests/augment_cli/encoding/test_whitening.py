@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from augment_cli.encoding import whitening
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, UsageError
-from eval.encoding import whitening
-from eval.encoding.loading import load_encoder
 
 
 def test_whitened_vectors_have_mean_zero_and_covariance_one():

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from augment_cli.encoding.pooling import MODES, canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
-from eval.encoding.pooling import MODES, canonical, needs_all_layers, pool
 
 
 def reference(layers: list[np.ndarray], mode: str) -> np.ndarray:

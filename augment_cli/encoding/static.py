@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from augment_cli.encoding.encoder import Precision, Progress
 from augment_cli.errors import BadInputError
-from eval.encoding.encoder import Precision, Progress
 
 SUFFIXES = (".vec", ".txt")
 

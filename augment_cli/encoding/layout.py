@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from augment_cli.encoding.pooling import canonical
 from augment_cli.errors import BadInputError, MissingError
-from eval.encoding.pooling import canonical
 
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
 _LEGACY_POOLING = {  # in the order in which their vectors are concatenated

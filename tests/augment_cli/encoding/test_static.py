@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from augment_cli.encoding.static import load_static
 from augment_cli.errors import BadInputError
-from eval.encoding.static import load_static
 
 LINES = [
     f"{word} {number}.0 {number * number} 1" for number, word in enumerate(["the", "dog", "plays", "New"])

@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.digest import model_digest
-from eval.encoding.loading import load_encoder
 
 
 @pytest.fixture()

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.cache import EmbeddingCache
+from augment_cli.encoding.layout import DEFAULT_POOLING
+from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
-from eval.encoding.cache import EmbeddingCache
-from eval.encoding.layout import DEFAULT_POOLING
-from eval.encoding.pooling import canonical, needs_all_layers, pool
 
 Precision = Literal["fp32", "bf16"]
 Progress = Callable[[int], None]  # called with the number of sentences just finished
@@ -36,7 +36,7 @@ class Encoder:
     tokenizer : Any
         Its fast tokenizer.
     pooling : str
-        A mode of `eval.encoding.pooling`.
+        A mode of `augment_cli.encoding.pooling`.
     max_length : int
         Longest input in tokens, special tokens included; longer ones are cut.
     digest : str or None

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, UsageError
-from eval.encoding.encoder import Encoder
-from eval.encoding.loading import load_encoder
 
 
 def test_cache_answers_without_the_model_and_is_keyed_by_all_that_matters(plain_model, sentences, tmp_path):

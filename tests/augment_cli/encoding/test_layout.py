@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from augment_cli.encoding.layout import read_layout
 from augment_cli.errors import BadInputError, MissingError
-from eval.encoding.layout import read_layout
 
 
 def test_pickled_weights_are_refused_by_name(plain_model, tmp_path):

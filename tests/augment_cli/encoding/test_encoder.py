@@ -6,10 +6,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from augment_cli.encoding.encoder import batches_by_tokens
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.pooling import MODES, pool
 from augment_cli.errors import UsageError
-from eval.encoding.encoder import batches_by_tokens
-from eval.encoding.loading import load_encoder
-from eval.encoding.pooling import MODES, pool
 
 
 def one_at_a_time(encoder, texts, mode):

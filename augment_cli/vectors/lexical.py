@@ -1,0 +1,231 @@
+"""Lexical neighbours from the cached TF-IDF matrix: sparse products in blocks, the best k of each row.
+
+The score is the cosine of two sentences' TF-IDF weights over the terms that at most a share `max_df` of the
+sentences hold. Without the commonest terms a product touches a few thousand sentences instead of nearly all
+(the work grows with the square of a term's sentences), and loses next to nothing: what every other sentence
+holds weighs little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.store.store import Store
+from augment_cli.tfidf.fit import stage_names
+from augment_cli.tokenization import get_tokenizer
+from augment_cli.vectors.search import Neighbours
+
+# Products of one block: at most so many before equal sentences are added up, some 100 MB.
+_BLOCK_PRODUCTS = 8_000_000
+
+
+def sparse_library() -> Any:
+    """scipy.sparse.
+
+    Raises
+    ------
+    MissingError
+        If SciPy is not installed.
+    """
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise MissingError(
+            "lexical mining needs SciPy, not installed here; `pip install 'augment-cli[mine]'`"
+        ) from None
+    return scipy.sparse
+
+
+@dataclass(frozen=True)
+class LexicalIndex:
+    """A corpus' TF-IDF weights, one unit row a sentence, and those of the candidates turned round.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_array of float32, shape (N, V)
+        Rows of length 1, or without entries where no term is left.
+    candidates : scipy.sparse.csr_array of float32, shape (V, c)
+        The candidates' rows, transposed.
+    row_ids : ndarray of int64, shape (c,)
+        The candidates, rising.
+    """
+
+    matrix: Any
+    candidates: Any
+    row_ids: np.ndarray
+
+    @classmethod
+    def build(cls, store: Store, fit: str | None, max_df: float, row_ids: np.ndarray) -> LexicalIndex:
+        """From a fit's stages; `row_ids` are the candidates, rising."""
+        sparse = sparse_library()
+        matrix_stage, terms_stage = stage_names(fit)
+        frequency = store.read(terms_stage, ["document_frequency"])["document_frequency"].to_numpy()
+        kept = frequency <= max(1.0, max_df * store.rows)
+        # float32 and int32: 8 bytes an entry, some 120 a sentence.
+        data, indices, lengths = [np.zeros(0, np.float32)], [np.zeros(0, np.int32)], []
+        for index in range(len(store.parts)):
+            for table in store.iterate_part(matrix_stage, index, ["term_ids", "weights"]):
+                lists = {name: table[name].combine_chunks() for name in table.column_names}
+                counts = lists["term_ids"].value_lengths().to_numpy(zero_copy_only=False)
+                terms, weights = (lists[name].flatten().to_numpy() for name in ("term_ids", "weights"))
+                rows = np.repeat(np.arange(len(counts)), counts)
+                values, columns, sizes = distinct_entries(rows, terms, weights, kept, len(counts))
+                data.append(values)
+                indices.append(columns)
+                lengths.append(sizes)
+        pointers = np.zeros(store.rows + 1, np.int64)
+        np.cumsum(np.concatenate([*lengths, np.zeros(0, np.int64)]), out=pointers[1:])
+        shape = (store.rows, len(frequency))
+        matrix = sparse.csr_array((np.concatenate(data), np.concatenate(indices), pointers), shape=shape)
+        return cls(matrix, matrix[row_ids].T.tocsr(), row_ids)
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays, for workers to map; complete files only."""
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = {"row_ids": self.row_ids, "shape": np.array([*self.matrix.shape])}
+        for name, part in (("matrix", self.matrix), ("candidates", self.candidates)):
+            arrays |= {f"{name}-{key}": getattr(part, key) for key in ("data", "indices", "indptr")}
+        for name, array in arrays.items():
+            temporary = folder / f".{name}.npy"
+            np.save(temporary, array, allow_pickle=False)
+            temporary.replace(folder / f"{name}.npy")
+
+    @classmethod
+    def load(cls, folder: Path) -> LexicalIndex:
+        """Map what `save` wrote: all workers share the memory."""
+        sparse = sparse_library()
+
+        def array(name: str) -> np.ndarray:
+            mapped: np.ndarray = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            return mapped
+
+        row_ids, (rows, terms) = np.array(array("row_ids")), array("shape").tolist()
+        shapes = {"matrix": (rows, terms), "candidates": (terms, len(row_ids))}
+        parts = {
+            name: sparse.csr_array(
+                tuple(array(f"{name}-{key}") for key in ("data", "indices", "indptr")), shape=shape
+            )
+            for name, shape in shapes.items()
+        }
+        return cls(parts["matrix"], parts["candidates"], row_ids)
+
+    def search(self, low: int, high: int, own: np.ndarray, count: int, below: float = np.inf) -> Neighbours:
+        """The `count` candidates nearest to each of the rows low … high−1; the rest as in `search.search`.
+
+        Candidates that share no term are none.
+        """
+        queries = self.matrix[low:high]
+        best = Neighbours.none(high - low, count)
+        own_columns = np.searchsorted(self.row_ids, own)
+        frequency = np.diff(self.candidates.indptr)
+        work = np.add.reduceat(np.append(frequency[queries.indices], 0), queries.indptr[:-1])
+        work[np.diff(queries.indptr) == 0] = 0
+        for start, stop in _blocks(work):
+            product = queries[start:stop] @ self.candidates
+            lengths = np.diff(product.indptr)
+            is_own = product.indices == np.repeat(own_columns[start:stop], lengths)
+            near = (product.data >= below) & ~is_own
+            rows = np.repeat(np.arange(start, stop), lengths)
+            best.too_near += np.bincount(rows[near], minlength=high - low)
+            product.data[near | is_own] = 0
+            for row, (first, last) in enumerate(
+                zip(product.indptr[:-1], product.indptr[1:], strict=True), start
+            ):
+                scores, columns = product.data[first:last], product.indices[first:last]
+                if len(scores) > count:
+                    top = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+                    scores, columns = scores[top], columns[top]
+                order = np.lexsort((columns, -scores))
+                order = order[scores[order] > 0]
+                best.scores[row, : len(order)] = scores[order]
+                best.row_ids[row, : len(order)] = self.row_ids[columns[order]]
+        return best
+
+
+def distinct_entries(
+    rows: np.ndarray, terms: np.ndarray, weights: np.ndarray, kept: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One entry for each row and term from token occurrences, rows made unit length.
+
+    Parameters
+    ----------
+    rows, terms, weights : ndarray, shape (n,)
+        Row 0 … count−1, term id (−1: unknown) and weight of each token.
+    kept : ndarray of bool, shape (V,)
+        Which terms count.
+    count : int
+
+    Returns
+    -------
+    data, indices, lengths
+        Weights float32 and term ids int32, rising within a row, and how many each row has.
+    """
+    counts = terms >= 0
+    counts[counts] = kept[terms[counts]] & (weights[counts] > 0)
+    keys, place = np.unique(rows[counts] * len(kept) + terms[counts], return_index=True)
+    entry_rows, entry_terms = np.divmod(keys, len(kept))
+    values = weights[counts][place]
+    lengths = np.sqrt(np.bincount(entry_rows, weights=values**2, minlength=count))
+    data = (values / lengths[entry_rows]).astype(np.float32)
+    return data, entry_terms.astype(np.int32), np.bincount(entry_rows, minlength=count)
+
+
+def _blocks(work: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of rows whose products stay within `_BLOCK_PRODUCTS`; a single row may exceed it."""
+    start, total = 0, 0
+    for row, products in enumerate(work.tolist()):
+        if row > start and total + products > _BLOCK_PRODUCTS:
+            yield start, row
+            start, total = row, 0
+        total += products
+    if start < len(work):
+        yield start, len(work)
+
+
+class TextWeigher:
+    """TF-IDF rows of other texts than the corpus', with a fit's idf.
+
+    Parameters
+    ----------
+    store : Store
+    fit : str, optional
+    max_df : float
+        As for the index.
+    """
+
+    def __init__(self, store: Store, fit: str | None, max_df: float) -> None:
+        from augment_cli.tfidf.term_table import TermTable
+
+        terms_stage = stage_names(fit)[1]
+        self._terms = TermTable.read(store, terms_stage)
+        self._tokenizer = get_tokenizer(store.stage(terms_stage).settings["parameters"]["tokenizer"])
+        frequency = store.read(terms_stage, ["document_frequency"])["document_frequency"].to_numpy()
+        self._kept = frequency <= max(1.0, max_df * store.rows)
+
+    def __call__(self, texts: Any) -> Any:
+        """Unit rows, scipy.sparse.csr_array (n, V), of a column of n texts without nulls."""
+        tokens = self._tokenizer(texts)
+        lengths = np.diff(tokens.row_offsets)
+        rows = np.repeat(np.arange(len(lengths)), lengths)
+        words = tokens.terms.dictionary_encode()
+        ids = self._terms.ids_of(words.dictionary)[words.indices.to_numpy()]
+        codes = words.indices.to_numpy().astype(np.int64)
+        _, inverse, counts = np.unique(
+            rows * max(len(words.dictionary), 1) + codes, return_inverse=True, return_counts=True
+        )
+        weights = np.log1p(counts[inverse] / lengths[rows]) * np.where(ids >= 0, self._terms.idf[ids], 0)
+        data, indices, sizes = distinct_entries(rows, ids.astype(np.int64), weights, self._kept, len(lengths))
+        pointers = np.concatenate([[0], np.cumsum(sizes)])
+        return sparse_library().csr_array((data, indices, pointers), shape=(len(lengths), len(self._kept)))
+
+
+def check_max_df(max_df: float) -> None:
+    """Raise `UsageError` outside (0, 1]."""
+    if not 0 < max_df <= 1:
+        raise UsageError(f"--max-df {max_df:g}: must be above 0 and at most 1")

@@ -1,0 +1,350 @@
+"""`score`: columns that say how a stage's texts relate to their originals and to the corpus. Never a verdict.
+
+Rows come in pieces of one row group (of 1,024 rows where a classifier is asked), each a file in `.work/` as
+soon as it is done; a piece depends on its rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.neural.loading import ModelFolder, find_model
+from augment_cli.store.parquet import describe
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import Store
+from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.term_table import TermTable
+from augment_cli.tokenization import get_tokenizer
+from augment_cli.vectors import signals
+from augment_cli.vectors.mine import candidate_blocks
+from augment_cli.vectors.pieces import Pieces
+from augment_cli.vectors.search import search
+from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+from augment_cli.vectors.texts import check_text_stage, equal_rows
+
+VERSION = 1
+SCORES_STAGE = "scores"
+OF_VECTORS = ("cosine", "nearest_cosine")
+OF_TEXTS = ("length_ratio", "edited_share", "repeated_words", "unknown_words")
+COLUMNS = (*OF_VECTORS, *OF_TEXTS)
+_JUDGED_ROWS = 1_024
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Which columns to make, and from what.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Of `COLUMNS`; further ones come with the models.
+    nli : str
+        Folder of a model for natural language inference, for `entailment` and `contradiction`; or empty.
+    acceptability : str
+        Folder of a classifier of acceptable sentences, for `acceptability`; or empty.
+    vectors, fit : str, optional
+        Which vectors or which fit to read, where there are several.
+    """
+
+    columns: tuple[str, ...] = COLUMNS
+    nli: str = ""
+    acceptability: str = ""
+    vectors: str | None = None
+    fit: str | None = None
+
+    def check(self) -> None:
+        """Raise `UsageError` for a column that there is not."""
+        for name in self.columns:
+            if name not in COLUMNS:
+                raise UsageError(f"--columns {name}: choose from {', '.join(COLUMNS)}")
+        if not self.columns and not self.nli and not self.acceptability:
+            raise UsageError("--columns: name at least one")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether vectors are read."""
+        return bool(set(self.columns) & set(OF_VECTORS))
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be scored: the stage, its scores' folder, what they are made with, and the pieces left."""
+
+    of: str
+    stage: str
+    options: ScoreOptions
+    models: dict[str, ModelFolder]
+    settings: Settings
+    pieces: dict[int, int]
+    rows: int
+
+    @property
+    def piece_rows(self) -> int:
+        """Rows of a piece."""
+        return _JUDGED_ROWS if self.models else ROW_GROUP_ROWS
+
+
+def scores_name(of: str, name: str | None = None) -> str:
+    """Folder of a stage's scores: `scores-STAGE`, or `scores-NAME-STAGE`."""
+    return "-".join([SCORES_STAGE, *([name] if name else []), of])
+
+
+def scores_schema(options: ScoreOptions, labels: Sequence[str] = ()) -> pa.Schema:
+    """row_id, and the columns of the options as float32 in a fixed order; `nearest_row_id` beside."""
+    fields = [pa.field("row_id", pa.int64(), nullable=False)]
+    for name in COLUMNS:
+        if name in options.columns:
+            fields.append(pa.field(name, pa.float32()))
+            if name == "nearest_cosine":
+                fields.append(pa.field("nearest_row_id", pa.int64()))
+    return pa.schema([*fields, *(pa.field(label, pa.float32()) for label in labels)])
+
+
+def begin(store: Store, of: str, options: ScoreOptions, name: str | None = None) -> Work:
+    """Announce the stage of scores and find out what is left to do.
+
+    Parameters
+    ----------
+    store : Store
+        With the vectors and the fit that the columns need; the caller holds its lock.
+    of : str
+        A stage with texts.
+    options : ScoreOptions
+    name : str, optional
+        For scores beside the first.
+
+    Raises
+    ------
+    UsageError
+        If the stage has no texts, vectors are missing, or a column is unknown.
+    MixError
+        If vectors are not comparable, or the folder holds scores of other settings.
+    """
+    options.check()
+    check_text_stage(store, of)
+    if of == CORPUS_STAGE:
+        raise UsageError("score corpus: originals are not scored against themselves; name another stage")
+    inputs = [CORPUS_STAGE, of]
+    resources, models, libraries = {}, {}, ["numpy", "pyarrow"]
+    if options.needs_vectors:
+        opened = [VectorStage.open(store, stage, options.vectors) for stage in (CORPUS_STAGE, of)]
+        opened[0].check_comparable(opened[1])
+        inputs += [one.stage for one in opened]
+    if "unknown_words" in options.columns:
+        inputs.append(stage_names(options.fit)[1])
+    if options.nli or options.acceptability:
+        libraries += ["torch", "transformers", "tokenizers"]
+    for kind in ("nli", "acceptability"):
+        if folder := getattr(options, kind):
+            models[kind] = find_model(folder, option=f"--{kind}")
+            resources[kind] = models[kind].digest
+    stage = scores_name(of, name)
+    settings = Settings(
+        SCORES_STAGE,
+        VERSION,
+        parameters={"of": of, "columns": [column for column in COLUMNS if column in options.columns]},
+        inputs={stage: store.stage(stage).digest for stage in inputs},
+        resources=resources,
+        libraries=library_versions(libraries),
+    )
+    unfinished = store.begin(stage, settings, beside="score beside it with --name NAME")
+    work = Work(of, stage, options, models, settings, {}, 0)
+    pieces = {index: -(-store.parts[index][1] // work.piece_rows) for index in unfinished}
+    done = Pieces(store, stage, settings)
+    rows = sum(
+        _size(store, index, piece, work.piece_rows)
+        for index, count in pieces.items()
+        for piece in range(count)
+        if not done.has(index, piece)
+    )
+    return Work(of, stage, options, models, settings, pieces, rows)
+
+
+def _size(store: Store, index: int, piece: int, piece_rows: int) -> int:
+    return min(piece_rows, store.parts[index][1] - piece * piece_rows)
+
+
+def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
+    """Score the pieces that are missing, and commit each part as it becomes complete.
+
+    `progress` is called with the number of rows done since the last call.
+    """
+    if not work.pieces:
+        return
+    done = Pieces(store, work.stage, work.settings)
+    done.folder.mkdir(parents=True, exist_ok=True)
+    if "nearest_cosine" in work.options.columns:
+        np.save(done.folder / "first.npy", equal_rows(store, CORPUS_STAGE)[0], allow_pickle=False)
+    waiting = sorted(work.pieces)
+
+    def commit_what_is_complete() -> None:
+        for index in list(waiting):
+            if _join_part(store, work, done, index):
+                done.remove(index)
+                waiting.remove(index)
+
+    def count(rows: int) -> None:
+        progress(rows)
+        commit_what_is_complete()
+
+    common = {
+        "store_path": store.path,
+        "stage": work.stage,
+        "of": work.of,
+        "options": work.options,
+        "models": work.models,
+        "piece_rows": work.piece_rows,
+        "settings": work.settings,
+    }
+    commit_what_is_complete()
+    while waiting:  # again where a finished piece turned out to be damaged
+        tasks = [
+            common | {"index": index, "piece": piece}
+            for index in waiting
+            for piece in range(work.pieces[index])
+            if not done.has(index, piece)
+        ]
+        engine.run("augment_cli.vectors.score:score_piece", tasks, count, unit="pieces")
+        commit_what_is_complete()
+    store.clean_work(work.stage)
+
+
+def score_piece(
+    store_path: Path,
+    stage: str,
+    of: str,
+    index: int,
+    piece: int,
+    options: ScoreOptions,
+    models: dict[str, ModelFolder],
+    piece_rows: int,
+    settings: Settings,
+) -> int:
+    """Score some rows of a part (in a worker) into `.work/`; returns how many."""
+    store = Store.open(store_path)
+    size = _size(store, index, piece, piece_rows)
+    group, offset = divmod(piece * piece_rows, ROW_GROUP_ROWS)
+    has_edits = "edits" in describe(store.part_path(of, index))[1].names
+    names = ["text", "edits"] if has_edits else ["text"]
+    rows = store.read_part(of, index, names, [group]).slice(offset, size).combine_chunks()
+    originals = (
+        store.read_part(CORPUS_STAGE, index, ["text"], [group])["text"].slice(offset, size).combine_chunks()
+    )
+    texts = rows["text"].combine_chunks()
+    is_there = texts.is_valid().to_numpy(zero_copy_only=False)
+    low = store.parts[index][0] + piece * piece_rows
+    columns: dict[str, np.ndarray] = {"row_id": np.arange(low, low + size)}
+    done = Pieces(store, stage, settings)
+    if options.needs_vectors:
+        columns |= _of_vectors(store, options, of, (index, group, offset, low, size), done.folder)
+    if "length_ratio" in options.columns:
+        columns["length_ratio"] = signals.length_ratio(texts, originals)
+    if "edited_share" in options.columns:
+        columns["edited_share"] = np.full(size, np.nan)
+        if has_edits:
+            edits = rows["edits"].combine_chunks()
+            columns["edited_share"] = signals.edited_share(texts, originals, edits)
+    if "repeated_words" in options.columns:
+        columns["repeated_words"] = signals.repeated_words(texts, originals)
+    if "unknown_words" in options.columns:
+        table = stage_names(options.fit)[1]
+        tokenizer = get_tokenizer(store.stage(table).settings["parameters"]["tokenizer"])
+        terms = TermTable.read(store, table)
+        columns["unknown_words"] = signals.unknown_words(texts, originals, terms, tokenizer)
+    columns |= _judged(models, texts, originals, is_there)
+    fields = scores_schema(options, [label for kind in models for label in _LABELS[kind](models[kind].path)])
+    arrays = []
+    for field in fields:
+        values = columns[field.name]
+        missing = np.zeros(size, bool) if field.name == "row_id" else ~is_there | np.isnan(values)
+        if field.name == "nearest_row_id":
+            missing = ~is_there | (values < 0)
+        arrays.append(pa.array(values, field.type, mask=missing, from_pandas=False, safe=False))
+    done.write(index, piece, pa.table(arrays, schema=fields))
+    return size
+
+
+def _of_vectors(
+    store: Store, options: ScoreOptions, of: str, place: tuple[int, int, int, int, int], folder: Path
+) -> dict[str, np.ndarray]:
+    index, group, offset, low, size = place
+    corpus = VectorStage.open(store, CORPUS_STAGE, options.vectors)
+    stage = VectorStage.open(store, of, options.vectors)
+    some = slice(offset, offset + size)
+    texts, has_text = unit(stage.read(index, [group])[0][some])
+    columns: dict[str, np.ndarray] = {}
+    if "cosine" in options.columns:
+        originals, has_original = unit(corpus.read(index, [group])[0][some])
+        cosines = np.einsum("ij,ij->i", texts, originals)
+        columns["cosine"] = np.where(has_text & has_original, cosines, np.nan)
+    if "nearest_cosine" in options.columns:
+        first = np.load(folder / "first.npy", mmap_mode="r", allow_pickle=False)
+        own = np.array(first[low : low + size])
+        # Rows without a vector are not searched for.
+        asked = np.flatnonzero(has_text)
+        nearest = search(texts[asked], own[asked], candidate_blocks(corpus, first), 1)
+        columns["nearest_cosine"], columns["nearest_row_id"] = np.full(size, np.nan), np.full(size, -1)
+        columns["nearest_cosine"][asked] = nearest.scores[:, 0]
+        columns["nearest_row_id"][asked] = nearest.row_ids[:, 0]
+        columns["nearest_cosine"][columns["nearest_row_id"] < 0] = np.nan
+    return columns
+
+
+def _nli_labels(folder: Path) -> list[str]:
+    from augment_cli.vectors.judging import entailment_labels
+
+    return list(entailment_labels(folder))
+
+
+_LABELS: dict[str, Callable[[Path], list[str]]] = {
+    "nli": _nli_labels,
+    "acceptability": lambda folder: ["acceptability"],
+}
+
+
+def _judged(
+    models: dict[str, ModelFolder], texts: pa.Array, originals: pa.Array, is_there: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Columns of the classifiers: the original is the premise, the text the hypothesis."""
+    if not models:
+        return {}
+    from augment_cli.vectors import judging
+
+    places = np.flatnonzero(is_there)
+    new = texts.take(pa.array(places)).to_pylist()
+    columns: dict[str, np.ndarray] = {}
+    for kind, model in models.items():
+        find = judging.entailment_labels if kind == "nli" else judging.acceptability_labels
+        labels = find(model.path)
+        premises = originals.take(pa.array(places)).to_pylist()
+        pair = (premises, new) if kind == "nli" else (new, None)
+        answers = (
+            judging.probabilities(model, "fp32", *pair) if new else np.zeros((0, 1 + max(labels.values())))
+        )
+        for label, number in labels.items():
+            columns[label] = np.full(len(texts), np.nan)
+            columns[label][places] = answers[:, number]
+    return columns
+
+
+def _join_part(store: Store, work: Work, done: Pieces, index: int) -> bool:
+    """Commit a part from its pieces; False if a piece is missing."""
+    count = work.pieces[index]
+    if not all(done.has(index, piece) for piece in range(count)):
+        return False
+    tables = [done.read(index, piece, _size(store, index, piece, work.piece_rows)) for piece in range(count)]
+    if any(table is None for table in tables):
+        return False
+    whole = pa.concat_tables([table for table in tables if table is not None]).combine_chunks()
+    statistics = {"scored": whole.num_rows - min(whole[name].null_count for name in whole.column_names[1:])}
+    groups = (whole.slice(low, ROW_GROUP_ROWS) for low in range(0, whole.num_rows, ROW_GROUP_ROWS))
+    store.commit(store.write_part(work.stage, index, whole.schema, groups, work.settings, statistics))
+    return True

@@ -1,0 +1,110 @@
+"""Exact search for the nearest vectors, in blocks: memory stays bounded, whatever is searched through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+QUERY_ROWS = 1_024
+
+
+@dataclass
+class Neighbours:
+    """The best k candidates of each of m queries so far.
+
+    Attributes
+    ----------
+    scores : ndarray of float32, shape (m, k)
+        Falling; −inf where there are fewer than k.
+    row_ids : ndarray of int64, shape (m, k)
+        −1 where there are fewer than k.
+    too_near : ndarray of int64, shape (m,)
+        How many candidates were left out as near-duplicates.
+    """
+
+    scores: np.ndarray
+    row_ids: np.ndarray
+    too_near: np.ndarray
+
+    @classmethod
+    def none(cls, queries: int, count: int) -> Neighbours:
+        """Before anything was searched."""
+        return cls(
+            np.full((queries, count), -np.inf, np.float32),
+            np.full((queries, count), -1, np.int64),
+            np.zeros(queries, np.int64),
+        )
+
+
+def search(
+    queries: np.ndarray,
+    own: np.ndarray,
+    blocks: Iterable[tuple[np.ndarray, np.ndarray]],
+    count: int,
+    below: float = np.inf,
+) -> Neighbours:
+    """The `count` candidates of highest inner product with each query, all candidates compared.
+
+    Parameters
+    ----------
+    queries : ndarray of float32, shape (m, d)
+    own : ndarray of int64, shape (m,)
+        A candidate that is never taken for this query (itself); −1 for none.
+    blocks : iterable of (row_ids, vectors)
+        Candidates, row_ids int64 (c,) rising, vectors float32 (c, d).
+    count : int
+        k, at least 1.
+    below : float
+        Candidates with this score or more are left out and counted.
+
+    Returns
+    -------
+    Neighbours
+        Sorted by falling score; of equal scores the smaller row_id first.
+    """
+    best = Neighbours.none(len(queries), count)
+    for row_ids, vectors in blocks:
+        if not len(row_ids):
+            continue
+        for low in range(0, len(queries), QUERY_ROWS):
+            some = slice(low, low + QUERY_ROWS)
+            products = queries[some] @ vectors.T
+            place = np.searchsorted(row_ids, own[some])
+            is_own = row_ids[np.minimum(place, len(row_ids) - 1)] == own[some]
+            products[np.flatnonzero(is_own), place[is_own]] = -np.inf
+            if below < np.inf:
+                near = products >= below
+                if near.any():
+                    best.too_near[some] += near.sum(axis=1)
+                    products[near] = -np.inf
+            _merge(best.scores[some], best.row_ids[some], products, row_ids)
+    order = np.lexsort((best.row_ids, -best.scores), axis=1)
+    best.scores = np.take_along_axis(best.scores, order, 1)
+    best.row_ids = np.take_along_axis(best.row_ids, order, 1)
+    return best
+
+
+def _merge(scores: np.ndarray, ids: np.ndarray, products: np.ndarray, row_ids: np.ndarray) -> None:
+    """Keep the best of what is there, (q, k), and of new products, (q, c), in place."""
+    queries, count = scores.shape
+    if count == 1:
+        place = products.argmax(axis=1)
+        top = products[np.arange(queries), place]
+        better = top > scores[:, 0]
+        scores[better, 0], ids[better, 0] = top[better], row_ids[place[better]]
+        return
+    # After some blocks hardly a product beats the k-th best: only those that do are looked at.
+    rows, columns = np.nonzero(products > scores.min(axis=1)[:, None])
+    if not len(rows):
+        return
+    hits = np.bincount(rows, minlength=queries)
+    slot = np.arange(len(rows)) - np.repeat(np.cumsum(hits) - hits, hits)
+    all_scores = np.full((queries, count + int(hits.max())), -np.inf, np.float32)
+    all_ids = np.full(all_scores.shape, -1, np.int64)
+    all_scores[:, :count], all_ids[:, :count] = scores, ids
+    all_scores[rows, count + slot], all_ids[rows, count + slot] = products[rows, columns], row_ids[columns]
+    top = np.argpartition(-all_scores, count - 1, axis=1)[:, :count]
+    scores[:] = np.take_along_axis(all_scores, top, 1)
+    ids[:] = np.take_along_axis(all_ids, top, 1)

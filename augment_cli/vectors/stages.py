@@ -1,0 +1,166 @@
+"""Stages of sentence vectors: their names, their columns, and how they are read and told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.errors import MixError, UsageError
+from augment_cli.store.parquet import describe
+from augment_cli.store.store import Store
+
+VECTORS_STAGE = "vectors"
+CORPUS_STAGE = "corpus"
+# What decides where a vector points; precision and device only round it.
+_OF_THE_ENCODER = ("pooling", "max_length")
+
+
+def vectors_name(of: str = CORPUS_STAGE, name: str | None = None) -> str:
+    """Folder of the vectors of a stage's texts.
+
+    `vectors` for the corpus and `vectors-STAGE` for another stage; beside them, by another encoder,
+    `vectors-NAME` and `vectors-NAME-STAGE`.
+
+    Parameters
+    ----------
+    of : str
+        The stage whose texts the vectors are of.
+    name : str, optional
+        What a second set of vectors is called.
+    """
+    return "-".join([VECTORS_STAGE, *([name] if name else []), *([of] if of != CORPUS_STAGE else [])])
+
+
+def vectors_schema(dimension: int) -> pa.Schema:
+    """Columns of a stage of vectors: row_id, and a list of `dimension` half-precision numbers or null."""
+    # Numbers without nulls of their own: only a whole vector may be missing.
+    number = pa.field("element", pa.float16(), nullable=False)
+    return pa.schema(
+        [pa.field("row_id", pa.int64(), nullable=False), pa.field("vector", pa.list_(number, dimension))]
+    )
+
+
+def as_column(vectors: np.ndarray, missing: np.ndarray) -> pa.FixedSizeListArray:
+    """The column of vectors, float16 (n, d), null where `missing`, bool (n,)."""
+    kind = vectors_schema(vectors.shape[1]).field("vector").type
+    values = pa.array(np.ascontiguousarray(vectors, np.float16).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(values, type=kind, mask=pa.array(missing))
+
+
+def as_matrix(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """A column of vectors as float16 (n, d), and bool (n,): where there is one (elsewhere are zeros)."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):  # of no chunk at all
+        array = pa.array([], array.type)
+    width = array.type.list_size
+    values = array.values.slice(array.offset * width, len(array) * width)
+    start = values.offset * 2
+    buffer = values.buffers()[1]
+    flat = (
+        np.frombuffer(buffer, np.uint8)[start : start + 2 * len(values)] if buffer else np.zeros(0, np.uint8)
+    )
+    present = array.is_valid().to_numpy(zero_copy_only=False)
+    matrix = flat.view(np.float16).reshape(len(array), width)
+    if not present.all():
+        matrix = np.where(present[:, None], matrix, np.float16(0))
+    return matrix, present
+
+
+def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors of length 1, float32 (n, d), and bool (n,): which have a direction (others are zeros)."""
+    wide = vectors.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    has_direction = lengths > 0
+    wide /= np.where(has_direction, lengths, 1)[:, None]
+    return wide, has_direction
+
+
+@dataclass(frozen=True)
+class VectorStage:
+    """The finished vectors of one stage's texts.
+
+    Attributes
+    ----------
+    store : Store
+    stage : str
+        Folder of the vectors.
+    of : str
+        The stage whose texts they are of.
+    dimension : int
+        Numbers in a vector.
+    """
+
+    store: Store
+    stage: str
+    of: str
+    dimension: int
+
+    @classmethod
+    def open(cls, store: Store, of: str = CORPUS_STAGE, name: str | None = None) -> VectorStage:
+        """The vectors of a stage.
+
+        Raises
+        ------
+        UsageError
+            If there are none, or they are unfinished.
+        MixError
+            If the stage was made anew after they were.
+        """
+        stage = vectors_name(of, name)
+        make = (
+            "augment-cli embed"
+            + (f" {of}" if of != CORPUS_STAGE else "")
+            + (f" --name {name}" if name else "")
+        )
+        if stage not in store.stages():
+            raise UsageError(f"{store.path}: has no vectors of {of!r} ({stage}); make them with `{make}`")
+        record = store.stage(stage)
+        made_by, parameters = record.settings["stage"], record.settings["parameters"]
+        if made_by != VECTORS_STAGE or parameters["of"] != of:
+            raise UsageError(
+                f"{store.path / stage}: does not hold vectors of {of!r}; give one of them another --name"
+            )
+        if not store.has(stage):
+            raise UsageError(f"{store.path / stage}: is unfinished; finish it with `{make}`")
+        if record.settings["inputs"][of] != store.stage(of).digest:
+            raise MixError(
+                f"{store.path / stage}: holds vectors of an earlier {of!r}, which was made anew since; "
+                f"`augment-cli remove {stage} --store {store.path}`, then `{make}`"
+            )
+        _, schema = describe(store.part_path(stage, 0))
+        return cls(store, stage, of, schema.field("vector").type.list_size)
+
+    @property
+    def digest(self) -> str:
+        """Of the stage: what later stages record as their input."""
+        return self.store.stage(self.stage).digest
+
+    @property
+    def encoder(self) -> dict[str, object]:
+        """What decides where a vector points: the model's digest, pooling, longest input."""
+        settings = self.store.stage(self.stage).settings
+        return {"model": settings["resources"]["model"]} | {
+            key: settings["parameters"][key] for key in _OF_THE_ENCODER
+        }
+
+    def check_comparable(self, other: VectorStage) -> None:
+        """See that vectors of two stages may be compared with each other.
+
+        Raises
+        ------
+        MixError
+            If another encoder made them; the message names the first difference.
+        """
+        pair = f"{self.store.path}: {self.stage} and {other.stage} cannot be compared"
+        again = f"embed {self.of!r} and {other.of!r} with one encoder (`augment-cli embed STAGE --model …`)"
+        if self.dimension != other.dimension:
+            raise MixError(f"{pair}: {self.dimension} and {other.dimension} numbers a vector; {again}")
+        for key, value in self.encoder.items():
+            if value != other.encoder[key]:
+                raise MixError(f"{pair}: they differ in {key} ({value} and {other.encoder[key]}); {again}")
+
+    def read(self, index: int, row_groups: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of a part (or of some row groups), float16 (n, d), and bool (n,) where there are any."""
+        return as_matrix(self.store.read_part(self.stage, index, ["vector"], row_groups)["vector"])

@@ -1,0 +1,214 @@
+"""Dense search, lexical search and the choice of negatives, against slow NumPy written another way."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from augment_cli.contract.reasons import Reason
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.session import Session
+from augment_cli.vectors import lexical, search
+from augment_cli.vectors.choosing import Limits, choose
+from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
+from augment_cli.vectors.search import Neighbours
+from augment_cli.vectors.stages import as_column, as_matrix, unit
+from augment_cli.vectors.texts import equal_rows, normalize
+
+WORDS = [*"abcdefghijklmnop"]
+
+
+def slow_search(scores, own, candidates, count, below):
+    """One query, one candidate at a time."""
+    results = []
+    for query, row in enumerate(own):
+        ranked = sorted(
+            (-float(scores[query, place]), int(candidate))
+            for place, candidate in enumerate(candidates)
+            if candidate != row and scores[query, place] < below and scores[query, place] > -np.inf
+        )
+        results.append([(candidate, -score) for score, candidate in ranked[:count]])
+    return results
+
+
+@pytest.mark.parametrize("count", [1, 3, 40, 200])
+@pytest.mark.parametrize("below", [np.inf, 0.3])
+def test_blocked_search_equals_one_at_a_time(count, below, monkeypatch):
+    monkeypatch.setattr(search, "QUERY_ROWS", 7)
+    generator = np.random.default_rng(count)
+    vectors, _ = unit(generator.normal(size=(150, 8)))
+    candidates = np.flatnonzero(generator.random(150) < 0.8)
+    own = np.arange(20, 60)
+    pieces = np.array_split(candidates, 6)
+    best = search.search(vectors[own], own, ((rows, vectors[rows]) for rows in pieces), count, below)
+    expected = slow_search(vectors[own] @ vectors[candidates].T, own, candidates, count, below)
+    for query, wanted in enumerate(expected):
+        assert best.row_ids[query][: len(wanted)].tolist() == [row for row, _ in wanted]
+        np.testing.assert_allclose(
+            best.scores[query][: len(wanted)], [score for _, score in wanted], rtol=1e-5
+        )
+        assert (best.row_ids[query][len(wanted) :] == -1).all()
+    near = (vectors[own] @ vectors[candidates].T >= below) & (candidates != own[:, None])
+    assert best.too_near.tolist() == near.sum(axis=1).tolist()
+
+
+def test_nothing_to_search_gives_nothing():
+    best = search.search(np.zeros((2, 4), np.float32), np.array([0, 1]), [], 3)
+    assert (best.row_ids == -1).all()
+
+
+def test_a_column_of_vectors_goes_there_and_back():
+    vectors = np.random.default_rng(1).normal(size=(9, 5)).astype(np.float16)
+    missing = np.arange(9) % 4 == 1
+    column = as_column(vectors, missing)
+    for part in (column, column.slice(3, 4), column.slice(9)):
+        matrix, present = as_matrix(part)
+        start = 0 if part is column else 3 if len(part) else 9
+        wanted = slice(start, start + len(part))
+        assert (present == ~missing[wanted]).all()
+        assert (matrix[present] == vectors[wanted][~missing[wanted]]).all()
+        assert not matrix[~present].any()
+
+
+# --- lexical
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    generator = np.random.default_rng(5)
+    lines = [" ".join(generator.choice(WORDS, size)) for size in generator.integers(1, 9, 120)]
+    lines[40], lines[77], lines[90] = "??? !!!", lines[3].upper() + "!", lines[3]
+    folder = tmp_path_factory.mktemp("lexical")
+    (folder / "in.txt").write_text("\n".join(lines) + "\n")
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(part_rows=50))
+        session.fit()
+        return session.store
+
+
+def slow_weights(store, max_df):
+    """TF-IDF as the store has it, one dense unit row a sentence."""
+    frequency = store.read("terms")["document_frequency"].to_pylist()
+    rows = []
+    for entry in store.read("tfidf").to_pylist():
+        row = np.zeros(len(frequency))
+        for term, weight in zip(entry["term_ids"], entry["weights"], strict=True):
+            if term >= 0 and frequency[term] <= max(1, max_df * store.rows):
+                row[term] = weight
+        length = np.linalg.norm(row)
+        rows.append(row / length if length else row)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("max_df", [1.0, 0.2])
+@pytest.mark.parametrize("below", [np.inf, 0.9])
+def test_lexical_search_equals_dense_products(corpus, max_df, below, monkeypatch, tmp_path):
+    monkeypatch.setattr(lexical, "_BLOCK_PRODUCTS", 500)
+    first, _ = equal_rows(corpus, "corpus", normalized=True)
+    candidates = np.flatnonzero(first == np.arange(120))
+    LexicalIndex.build(corpus, None, max_df, candidates).save(tmp_path)
+    index = LexicalIndex.load(tmp_path)
+    weights = slow_weights(corpus, max_df)
+    np.testing.assert_allclose(index.matrix.toarray(), weights, atol=1e-6)
+    best = index.search(30, 100, first[30:100], 5, below)
+    scores = weights[30:100] @ weights[candidates].T
+    scores[scores <= 0] = -np.inf
+    expected = slow_search(scores, first[30:100], candidates, 5, below)
+    for query, wanted in enumerate(expected):
+        # Of equal scores any may be taken, so scores are compared, and that each row has its own.
+        np.testing.assert_allclose(
+            best.scores[query][: len(wanted)], [score for _, score in wanted], atol=1e-6
+        )
+        taken = best.row_ids[query][: len(wanted)]
+        np.testing.assert_allclose(
+            weights[30 + query] @ weights[taken].T, best.scores[query][: len(wanted)], atol=1e-6
+        )
+        assert len(set(taken)) == len(wanted) and first[30 + query] not in taken
+
+
+def test_other_texts_are_weighed_as_the_corpus_is(corpus):
+    texts = corpus.read("corpus")["text"].combine_chunks()
+    weigher = TextWeigher(corpus, None, 1.0)
+    np.testing.assert_allclose(weigher(texts).toarray(), slow_weights(corpus, 1.0), atol=1e-6)
+    assert weigher(pa.array(["zebra", ""])).nnz == 0
+
+
+def test_equal_texts_are_found_across_parts(corpus):
+    first, lengths = equal_rows(corpus, "corpus")
+    assert first[90] == 3 and first[77] == 77
+    first, _ = equal_rows(corpus, "corpus", normalized=True)
+    assert first[90] == first[77] == 3
+    texts = corpus.read("corpus")["text"].to_pylist()
+    assert lengths.tolist() == [len(text) for text in texts]
+    assert normalize(pa.array(["  A,b C! ", "??", None])).to_pylist() == ["a b c", "??", None]
+
+
+# --- the choice
+
+
+def slow_choice(ids, scores, positive, forbidden, limits, negatives, draws):
+    """One row of `choose`."""
+    if np.isnan(positive):
+        return [], Reason.NO_POSITIVE
+    inside = [rank for rank in range(limits.range_min, min(limits.range_max, len(ids))) if ids[rank] >= 0]
+    allowed = [
+        rank
+        for rank in inside
+        if ids[rank] != forbidden
+        and (limits.max_score is None or scores[rank] <= limits.max_score)
+        and (limits.min_score is None or scores[rank] >= limits.min_score)
+        and (limits.margin is None or scores[rank] <= positive - limits.margin)
+        and (limits.relative_margin is None or scores[rank] <= positive * (1 - limits.relative_margin))
+    ]
+    taken = sorted(sorted(allowed, key=lambda rank: rank if draws is None else draws[rank])[:negatives])
+    if not inside:
+        return taken, Reason.NO_CANDIDATE
+    return taken, Reason.TOO_FEW_CANDIDATES if allowed else Reason.ALL_CANDIDATES_SKIPPED
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_choice_equals_one_row_at_a_time(seed):
+    generator = np.random.default_rng(seed)
+    rows, count, negatives = 25, 12, int(generator.integers(1, 15))
+    scores = -np.sort(-generator.random((rows, count)).astype(np.float32), axis=1)
+    ids = np.argsort(generator.random((rows, 40)), axis=1)[:, :count]
+    for row, there in enumerate(generator.integers(0, count + 1, rows)):
+        ids[row, there:], scores[row, there:] = -1, -np.inf
+    positive = generator.random(rows).astype(np.float32)
+    positive[generator.random(rows) < 0.1] = np.nan
+
+    def maybe(value):
+        return value if generator.random() < 0.5 else None
+
+    limits = Limits(
+        int(generator.integers(0, 4)),
+        int(generator.integers(5, 15)),
+        maybe(0.8),
+        maybe(0.1),
+        maybe(0.1),
+        maybe(0.2),
+    )
+    forbidden = np.where(generator.random(rows) < 0.5, ids[:, 2], -1)
+    draws = generator.random((rows, count)) if generator.random() < 0.5 else None
+    chosen = choose(Neighbours(scores, ids, np.zeros(rows)), positive, forbidden, limits, negatives, draws)
+    for row in range(rows):
+        taken, reason = slow_choice(
+            ids[row],
+            scores[row],
+            positive[row],
+            forbidden[row],
+            limits,
+            negatives,
+            None if draws is None else draws[row],
+        )
+        assert chosen.row_ids[row][: len(taken)].tolist() == ids[row][taken].tolist()
+        assert chosen.ranks[row][: len(taken)].tolist() == taken
+        assert (chosen.row_ids[row][len(taken) :] == -1).all()
+        if len(taken) < negatives:
+            assert chosen.reasons[row][-1] == reason
+
+
+def test_max_df_outside_its_range_is_refused():
+    with pytest.raises(UsageError, match="--max-df 0: must be above 0"):
+        lexical.check_max_df(0.0)
