@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers.places import REPOSITORY
 
-TREES = ("augment_cli", "train", "eval", "data", "docs", "tests")
+TREES = ("augment_cli", "train", "eval", "data", "benchmarks", "docs", "tests")
 DIFFS = re.findall(r"^```diff\n(.*?)^```", (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8"), re.S | re.M)
 # What the document says to run, and what else knows no name.
 CHECKS = [
