@@ -6,6 +6,7 @@ that the authors' code has: each occurrence has its own coin and its own replace
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -48,14 +49,9 @@ class TermReplacementParameters:
 def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict[str, Any]:
     """The JSON values the result depends on: the radius in ranks, the protected terms by digest."""
     words = read_word_list(parameters.keep, "--keep") if parameters.keep else ()
-    return {
-        "beta": parameters.beta,
+    return dataclasses.asdict(parameters) | {
         "radius": radius_in_ranks(parameters.radius, _terms(resources)),
-        "positions": parameters.positions,
-        "terms": parameters.terms,
-        "include_self": parameters.include_self,
         "keep": sha256_of_json(words) if words else None,
-        "surface": parameters.surface,
     }
 
 
