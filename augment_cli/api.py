@@ -63,7 +63,7 @@ def ingest_corpus(
 def fit(
     store: str | Path = "store", *, name: str | None = None, jobs: int | None = None, **options: Any
 ) -> Store:
-    """Fit TF-IDF on a store's corpus; `**options` as in `FitOptions` (tokenizer, min_df, stages)."""
+    """Fit TF-IDF on a store's corpus; `**options` as in `FitOptions` (tokenizer, min_df, stages, …)."""
     with Session(store, Engine.for_this_machine(jobs)) as session:
         session.ingest()
         session.fit(FitOptions(**options), name)

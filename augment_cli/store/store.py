@@ -230,14 +230,16 @@ class Store:
         return self.path / ".work"
 
     @contextlib.contextmanager
-    def lock(self, shared: bool = False) -> Iterator[None]:
+    def lock(self, shared: bool = False, wait: bool = False) -> Iterator[None]:
         """Exclude other writers from this store for the length of a `with` block.
+
+        With `wait`, a writer that is there is waited for; `reload` then shows what it wrote.
 
         With `shared`, several processes that make different parts of one stage may write together
         (`--parts`), each excluding writers of the other kind; their commits take turns.
         """
         refuse_links(self.work, self.path)
-        with hold_lock(self.work / "lock", shared):
+        with hold_lock(self.work / "lock", shared, wait):
             self._is_shared = shared
             if not shared:
                 # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.

@@ -24,12 +24,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import UsageError
+from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.store.files import naming
 from augment_cli.store.schema import ROW_GROUP_ROWS, TERMS, TFIDF
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.text.spans import offsets_from_lengths
+from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 
 VERSION = 1
@@ -49,11 +50,15 @@ class FitOptions:
         Terms in fewer sentences are left out of the table; 1 keeps all, as the paper does.
     stages : tuple of str
         Stages whose texts are counted together, `corpus` first. Rows without a text are not counted.
+    terms_of : str
+        Folder of another store whose fitted term table is used as it is, so that a small corpus is weighed
+        by the frequencies of a large one; empty to count this store's own texts.
     """
 
     tokenizer: str = "treebank"
     min_df: int = 1
     stages: tuple[str, ...] = ("corpus",)
+    terms_of: str = ""
 
     def check(self) -> None:
         """Raise `UsageError` where the options make no sense."""
@@ -61,6 +66,8 @@ class FitOptions:
             raise UsageError(f"--min-df {self.min_df}: must be at least 1")
         if self.stages[:1] != ("corpus",) or len(set(self.stages)) != len(self.stages):
             raise UsageError(f"--on {','.join(self.stages)}: name different stages, corpus first")
+        if self.terms_of and (self.min_df != FitOptions.min_df or self.stages != FitOptions.stages):
+            raise UsageError("--terms-of takes a table that is fitted already; leave --min-df and --on out")
 
 
 def stage_names(fit: str | None) -> tuple[str, str]:
@@ -71,14 +78,33 @@ def stage_names(fit: str | None) -> tuple[str, str]:
 def fit_settings(store: Store, options: FitOptions) -> Settings:
     """What the two stages of a fit depend on."""
     tokenizer = get_tokenizer(options.tokenizer)
+    # The table's content decides and not its path, so that a store may be moved or made again.
+    given = {"terms": _given_terms(options).stage(TERMS_STAGE).digest} if options.terms_of else {}
     return Settings(
         TFIDF_STAGE,
         VERSION,
         parameters={"tokenizer": tokenizer.name, "min_df": options.min_df, "stages": list(options.stages)},
         inputs={name: store.stage(name).digest for name in options.stages},
-        resources={"tokenizer": tokenizer.version},
+        resources={"tokenizer": tokenizer.version} | given,
         libraries=library_versions(["numpy", "pyarrow"]),
     )
+
+
+def _given_terms(options: FitOptions) -> Store:
+    """The store of `options.terms_of`, whose tokens must be those of these options."""
+    store = Store.open(Path(options.terms_of))
+    if not store.has(TERMS_STAGE):
+        raise MissingError(
+            f"{store.path} has no fitted terms; make them with `augment-cli fit --store {store.path}`"
+        )
+    tokenizer, settings = get_tokenizer(options.tokenizer), store.stage(TERMS_STAGE).settings
+    name, version = settings["parameters"]["tokenizer"], settings["resources"]["tokenizer"]
+    if (name, version) != (tokenizer.name, tokenizer.version):
+        raise MixError(
+            f"{store.path}: its terms were cut by the tokenizer {name!r}; fit it with {options.tokenizer!r}, "
+            "or give --tokenizer"
+        )
+    return store
 
 
 def fit(
@@ -126,7 +152,11 @@ def fit(
         for stage, index in sources
     ]
     engine.run("augment_cli.tfidf.fit:count_part", tasks, progress)
-    terms, mappings = reduce_counts([_counts_path(work, *source) for source in sources], options.min_df)
+    counted = [_counts_path(work, *source) for source in sources]
+    if options.terms_of:
+        terms, mappings = look_up(counted, _given_terms(options))
+    else:
+        terms, mappings = reduce_counts(counted, options.min_df)
     if missing_table:
         statistics = {"documents": terms.documents, "terms": terms.table.num_rows}
         store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))
@@ -245,6 +275,22 @@ def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.nd
     )
     bounds = np.cumsum([table.num_rows for table in counted])[:-1]
     return Terms(table, documents), np.split(term_ids[ids], bounds)
+
+
+def look_up(paths: Sequence[Path], given: Store) -> tuple[Terms, list[np.ndarray]]:
+    """The term table of another store, and where the parts' own terms are in it.
+
+    Returns
+    -------
+    terms : Terms
+        That store's table and number of sentences.
+    mappings : list of ndarray of int32
+        As `reduce_counts` gives them; −1 for a term that the other store never met.
+    """
+    known = TermTable.read(given, TERMS_STAGE)
+    documents = sum(part.statistics["documents"] for part in given.stage(TERMS_STAGE).parts.values())
+    table = given.read(TERMS_STAGE).cast(TERMS)
+    return Terms(table, documents), [known.ids_of(_read_ipc(path)["term"].combine_chunks()) for path in paths]
 
 
 def inverse_document_frequency(document_frequency: np.ndarray, documents: int) -> np.ndarray:

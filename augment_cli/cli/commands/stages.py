@@ -68,6 +68,9 @@ def fit(
         str, typer.Option("--tokenizer", help="treebank (fast), nltk (exact), or module:callable")
     ] = "treebank",
     on: Annotated[str, typer.Option("--on", help="stages to count together, such as corpus,uda")] = "corpus",
+    terms_of: Annotated[
+        str, typer.Option("--terms-of", help="another store, whose fitted terms weigh this one's texts")
+    ] = "",
     name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
     workers: options.Workers,
     as_json: options.Json = False,
@@ -88,7 +91,8 @@ def fit(
     from augment_cli.session import Session
     from augment_cli.tfidf.fit import FitOptions
 
-    fit_options = FitOptions(tokenizer, min_df, tuple(stage.strip() for stage in on.split(",")))
+    stages = tuple(stage.strip() for stage in on.split(","))
+    fit_options = FitOptions(tokenizer, min_df, stages, terms_of)
     with Session(store, workers.engine(), ConsoleReporter()) as session:
         session.ingest(corpus)
         session.fit(fit_options, name)

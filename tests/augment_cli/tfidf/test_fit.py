@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import augment_cli
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import MixError, UsageError
+from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import SAMPLE, Session
 from augment_cli.store.store import Store
@@ -184,3 +184,41 @@ def test_scores_of_the_paper_by_hand(make_store: MakeStore) -> None:
     river = table.filter(pa.compute.equal(table["term"], "river")).to_pylist()[0]
     assert river["idf"] == pytest.approx(math.log(3 / 2), rel=1e-15)
     assert river["max_score"] == pytest.approx(math.log(1 + 1 / 2) * math.log(3 / 2), rel=1e-15)
+
+
+def test_terms_of_another_store_weigh_the_texts_of_this_one(make_store: MakeStore, tmp_path: Path) -> None:
+    large = make_store(sample(300), name="large")
+    texts = [*sample(40), "Zyxwv quux is no word of theirs."]
+    small = make_store(texts, part_rows=15, name="small", terms_of=str(tmp_path / "large"))
+    assert small.read("terms").equals(large.read("terms"))
+    reference = reference_of(sample(300))
+    terms = small.read("terms")["term"].to_pylist()
+    for row, text in zip(small.read("tfidf").to_pylist(), texts, strict=True):
+        tokens = tokenize(text)
+        known = [token in reference.max_score for token in tokens]
+        assert [index >= 0 for index in row["term_ids"]] == known
+        assert [terms[index] for index in row["term_ids"] if index >= 0] == [
+            token for token in tokens if token in reference.max_score
+        ]
+        shares = [math.log(1 + tokens.count(token) / len(tokens)) for token in tokens]
+        expected = [
+            share * reference.idf[token] if is_known else 0.0
+            for share, token, is_known in zip(shares, tokens, known, strict=True)
+        ]
+        np.testing.assert_allclose(row["weights"], expected, rtol=1e-12)
+
+
+def test_terms_of_a_store_without_terms_or_with_other_options_is_refused(
+    make_store: MakeStore, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="leave --min-df"):
+        make_store(sample(5), min_df=2, terms_of=str(tmp_path / "store"))
+    source = tmp_path / "bare.txt"
+    source.write_text("One sentence.\n", "utf-8")
+    with Session(tmp_path / "bare", Engine(1)) as session:
+        session.ingest([source], IngestOptions())
+    with pytest.raises(MissingError, match="has no fitted terms"):
+        make_store(sample(5), name="other", terms_of=str(tmp_path / "bare"))
+    make_store(sample(5), name="cut", tokenizer="nltk")
+    with pytest.raises(MixError, match="cut by the tokenizer"):
+        make_store(sample(5), name="third", terms_of=str(tmp_path / "cut"))
