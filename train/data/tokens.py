@@ -85,7 +85,8 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
 
     The stage `tokens/<digest>/<stage>` holds `row_id` and `ids`: token ids without special tokens, of the
     whole text, null where the text is null. Length limits and special tokens are applied when a batch is
-    made, so that they can change without tokenising again.
+    made, so that they can change without tokenising again. Another process that is writing to the store is
+    waited for: trainings that start side by side on one store need the same ids.
 
     Parameters
     ----------
@@ -95,11 +96,6 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
         The text stage.
     tokenizer : transformers.PreTrainedTokenizerFast
         The encoder's.
-
-    Raises
-    ------
-    MixError
-        If another process is writing to the store.
     """
     digest = tokenizer_digest(tokenizer)
     name = f"tokens/{digest[:12]}/{stage}"
@@ -112,7 +108,7 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
     )
     if store.has(name) and store.stage(name).settings["fingerprint"] == settings.fingerprint:
         return name
-    with store.lock():
+    with store.lock(wait=True):
         store.reload()  # somebody may have written since it was opened
         if store.has(name) and store.stage(name).settings["fingerprint"] != settings.fingerprint:
             store.remove(name)  # its texts have been made again since
