@@ -128,7 +128,7 @@ def _score_parser() -> argparse.ArgumentParser:
     )
     _shared(parser, "--data")
     _tasks_option(parser, "sts")
-    add("--pooling", help="instead of the stored one: cls, mean, max, first-last, first-last-1, static, …")
+    add("--pooling", help="instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …")
     add(
         "--max-length",
         type=int,
@@ -136,6 +136,11 @@ def _score_parser() -> argparse.ArgumentParser:
         help="cut sentences after N tokens (default: the stored length)",
     )
     add("--no-truncation", action="store_true", help="cut only where the model's position table ends")
+    add(
+        "--counts",
+        type=Path,
+        help="store whose corpus is counted for a pooling with token weights (idf:mean, zipf:table, …)",
+    )
     add("--precision", choices=("fp32", "bf16", "both"), default="fp32", help="both shows what bf16 does")
     add("--whiten", action="store_true", help="whiten each task's embeddings, fitted on its own sentences")
     for setting in protocols.settings():

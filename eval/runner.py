@@ -10,6 +10,7 @@ import numpy as np
 from augment_cli.encoding import whitening
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.static import StaticEncoder
+from augment_cli.encoding.word_table import WordTable
 from eval import protocols
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode
@@ -22,7 +23,7 @@ class Vectors:
 
     Parameters
     ----------
-    encoder : Encoder or StaticEncoder
+    encoder : Encoder, StaticEncoder or WordTable
         What encodes them.
     tables : sequence of Table
         The tasks.
@@ -34,7 +35,7 @@ class Vectors:
 
     def __init__(
         self,
-        encoder: Encoder | StaticEncoder,
+        encoder: Encoder | StaticEncoder | WordTable,
         tables: Sequence[Table],
         options: Options,
         progress: Progress,

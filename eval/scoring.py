@@ -12,9 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichBars
 
-from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.encoder import Encoder, weights_digest
 from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import SUFFIXES, StaticEncoder, load_static
+from augment_cli.encoding.token_weights import count_store
+from augment_cli.encoding.word_table import POOLINGS, WordTable, word_table
+from augment_cli.store.store import Store
 from eval import protocols
 from eval.contract.options import Options, Progress
 from eval.results import tables
@@ -68,6 +71,10 @@ def score_model(
         **{setting.name: values[setting.name] for setting in recorded},
     }
     kind = [str(encoder.digest)[:12], encoder.pooling, str(encoder.max_length), encoder.precision]
+    weights = getattr(encoder, "weights", None)
+    if weights is not None:  # a word table's are in its digest
+        settings["weights"] = weights_digest(weights)
+        kind.append(settings["weights"][:12])
     kind += ["whitened"] if options.whiten else []
     changed = [setting.name for setting in recorded if values[setting.name] != setting.default]
     kind += [name if values[name] is True else str(values[name]) for name in changed]
@@ -91,11 +98,17 @@ def score_model(
     return read_results(folder)
 
 
-def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder | StaticEncoder:
+def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder | StaticEncoder | WordTable:
     if path.endswith(SUFFIXES) and Path(path).is_file():
         return load_static(Path(path))
+    table = options.pooling if options.pooling in POOLINGS else ""
+    plain = load_encoder(path, allow_download=options.allow_download) if table or options.counts else None
+    counts = count_store(Store.open(options.counts), plain.tokenizer) if plain and options.counts else None
+    if plain and table:
+        return word_table(plain, table, counts)
     encoder = load_encoder(
         path,
+        counts=counts,
         pooling=options.pooling,
         max_length=options.max_length,
         precision=precision,  # type: ignore[arg-type]

@@ -13,6 +13,8 @@ import numpy as np
 import torch
 
 from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.pooling import canonical, weights_in
+from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
@@ -121,14 +123,19 @@ def prepare_model(run: Run, ranks: Ranks) -> Trainee:
     """
     recipe = run.recipe
     starting = start(run.encoder, recipe, ranks.device, run.allow_download)
-    pooling = recipe.pooling or starting.pooling
+    pooling = canonical(recipe.pooling or starting.pooling)
     check_pooling(pooling)
+    # Weights that came with the encoder stay; others are counted in the corpus it is trained on.
+    weights = starting.weights if pooling == starting.pooling else None
+    if weights_in(pooling) and weights is None:
+        counts = count_store(Store.open(run.store), starting.tokenizer)
+        weights = torch.from_numpy(counts.weights(weights_in(pooling)))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw_key(recipe.seed, "heads"))
-        model = Model(starting.model, pooling, recipe).to(ranks.device, starting.model.dtype)
+        model = Model(starting.model, pooling, recipe, weights).to(ranks.device, starting.model.dtype)
     kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
     # Without a digest, since no cache may take the encoder in training for the one it started from.
-    encoder = dataclasses.replace(starting, pooling=pooling, digest=None)
+    encoder = dataclasses.replace(starting, pooling=pooling, digest=None, weights=weights)
     return Trainee(encoder, starting.digest, model, kind(recipe, starting.tokenizer, ranks))
 
 

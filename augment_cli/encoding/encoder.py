@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +54,8 @@ class Encoder:
         What the model is called in results.
     revision : str or None
         Commit of a model from the hub.
+    weights : torch.Tensor or None
+        Weight of each token of the vocabulary, shape (V,), for a pooling that asks for them.
     """
 
     model: Any
@@ -66,6 +69,7 @@ class Encoder:
     prompt: str = ""
     name: str = ""
     revision: str | None = None
+    weights: Tensor | None = None
 
     def encode(
         self,
@@ -129,12 +133,13 @@ class Encoder:
             raise UsageError(
                 "this encoder has no model digest, so its embeddings cannot be cached; drop the cache"
             )
-        return {
+        key: dict[str, str | int | None] = {
             "digest": self.digest,
             "pooling": canonical(self.pooling),
             "max_length": self.max_length,
             "precision": self.precision,
         }
+        return key if self.weights is None else key | {"weights": weights_digest(self.weights)}
 
     @property
     def dimension(self) -> int:
@@ -200,10 +205,16 @@ class Encoder:
             )
             layers = output.hidden_states if needs_all_layers(self.pooling) else output.last_hidden_state
             layers = layers.float() if isinstance(layers, Tensor) else [layer.float() for layer in layers]
-            vectors = pool(layers, mask, self.pooling).float().cpu()
+            weights = None if self.weights is None else self.weights.to(device)[tokens]
+            vectors = pool(layers, mask, self.pooling, weights).float().cpu()
             for module in self.modules:
                 vectors = module(vectors)
         return vectors.float()
+
+
+def weights_digest(weights: Tensor) -> str:
+    """SHA-256 of token weights, shape (V,)."""
+    return hashlib.sha256(weights.float().cpu().numpy().tobytes()).hexdigest()
 
 
 def batches_by_tokens(lengths: Sequence[int], limit: int) -> Iterable[range]:

@@ -58,6 +58,8 @@ class Layout:
         Text put before every sentence, mostly empty.
     modules : tuple of Module
         The steps after pooling, in order.
+    word_weights : dict of str to float
+        Weight of each token by its text, where the pooling weights tokens; else empty.
     """
 
     transformer: Path
@@ -66,6 +68,7 @@ class Layout:
     lower_case: bool = False
     prompt: str = ""
     modules: tuple[Module, ...] = field(default=())
+    word_weights: dict[str, float] = field(default_factory=dict)
 
 
 def read_json(path: Path, default: Any = None) -> Any:
@@ -124,17 +127,24 @@ def read_layout(folder: Path) -> Layout:
     pooling: str | None = None
     later = []
     include_prompt = True
+    word_weights: dict[str, float] = {}
+    weighting = ""
     for kind, path in steps[1:]:
         settings = read_json(path / "config.json", {})
-        if kind == "Pooling":
+        if kind == "WordWeights" and pooling is None:
+            word_weights = {str(token): float(value) for token, value in settings["word_weights"].items()}
+            weighting = str(read_json(path / "kind.json", {}).get("kind", "idf"))  # ours says; idf is usual
+        elif kind == "Pooling":
             pooling = _read_pooling(settings)
+            if word_weights:
+                pooling = canonical(f"{weighting}:{pooling}")
             include_prompt = bool(settings.get("include_prompt", True))
         elif kind in ("Normalize", "Dense", "LayerNorm"):
             later.append(Module(kind, path, settings))
         elif kind != "Dropout":  # which does nothing outside training
             raise BadInputError(
                 f"{folder}: module {kind} is not supported; supported are Transformer, Pooling, Normalize, "
-                "Dense, LayerNorm and Dropout"
+                "WordWeights, Dense, LayerNorm and Dropout"
             )
     prompt = _read_prompt(folder)
     if prompt and not include_prompt:
@@ -147,6 +157,7 @@ def read_layout(folder: Path) -> Layout:
         lower_case=bool(stored.get("do_lower_case", False)),
         prompt=prompt,
         modules=tuple(later),
+        word_weights=word_weights,
     )
 
 

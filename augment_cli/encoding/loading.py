@@ -11,7 +11,8 @@ from torch import Tensor
 
 from augment_cli.encoding.encoder import Encoder, Precision
 from augment_cli.encoding.layout import DEFAULT_POOLING, Layout, Module, read_layout
-from augment_cli.encoding.pooling import canonical
+from augment_cli.encoding.pooling import canonical, weights_in
+from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
@@ -34,6 +35,7 @@ def load_encoder(
     precision: Precision = "fp32",
     allow_download: bool = False,
     device: str = "cpu",
+    counts: TokenCounts | None = None,
 ) -> Encoder:
     """Load an encoder from a folder, or a hub name that is already on this machine.
 
@@ -52,6 +54,9 @@ def load_encoder(
         Fetch a hub model that is not on this machine. Its revision is recorded then and used from then on.
     device : str
         Where the model runs, as torch names it.
+    counts : TokenCounts, optional
+        Token counts of a corpus, for a pooling with token weights; a folder that stores such a pooling stores
+        its weights too.
 
     Raises
     ------
@@ -68,13 +73,15 @@ def load_encoder(
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
     model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
     longest = longest_input(model, tokenizer)
+    mode = canonical(pooling or layout.pooling or DEFAULT_POOLING)
+    weights = _token_weights(mode, layout, counts, tokenizer)
     chosen = max_length or layout.max_length or longest
     if max_length is not None and (max_length < 1 or max_length > longest):
         raise UsageError(f"--max-length {max_length}: {path_or_name} takes 1 to {longest} tokens")
     return Encoder(
         model=model.to(device).eval(),
         tokenizer=tokenizer,
-        pooling=canonical(pooling or layout.pooling or DEFAULT_POOLING),
+        pooling=mode,
         max_length=min(chosen, longest),
         digest=model_digest(folder),
         precision=precision,
@@ -83,7 +90,27 @@ def load_encoder(
         prompt=layout.prompt,
         name=str(path_or_name).rstrip("/").rsplit("/", 1)[-1],
         revision=revision,
+        weights=weights,
     )
+
+
+def _token_weights(mode: str, layout: Layout, counts: TokenCounts | None, tokenizer: Any) -> Tensor | None:
+    """The weights a pooling mode asks for: from counts, else those stored with the model."""
+    kind = weights_in(mode)
+    if not kind:
+        return None
+    if counts is None and layout.word_weights and kind == weights_in(layout.pooling or ""):
+        stored, unknown = layout.word_weights, 1.0
+        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+        return torch.tensor([float(stored.get(token, unknown)) for token in tokens])
+    if counts is None:
+        raise UsageError(
+            f"pooling {mode!r} counts tokens of a corpus; name its store (python -m eval --counts STORE), or "
+            "a model that was trained with this pooling"
+        )
+    if len(counts.occurrences) != len(tokenizer):
+        raise UsageError(f"counts of {len(counts.occurrences)} tokens do not fit {len(tokenizer)} tokens")
+    return torch.from_numpy(counts.weights(kind))
 
 
 def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:

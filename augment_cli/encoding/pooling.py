@@ -32,6 +32,8 @@ MODES = (
     "last-token",
 )
 NEEDS_ALL_LAYERS = frozenset({"first-last", "first-last-1", "static"})
+WEIGHTED = frozenset({"mean", "first-last", "first-last-1", "static"})  # that token weights make sense of
+WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.token_weights`
 
 
 def canonical(mode: str) -> str:
@@ -40,33 +42,56 @@ def canonical(mode: str) -> str:
     Parameters
     ----------
     mode : str
-        A name of `MODES` or `ALIASES`, or several joined by `+`.
+        A name of `MODES` or `ALIASES`, perhaps with token weights before it as in `idf:mean`, or several
+        joined by `+`.
 
     Raises
     ------
     UsageError
-        If a mode is unknown.
+        If a mode is unknown, or token weights are asked for where there is no mean to weight.
 
     Examples
     --------
     >>> canonical("cls_before_pooler")
     'cls'
+    >>> canonical("idf:avg")
+    'idf:mean'
     """
-    names = [ALIASES.get(name, name) for name in mode.split("+")]
-    for name in names:
+    names = []
+    for given in mode.split("+"):
+        kind, colon, rest = given.rpartition(":")
+        name = ALIASES.get(rest, rest)
         if name not in MODES:
             raise UsageError(
                 f"unknown pooling {name!r}; choose one of {', '.join(MODES)}, or several joined by +"
             )
+        if colon and (kind not in WEIGHTS or name not in WEIGHTED):
+            raise UsageError(
+                f"unknown pooling {given!r}; token weights are {' or '.join(WEIGHTS)}, before one of "
+                f"{', '.join(sorted(WEIGHTED))}, such as idf:mean"
+            )
+        names.append(f"{kind}{colon}{name}")
+    if len({weights_in(name) for name in names}) > 1:
+        raise UsageError(f"pooling {mode!r} mixes token weights; give all parts the same")
     return "+".join(names)
+
+
+def weights_in(mode: str) -> str:
+    """The kind of token weights that a mode asks for, such as `idf`; empty for none."""
+    return mode.split("+")[0].rpartition(":")[0]
 
 
 def needs_all_layers(mode: str) -> bool:
     """Whether `mode` reads more than the last layer, so that the model must return all of them."""
-    return any(name in NEEDS_ALL_LAYERS for name in canonical(mode).split("+"))
+    return any(name.rpartition(":")[2] in NEEDS_ALL_LAYERS for name in canonical(mode).split("+"))
 
 
-def pool(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str) -> Tensor:
+def pool(
+    hidden_states: Sequence[Tensor] | Tensor,
+    attention_mask: Tensor,
+    mode: str,
+    weights: Tensor | None = None,
+) -> Tensor:
     """Pool token vectors into sentence vectors; differentiable.
 
     Parameters
@@ -82,7 +107,10 @@ def pool(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode:
         the one that gives the published 56.70 of BERT), `first-last-1` (the same with `hidden_states[1]`,
         the trap: BERT then gets 60.73), `static` (mean of `hidden_states[0]`), `weighted-mean` (weights
         1, 2, 3 … by position), `mean-sqrt-length` (sum over the square root of the token count),
-        `last-token`; or several joined by `+`.
+        `last-token`; or several joined by `+`. `idf:` or `sif:` before a mean weights its tokens.
+    weights : Tensor, optional
+        Weight of each token, at least 0, shape (batch, tokens); needed by such a mode alone. A row whose
+        weights are all 0 is a zero vector.
 
     Returns
     -------
@@ -94,12 +122,19 @@ def pool(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode:
     UsageError
         If the mode is unknown or needs layers that were not given.
     """
-    names = canonical(mode).split("+")
-    pooled = [_pool_one(hidden_states, attention_mask, name) for name in names]
+    mode = canonical(mode)
+    if not weights_in(mode):
+        weights = None
+    elif weights is None:
+        raise UsageError(f"pooling {mode!r} needs the weights of the tokens")
+    names = [name.rpartition(":")[2] for name in mode.split("+")]
+    pooled = [_pool_one(hidden_states, attention_mask, name, weights) for name in names]
     return pooled[0] if len(pooled) == 1 else torch.cat(pooled, dim=-1)
 
 
-def _pool_one(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str) -> Tensor:
+def _pool_one(
+    hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str, weights: Tensor | None
+) -> Tensor:
     tokens = _token_vectors(hidden_states, mode)
     mask = attention_mask.to(tokens.dtype).unsqueeze(-1)  # (batch, tokens, 1)
     count = mask.sum(dim=1)  # (batch, 1)
@@ -115,8 +150,12 @@ def _pool_one(hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, 
     if mode == "weighted-mean":
         mask = mask * mask.cumsum(dim=1)
         count = mask.sum(dim=1)
+    if weights is not None:
+        mask = mask * weights.to(tokens.dtype).unsqueeze(-1)
+        count = mask.sum(dim=1)
+        count = torch.where(count > 0, count, torch.ones_like(count))
     total = (tokens * mask).sum(dim=1)
-    count = count.clamp(min=1)
+    count = count if weights is not None else count.clamp(min=1)
     return total / (count.sqrt() if mode == "mean-sqrt-length" else count)
 
 

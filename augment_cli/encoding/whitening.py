@@ -32,7 +32,7 @@ class Whitening:
         return ((np.asarray(vectors, dtype=np.float64) - self.mean) @ self.kernel).astype(np.float32)
 
 
-def fit(vectors: np.ndarray, dimension: int | None = None) -> Whitening:
+def fit(vectors: np.ndarray, dimension: int | None = None, weights: np.ndarray | None = None) -> Whitening:
     """Fit on vectors (n, d), which for the published baseline are the evaluated sentences themselves.
 
     Parameters
@@ -42,6 +42,9 @@ def fit(vectors: np.ndarray, dimension: int | None = None) -> Whitening:
     dimension : int, optional
         Keep only this many directions, those of largest variance. Directions without variance beyond rounding
         error cannot be scaled to one and are always left out.
+    weights : numpy.ndarray, optional
+        Share of each vector in mean and covariance, shape (n,); None for equal ones. With the probabilities
+        of words as the weights of their vectors it is Zipfian whitening (Yokoi et al. 2024).
 
     Raises
     ------
@@ -51,8 +54,9 @@ def fit(vectors: np.ndarray, dimension: int | None = None) -> Whitening:
     if len(vectors) < 2:
         raise UsageError(f"whitening needs at least two sentences, not {len(vectors)}")
     data = np.asarray(vectors, dtype=np.float64)
-    mean = data.mean(axis=0)
-    variance, directions = np.linalg.eigh(np.cov(data - mean, rowvar=False, bias=True))
+    mean = np.average(data, axis=0, weights=weights)
+    covariance = np.cov(data - mean, rowvar=False, bias=True, aweights=weights)
+    variance, directions = np.linalg.eigh(covariance)
     variance, directions = variance[::-1], directions[:, ::-1]
     kept = variance > max(variance[0], 0) * max(data.shape) * np.finfo(np.float32).eps
     if not kept.any():

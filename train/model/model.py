@@ -29,6 +29,8 @@ class Model(nn.Module):
         A mode of `augment_cli.encoding.pooling`.
     recipe : Recipe
         Says which head and which additions there are.
+    token_weights : torch.Tensor or None, optional
+        Weight of each token of the vocabulary, shape (V,), for a pooling that asks for them.
 
     Attributes
     ----------
@@ -40,10 +42,18 @@ class Model(nn.Module):
         Names hidden tokens; None unless the recipe has masked language modelling.
     additions : torch.nn.ModuleDict
         The recipe's additions by name (`train.additions`), with their parameters and what they remember.
+    token_weights : torch.Tensor or None
+        As given; not trained, and no part of a checkpoint.
     """
 
-    def __init__(self, encoder: nn.Module, pooling: str, recipe: Recipe) -> None:
+    token_weights: Tensor | None
+
+    def __init__(
+        self, encoder: nn.Module, pooling: str, recipe: Recipe, token_weights: Tensor | None = None
+    ) -> None:
         super().__init__()
+        # Counted in the corpus again when a run continues.
+        self.register_buffer("token_weights", token_weights, persistent=False)
         self.encoder, self.pooling = encoder, canonical(pooling)
         config: Any = encoder.config
         for name, parameter in encoder.named_parameters():
@@ -79,13 +89,16 @@ class Model(nn.Module):
         encoder : torch.nn.Module or None, optional
             One of the same kind to use in place of the model's own, such as its running mean.
         """
-        wide = [
-            [_widen(layer) for layer in layers] for layers in self._layers(items, encoder or self.encoder)
-        ]
+        found = self._layers(items, encoder or self.encoder)
+        wide = [[_widen(layer) for layer in layers] for layers in found]
+        table, every = self.token_weights, needs_all_layers(self.pooling)
         return [
-            pool(layers if needs_all_layers(self.pooling) else layers[-1], item.mask, self.pooling)
+            pool(
+                layers if every else layers[-1], item.mask, self.pooling,
+                None if table is None else table[item.ids],
+            )
             for layers, item in zip(wide, items, strict=True)
-        ]
+        ]  # fmt: skip
 
     def _layers(self, items: Sequence[Slice], encoder: nn.Module) -> list[list[Tensor]]:
         """Hidden states of each slice: the last at least, and all where the pooling needs them."""

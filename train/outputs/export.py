@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.pooling import weights_in
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
 
@@ -38,7 +39,7 @@ def check_pooling(pooling: str) -> None:
     UsageError
         If sentence-transformers has no such pooling.
     """
-    for name in pooling.split("+"):
+    for name in _plain(pooling):
         if name not in _POOLING:
             raise UsageError(
                 f"pooling {name!r} cannot be stored in a model folder; choose one of {', '.join(_POOLING)}"
@@ -83,9 +84,14 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
 
 def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     # The type names of the first releases, which all later ones still read.
+    paths = {"Transformer": "", "WordWeights": "1_WordWeights", "Pooling": "1_Pooling"}
+    if encoder.weights is None:
+        del paths["WordWeights"]
+    else:
+        _write_word_weights(encoder, folder / paths["WordWeights"])
     modules = [
-        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
-        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (kind, path) in enumerate(paths.items())
     ]
     _write(folder / "modules.json", modules)
     _write(
@@ -93,13 +99,28 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     )
     versions = {"__version__": {"sentence_transformers": "2.2.2"}, "prompts": {}, "default_prompt_name": None}
     _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
-    chosen = encoder.pooling.split("+")
+    chosen = _plain(encoder.pooling)
     modes = [_POOLING[name][0] for name in chosen]
     pooling: dict[str, Any] = {"word_embedding_dimension": encoder.model.config.hidden_size}
     pooling |= {flag: name in chosen for name, (_, flag) in _POOLING.items()}
     pooling |= {"pooling_mode": modes[0] if len(modes) == 1 else modes}
     (folder / "1_Pooling").mkdir()
     _write(folder / "1_Pooling" / "config.json", pooling)
+
+
+def _plain(pooling: str) -> list[str]:
+    """The modes of a pooling without their token weights, which are a module of their own."""
+    return [name.rpartition(":")[2] for name in pooling.split("+")]
+
+
+def _write_word_weights(encoder: Encoder, folder: Path) -> None:
+    """The library's module that weights tokens before the pooling; it takes no further key: `kind.json`."""
+    assert encoder.weights is not None
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(range(len(encoder.tokenizer))))
+    weights = dict(zip(tokens, encoder.weights.tolist(), strict=True))
+    folder.mkdir()
+    _write(folder / "config.json", {"vocab": tokens, "word_weights": weights, "unknown_word_weight": 1.0})
+    _write(folder / "kind.json", {"kind": weights_in(encoder.pooling)})
 
 
 def write_card(folder: Path, facts: dict[str, Any]) -> None:
@@ -111,7 +132,8 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
         The model's folder.
     facts : dict of str to Any
         `name`, `command`, `encoder`, `data` (stage name to SHA-256), `recipe` (settings), `scores` (name to
-        list over seeds), `seeds`, `pooling`, `steps`; what is absent is left out.
+        list over seeds), `seeds`, `pooling`, `steps`, `unbeaten` (said where the starting encoder was the
+        best); what is absent is left out.
     """
     recipe = facts["recipe"]
     lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity", "tags:"]
@@ -128,6 +150,8 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {facts['pooling']} |"]
     lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
+    if said := facts.get("unbeaten"):
+        lines += ["", f"Note: {said}."]
     lines += [
         "",
         f"## Scores over seeds {', '.join(map(str, facts['seeds']))}",

@@ -1,0 +1,128 @@
+"""Weights of tokens from how often a corpus uses them: the oldest way to a better sentence vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from augment_cli.errors import UsageError
+from augment_cli.store.files import sha256_of_json
+from augment_cli.store.store import Store
+
+KINDS = ("idf", "sif")
+SIF = 1e-3  # a of Arora et al. 2017, the value of their experiments
+_CHUNK = 4096  # texts tokenised at once
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    """How often the tokens of a vocabulary of V occur.
+
+    Attributes
+    ----------
+    occurrences : numpy.ndarray
+        Of each token in all texts, shape (V,), int64.
+    documents : numpy.ndarray
+        Number of texts that hold it, shape (V,), int64.
+    texts : int
+        How many texts were counted.
+    special : tuple of int
+        Ids that the tokenizer adds to every text; they carry no meaning and get no weight.
+    """
+
+    occurrences: np.ndarray
+    documents: np.ndarray
+    texts: int
+    special: tuple[int, ...] = ()
+
+    @property
+    def probability(self) -> np.ndarray:
+        """Share of each token among all, shape (V,)."""
+        return self.occurrences / max(1, self.occurrences.sum())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the numbers."""
+        parts = [self.occurrences.tolist(), self.documents.tolist(), self.texts, list(self.special)]
+        return sha256_of_json(parts)
+
+    def weights(self, kind: str) -> np.ndarray:
+        """Weight of each token, shape (V,), float32; 0 for special tokens.
+
+        Parameters
+        ----------
+        kind : str
+            `idf`: ln((1 + N) / (1 + N_t)), which a token that was never met has at its largest. `sif`: smooth
+            inverse frequency a / (a + p(t)) with a = 0.001 (Arora et al. 2017, equation 2).
+        """
+        if kind == "idf":
+            found = np.log((1 + self.texts) / (1 + self.documents))
+        elif kind == "sif":
+            found = SIF / (SIF + self.probability)
+        else:
+            raise UsageError(f"unknown token weights {kind!r}; choose one of {', '.join(KINDS)}")
+        found[list(self.special)] = 0
+        return found.astype(np.float32)
+
+
+def count_tokens(texts: Iterable[str], tokenizer: Any) -> TokenCounts:
+    """Count the tokens of texts, special ones left out, whole texts whatever their length.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Read once.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        Of the encoder whose tokens are counted.
+    """
+    size = len(tokenizer)
+    occurrences, documents, total = np.zeros(size, np.int64), np.zeros(size, np.int64), 0
+    for chunk in _chunks(texts):
+        # Through the tokenizer itself, whose truncation would leave the ends of long texts out.
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
+        found = tokenizer.backend_tokenizer.encode_batch_fast(chunk, add_special_tokens=False)
+        listed = [encoding.ids for encoding in found]
+        lengths = [len(of_text) for of_text in listed]
+        ids = np.fromiter(chain.from_iterable(listed), np.int64, sum(lengths))
+        occurrences += np.bincount(ids, minlength=size)
+        rows = np.repeat(np.arange(len(chunk)), lengths)
+        documents += np.bincount(np.unique(rows * size + ids) % size, minlength=size)
+        total += len(chunk)
+    return TokenCounts(occurrences, documents, total, tuple(sorted(tokenizer.all_special_ids)))
+
+
+def count_store(store: Store, tokenizer: Any, most: int = 0) -> TokenCounts:
+    """Count the tokens of a store's corpus.
+
+    Parameters
+    ----------
+    store : Store
+        Where the corpus is.
+    tokenizer : transformers.PreTrainedTokenizerFast
+        Of the encoder whose tokens are counted.
+    most : int
+        Count the first texts, so many; 0 for all.
+    """
+
+    def texts() -> Iterable[str]:
+        for index in sorted(store.stage("corpus").parts):
+            yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
+
+    return count_tokens(islice(texts(), most) if most else texts(), tokenizer)
+
+
+def _chunks(texts: Iterable[str]) -> Iterable[list[str]]:
+    chunk: list[str] = []
+    for text in texts:
+        chunk.append(text)
+        if len(chunk) == _CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
