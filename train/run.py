@@ -50,12 +50,15 @@ class RunResult:
         Number of the signal that interrupted the run, 0 if it is finished.
     facts : dict of str to Any
         For the model card.
+    best_step : int
+        Step of the best encoder by dev score; 0 where none beat the starting encoder, and without evaluation.
     """
 
     steps: int
     scores: dict[str, dict[str, float]]
     stopped_by: int
     facts: dict[str, Any]
+    best_step: int = 0
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,7 @@ def loop(training: Training, request: StopRequest) -> int:
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
     if evaluate and not progress.done:
-        score(training, evaluate, "before")
+        score(training, evaluate, "before")  # a candidate too: training that only hurts gives it back
     stopped_by = 0
     if progress.finished:  # by an earlier run of the same command
         return stopped_by
@@ -258,10 +261,7 @@ def loop(training: Training, request: StopRequest) -> int:
                 log.write("step", progress.done, metrics | {"rate": rate, "norm": norm} | measured)
             if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):
                 with speed.paused():  # evaluation does not count as training time
-                    deciding = score(training, evaluate, "last")
-                    if progress.watch.score(deciding, progress.done):
-                        progress.scores["best"] = progress.scores["last"]
-                        export(training.trainee.encoder, training.run.out / "best")
+                    score(training, evaluate, "last")
                 patient = progress.watch.is_patient(recipe.patience)
                 progress.finished = progress.finished or not patient
             # All ranks leave after the same step.
@@ -290,8 +290,8 @@ def padded_batches(training: Training) -> Iterator[Any]:
         epoch, first = epoch + 1, 0
 
 
-def score(training: Training, evaluate: Evaluate, when: str) -> float:
-    """Evaluate the encoder, note and log its scores.
+def score(training: Training, evaluate: Evaluate, when: str) -> None:
+    """Evaluate the encoder, note and log its scores, and export it if it is the best so far.
 
     Parameters
     ----------
@@ -302,15 +302,12 @@ def score(training: Training, evaluate: Evaluate, when: str) -> float:
     when : str
         ``before`` the first step, or ``last``.
 
-    Returns
-    -------
-    float
-        The score that decides which encoder is the best.
-
     Raises
     ------
     MixError
         If another score decided before the run was resumed.
+    DivergedError
+        If the encoder has collapsed.
     """
     progress, model = training.progress, training.trainee.model
     model.eval()  # no dropout
@@ -327,7 +324,9 @@ def score(training: Training, evaluate: Evaluate, when: str) -> float:
         )
     progress.scores[when] = scores
     training.log.write("dev" if when == "last" else when, progress.done, scores)
-    return scores[main]
+    if progress.watch.score(scores[main], progress.done):
+        progress.scores["best"] = scores
+        export(training.trainee.encoder, training.run.out / "best")
 
 
 def save(training: Training) -> None:
@@ -380,7 +379,27 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         "pooling": encoder.pooling, "steps": progress.done, "seeds": [recipe.seed],
         "scores": {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()},
     }  # fmt: skip
+    best_step = progress.watch.best_step
+    if first and progress.finished and progress.done and "before" in scores and not best_step:
+        facts["unbeaten"] = nothing_beat(scores)
+        print(facts["unbeaten"], file=sys.stderr)
     if first and progress.finished:
         for kind in exported:
             write_card(run.out / kind, facts)
-    return RunResult(progress.done, scores, stopped_by, facts)
+    return RunResult(progress.done, scores, stopped_by, facts, best_step)
+
+
+def nothing_beat(scores: dict[str, dict[str, float]]) -> str:
+    """The sentence for a run that no evaluation found better than the encoder it started from.
+
+    Parameters
+    ----------
+    scores : dict of str to dict of str to float
+        Dev scores ``before`` the first step and the ``last``, the one that decides first.
+    """
+    name, before = next(iter(scores["before"].items()))
+    last = scores.get("last", {}).get(name, math.nan)
+    return (
+        f"training beat the starting encoder in no evaluation ({name} {before:.4f} before, {last:.4f} at the "
+        "end): best/ is the starting encoder"
+    )

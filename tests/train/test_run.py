@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
 from tests.helpers.training import quick_run
 from train.machine.threads import has_fast_bf16
 from train.outputs.log import read_log
@@ -47,10 +49,11 @@ def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tm
     outcome = quick_run(
         tiny_store, tiny_encoder, tmp_path, held_out=0.3, evaluate_every=1, patience=2, epochs=50, log_every=1
     )
-    scores = [e for e in read_log(tmp_path / "log.jsonl") if e["event"] == "dev"]
-    values = [event["pair_retrieval"] for event in scores]
+    scores = [e for e in read_log(tmp_path / "log.jsonl") if e["event"] in ("before", "dev")]
+    values = [event["pair_retrieval"] for event in scores]  # the starting encoder's first
     best = int(np.argmax(values))
-    assert outcome.steps == len(values) == best + 3  # two evaluations without a better one
+    assert outcome.best_step == best
+    assert outcome.steps == len(values) - 1 == best + 2  # two evaluations without a better one
     assert outcome.scores["best"]["pair_retrieval"] == max(values)
     again = quick_run(
         tiny_store, tiny_encoder, tmp_path, held_out=0.3, evaluate_every=1, patience=2, epochs=50, log_every=1
@@ -59,6 +62,35 @@ def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tm
     assert {"alignment", "uniformity"} <= scores[0].keys()
     assert (tmp_path / "best/model.safetensors").is_file()
     assert (tmp_path / "last/README.md").is_file()
+
+
+def test_the_starting_encoder_comes_out_where_nothing_beats_it(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
+):
+    scores = iter([0.7, 0.6, 0.7, 0.5])  # before training, then steps 1 to 3; a draw is no better
+    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder: {"dev": next(scores)})
+    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
+    assert outcome.best_step == 0
+    assert [outcome.scores[when]["dev"] for when in ("before", "best", "last")] == [0.7, 0.7, 0.5]
+    texts = ["One sentence.", "Another, somewhat longer sentence."]
+    folders = (tiny_encoder, tmp_path / "best", tmp_path / "last")
+    start, best, last = (load_encoder(folder).encode(texts) for folder in folders)
+    np.testing.assert_array_equal(best, start)
+    assert np.abs(last - start).max() > 1e-3
+    said = "beat the starting encoder in no evaluation (dev 0.7000 before, 0.5000 at the end)"
+    assert said in capsys.readouterr().err
+    assert said in (tmp_path / "best/README.md").read_text(encoding="utf-8")
+
+
+def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
+):
+    scores = iter([0.7, 0.6, 0.8, 0.75])
+    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder: {"dev": next(scores)})
+    outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
+    assert outcome.best_step == 2
+    assert outcome.scores["best"] == {"dev": 0.8}
+    assert "starting encoder" not in capsys.readouterr().err
 
 
 def test_without_any_dev_score_it_says_what_to_do(tiny_store, tiny_encoder, tmp_path):
@@ -101,3 +133,19 @@ def _tensor_names(folder: Path):
 
     with safe_open(folder / "model.safetensors", "pt") as file:
         return list(file.keys())
+
+
+def test_a_pooling_with_token_weights_is_trained_and_saved_with_them(tiny_store, tiny_encoder, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    quick_run(tiny_store, tiny_encoder, tmp_path / "run", pooling="idf:mean", steps=3)
+    ours = load_encoder(tmp_path / "run/last")
+    assert ours.pooling == "idf:mean"
+    counts = count_store(Store.open(tiny_store), ours.tokenizer)
+    np.testing.assert_allclose(ours.weights.numpy(), counts.weights("idf"), rtol=1e-6)
+    texts = ["One sentence.", "Another, somewhat longer sentence."]
+    library = SentenceTransformer(str(tmp_path / "run/last"), device="cpu")
+    np.testing.assert_allclose(library.encode(texts), ours.encode(texts), atol=1e-6)
+    # Trained again, with the weights that came along.
+    quick_run(tiny_store, tmp_path / "run/last", tmp_path / "again", steps=1)
+    assert load_encoder(tmp_path / "again/last").pooling == "idf:mean"

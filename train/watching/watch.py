@@ -27,11 +27,14 @@ class Watch:
     Attributes
     ----------
     best : float
-        Best dev score; -inf before the first.
+        Best dev score; -inf before the first evaluation.
     best_step : int
-        Its step.
+        Its step, 0 being the starting encoder.
     since : int
         Evaluations since then.
+    reached : float
+        Best dev score after training began, from which a collapse falls. The starting encoder's does not
+        count here: training may rightly lose what another objective had taught.
     loss : float
         Running mean of the loss over some ten steps, nats.
     """
@@ -40,6 +43,7 @@ class Watch:
     best_step: int = 0
     since: int = 0
     loss: float = math.inf
+    reached: float = -math.inf
 
     def score(self, score: float, step: int) -> bool:
         """Take note of a dev score.
@@ -61,14 +65,17 @@ class Watch:
         DivergedError
             If the loss is near zero while the score has fallen: the encoder solves the task by a shortcut.
         """
+        fell = score < self.reached - COLLAPSED_FALL
+        if step:
+            self.reached = max(self.reached, score)
         if score > self.best:
             self.best, self.best_step, self.since = score, step, 0
             return True
         self.since += 1
-        if self.loss < COLLAPSED_LOSS and score < self.best - COLLAPSED_FALL:
+        if self.loss < COLLAPSED_LOSS and fell:
             raise DivergedError(
                 f"step {step}: collapse. The loss is {self.loss:.2g} while the dev score fell from "
-                f"{self.best:.4f} (step {self.best_step}) to {score:.4f}: the encoder tells positives from "
+                f"{self.reached:.4f} to {score:.4f}: the encoder tells positives from "
                 "negatives by something other than meaning, such as case or length. Look at the texts "
                 "with `augment-cli inspect`, lower learning_rate, or raise temperature; the best encoder so "
                 "far is kept in best/"
@@ -108,5 +115,8 @@ class Watch:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Watch:
-        """Back from a checkpoint."""
-        return cls(**{key: item for key, item in value.items() if item is not None})
+        """Back from a checkpoint; one of an older release has no `reached`, which then was the best."""
+        known = {key: item for key, item in value.items() if item is not None}
+        if "reached" not in value and "best" in known:
+            known["reached"] = known["best"]
+        return cls(**known)
