@@ -16,7 +16,7 @@ export DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup augment train eval data reproduce reproduce-plan bench-train \
+.PHONY: help setup augment train eval data bed reproduce reproduce-plan bench-train \
 	test test-slow lint clean encoder pipeline paraphraser
 
 ## help: list the targets
@@ -98,6 +98,10 @@ JOBS    ?= 1
 REPRODUCE_ARGS ?=
 REPRODUCE = $(PYTHON) -m benchmarks.reproduce $(1) --profile $(PROFILE) --data $(DATA) --jobs $(JOBS) \
 	$(if $(ROW),--rows $(ROW)) $(if $(SEEDS),--seeds $(SEEDS)) $(REPRODUCE_ARGS)
+
+## bed: make the encoder that the profile `bed` starts from, and compare its digest with the recorded one
+bed: setup
+	$(PYTHON) -m benchmarks.reproduce bed --profile $(if $(filter cpu,$(PROFILE)),bed,$(PROFILE)) --data $(DATA)
 
 ## reproduce: train and score what is missing of every method and its baseline (PROFILE= ROW= SEEDS= JOBS=)
 reproduce: setup

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.reproduce [plan|run|draw]`: see what is missing, run it, draw the document.
+"""`python -m benchmarks.reproduce [plan|run|draw|bed]`: see what is missing, run it, draw the document.
 
 Examples
 --------
@@ -8,6 +8,7 @@ Examples
     make reproduce ROW=una SEEDS=42                 # one row
     make reproduce ROW=una-beta,vascl-radius        # two sweeps
     make reproduce-plan                             # what is done and what it still takes
+    make bed                                        # the encoder that the profile `bed` starts from
     make reproduce PROFILE=paper JOBS=1             # the papers' own setting: bert-base-uncased and a GPU
 """
 
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
-from benchmarks.reproduce.grid import Profile
+from benchmarks.reproduce.grid import Grid, Profile
 from train.machine.environment import prepare
 
 HERE = Path(__file__).parent
@@ -38,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = arguments.add_argument
-    add("action", nargs="?", choices=("plan", "run", "draw"), default="plan")
+    add("action", nargs="?", choices=("plan", "run", "draw", "bed"), default="plan")
     add("--profile", default="cpu", help="a profile of the grid (default cpu)")
     add("--rows", default="", help="rows or sweeps, comma-separated (default: all)")
     add("--seeds", default="", help="instead of the profile's, comma-separated")
@@ -78,6 +79,10 @@ def _run(args: argparse.Namespace) -> None:
     if args.profile not in grid.profiles:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
+    grid = grid.of_profile(profile)
+    if args.action == "bed":
+        print(_bed(grid, profile, args))
+        return
     names = [name for name in args.rows.split(",") if name]
     if unknown := set(args.evaluations.split(",")) - set(grid.evaluations) - {""}:
         known = ", ".join(grid.evaluations)
@@ -103,6 +108,17 @@ def _run(args: argparse.Namespace) -> None:
 
 def _results_file(args: argparse.Namespace, profile: Profile) -> Path:
     return Path(args.results) / f"{profile.name}.jsonl"
+
+
+def _bed(grid: Grid, profile: Profile, args: argparse.Namespace) -> str:
+    """Make the profile's bed and say how its digest compares with the recorded one."""
+    from benchmarks.reproduce.bed import compared, make_bed
+
+    if profile.name not in grid.beds:
+        raise UsageError(f"profile {profile.name} has no bed; those with one: {', '.join(grid.beds)}")
+    bed, target = grid.beds[profile.name], Path(profile.encoder)
+    digest = make_bed(bed, target, target.with_name(f"{target.name}-work"), args.data)["digest"]
+    return f"{target}: {digest}, {compared(bed, digest)}"
 
 
 def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> None:
@@ -150,6 +166,7 @@ def _collect(running: dict[Any, tuple[int, str, float]], counter: str) -> None:
 def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> Iterator[Any]:
     """The jobs in order, each when its stages are there; a stage that fails takes its rows with it."""
     from augment_cli.encoding.loading import load_encoder
+    from benchmarks.reproduce.units import counts_tokens
     from benchmarks.reproduce.work import Job
 
     profile = stages.profile
@@ -162,9 +179,11 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
             except MissingError as error:
                 print(f"skipped {unit.name}: {error}", file=sys.stderr, flush=True)
                 continue
+        elif counts_tokens(unit.row.pooling or profile.pooling):
+            stages.make(())  # the corpus, and the larger one that is counted in its place
         digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
         yield Job(
-            unit, profile, tasks, missing, digests, stages.folder, args.data,
+            unit, profile, tasks, missing, digests, stages.folder, stages.counted, args.data,
             folder, _results_file(args, profile), not args.remove_encoders,
         )  # fmt: skip
 

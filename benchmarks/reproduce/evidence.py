@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.reproduce import comparisons, curves, wording
+from benchmarks.reproduce import comparisons, curves, primary, wording
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.grid import Claim, Grid, Profile, Row, Sweep
 from benchmarks.reproduce.plan import Entry, make_plan
@@ -17,6 +17,7 @@ from benchmarks.reproduce.results import TRAINING, Results
 from benchmarks.reproduce.units import make_unit, make_units
 
 DEV = "stsb-dev"
+NO_TRAINING = "no-training"  # the row of the starting encoder
 _NOISE_ELSEWHERE = 0.8  # points, the seed noise of BERT-base runs where a paper gives none (METHODS of UNA)
 _TITLES = {
     "dev": "STS-B dev",
@@ -42,7 +43,9 @@ def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, 
     if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png"):
         pictures.append(f"{stem}-sweeps.png")
     path = docs / f"{stem}.md"
-    path.write_text(document(grid, profile, entries, scores, pictures), encoding="utf-8")
+    similarities = stages.folder.parent / "similarities" if profile.other_seeds else None
+    text = document(grid, profile, entries, scores, pictures, similarities)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -85,16 +88,22 @@ def _measures(entry: Entry) -> dict[str, float]:
 
 
 def document(
-    grid: Grid, profile: Profile, entries: Sequence[Entry], scores: Scores, pictures: Sequence[str] = ()
+    grid: Grid,
+    profile: Profile,
+    entries: Sequence[Entry],
+    scores: Scores,
+    pictures: Sequence[str] = (),
+    similarities: Path | None = None,
 ) -> str:
-    """The whole document in Markdown."""
-    rows = [row for row in grid.rows if not row.sweep]
+    """The whole document in Markdown; `similarities` is a folder for the bootstrap of the test sets."""
+    rows = [row for row in grid.rows if not row.sweep and row.name not in profile.unlisted]
     seedless = frozenset(row.name for row in grid.rows if not row.has_seed)
     wanted = "" if profile.name == "cpu" else f" PROFILE={profile.name}"
     corpus = f"the first {profile.rows:,} sentences" if profile.rows else "all sentences"
     lines = [
         wording.HEAD.format(
             about=profile.about,
+            warning=_warning(profile, scores),
             wanted=wanted,
             corpus=corpus,
             files=", ".join(profile.corpus),
@@ -103,8 +112,9 @@ def document(
             precision=profile.score_precision,
             stages="".join(f" Stage {name}: `{command}`." for name, command in profile.stages.items()),
         ),
-        *_state(entries),
-        *_methods(rows, scores, seedless),
+        *_state([entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
+        *_primary(grid, profile, scores, similarities),
+        *_methods(rows, scores, seedless, with_untrained=bool(profile.other_seeds)),
         *_settings(grid, profile, rows),
         *_tests(grid, profile, rows, scores),
         *_conclusions(grid, rows, scores, seedless),
@@ -113,6 +123,28 @@ def document(
         *_seeds(grid, profile, rows, scores),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _warning(profile: Profile, scores: Scores) -> str:
+    """The profile's warning as a paragraph, with the rows' averages; empty without one."""
+    averages = {row: comparisons.values_of(scores, row, "average") for row in scores}
+    known = {row: f"{mean(values.values()):.2f}" for row, values in averages.items() if values}
+    return f"\n{profile.warning.format_map(_Averages(known))}\n" if profile.warning else ""
+
+
+class _Averages(dict[str, str]):
+    """Averages by row; a row that has not been scored is a dash."""
+
+    def __missing__(self, row: str) -> str:
+        return "–"
+
+
+def _primary(grid: Grid, profile: Profile, scores: Scores, similarities: Path | None) -> list[str]:
+    if not profile.other_seeds or not grid.primary:
+        return []
+    notes = [f"- {one.question} {one.control}{f'; {one.note}' if one.note else ''}." for one in grid.primary]
+    findings = primary.findings(grid, scores, similarities)
+    return [wording.PRIMARY, *primary.table(findings, grid), "", "What is held fixed:", "", *notes, ""]
 
 
 def _state(entries: Sequence[Entry]) -> list[str]:
@@ -138,14 +170,19 @@ def _state(entries: Sequence[Entry]) -> list[str]:
     return lines
 
 
-def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[str]:
-    lines = [wording.METHODS]
+def _methods(
+    rows: Sequence[Row], scores: Scores, seedless: frozenset[str], *, with_untrained: bool
+) -> list[str]:
+    lines = [wording.METHODS, *(wording.METHODS_TABLE_UNTRAINED if with_untrained else wording.METHODS_TABLE)]
     titles = {row.name: row.title for row in rows}
     notes: list[str] = []
     for row in rows:
         if row.name not in scores:
             continue
         change = row.baseline and comparisons.difference(scores, row.name, row.baseline, "average", seedless)
+        untrained = comparisons.difference(scores, row.name, NO_TRAINING, "average", seedless)
+        is_trained = row.name != NO_TRAINING
+        to_untrained = _signed(untrained.mean, untrained.sd) if untrained and is_trained else ""
         published = row.published
         claimed = ""
         if published:
@@ -156,7 +193,8 @@ def _methods(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> l
             row.title + (f" [{len(notes) + 1}]" if row.note else ""), titles.get(row.baseline, ""),
             str(len(comparisons.values_of(scores, row.name, "dev"))),
             *(_cell(scores, row.name, measure) for measure in ("dev", "stsb", "average")),
-            _signed(change.mean, change.sd) if change else "", claimed,
+            _signed(change.mean, change.sd) if change else "",
+            *([to_untrained] if with_untrained else []), claimed,
             _cell(scores, row.name, "seconds", deviation=False),
             _cell(scores, row.name, "cpu", deviation=False),
         ]  # fmt: skip
@@ -180,7 +218,8 @@ def _settings(grid: Grid, profile: Profile, rows: Sequence[Row]) -> list[str]:
     lines += ["| row | recipe | changed |", "|---|---|---|"]
     for row in rows:
         if row.recipe:
-            changes = " ".join([*(row.scaled if profile.scaled else ()), *row.set])
+            of_profile = profile.of_row.get(row.name, ())
+            changes = " ".join([*(row.scaled if profile.scaled else ()), *row.set, *of_profile])
             lines.append(f"| {row.title} | `{row.recipe}` | {changes and f'`{changes}`'} |")
     return [*lines, ""]
 
@@ -214,7 +253,7 @@ def _tests(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) ->
 
 
 def _conclusions(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[str]:
-    titles = {row.name: row.title for row in rows}
+    titles = {row.name: row.title for row in grid.rows}
     claims = [
         Claim(
             row.name,

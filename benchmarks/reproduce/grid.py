@@ -14,6 +14,7 @@ from augment_cli.errors import MissingError, UsageError
 
 Commands = tuple[tuple[str, ...], ...]  # the words of each
 GRID = Path(__file__).with_name("grid.toml")
+MOST_PRIMARY = 10  # each more makes Holm's correction harder on all
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,21 @@ class Profile:
         Settings of all rows.
     stages : dict of str to str
         Command of each stage that is made otherwise than in other profiles, such as for fewer rows.
+    terms : tuple of str
+        Files or globs of a larger corpus under the data folder, whose TF-IDF weighs this one's texts; empty
+        for its own.
+    of_row : dict of str to list of str
+        Settings of single rows on top of their own, such as more steps for one with large batches.
+    other_seeds : int
+        How many of the seeds rows have that are in no primary comparison; 0 for all. Where it is set, the
+        rows of the primary comparisons come first, and each row's difference to no training is shown.
+    from_step_0 : bool
+        Whether results say in their key that the starting encoder was a candidate for the best one. It is
+        one in every training now; results of `cpu` are older and go on counting.
+    warning : str
+        What to know before reading its document; `{row}` becomes the row's STS average.
+    unlisted : tuple of str
+        Rows that are scored and may be named in `warning`, and are in no table.
     """
 
     name: str
@@ -58,6 +74,50 @@ class Profile:
     seconds: float
     set: tuple[str, ...] = ()
     stages: dict[str, str] = field(default_factory=dict)
+    terms: tuple[str, ...] = ()
+    of_row: dict[str, list[str]] = field(default_factory=dict)
+    other_seeds: int = 0
+    from_step_0: bool = False
+    warning: str = ""
+    unlisted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bed:
+    """An encoder that is made on the machine, for the profile of the same name (see `bed.py`).
+
+    Attributes
+    ----------
+    about : str
+        What it is.
+    seen : str
+        What the encoder it was made from has been trained on.
+    start : str
+        The installed encoder it is made from.
+    layers : int
+        How many of its layers are kept, the first ones; 0 for all.
+    corpus : tuple of str
+        Files under the data folder.
+    rows : int
+        How many sentences of them.
+    recipe : str
+        Of the training.
+    set : tuple of str
+        Settings on top.
+    digest : str
+        Of the encoder that the results were made from.
+    """
+
+    name: str
+    about: str
+    seen: str
+    start: str
+    layers: int
+    corpus: tuple[str, ...]
+    rows: int
+    recipe: str
+    set: tuple[str, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +156,16 @@ class Row:
 
     Attributes
     ----------
+    profiles : tuple of str
+        The profiles that have it; empty for all.
+    baselines : dict of str to str
+        Its baseline in profiles where it is another one, by profile.
+    pooling : str
+        Of an encoder that is not trained; empty for the profile's. `augment_cli.encoding.pooling` and
+        `augment_cli.encoding.word_table` name them; tokens are counted in the profile's `terms`, else in its
+        corpus.
+    encoder : str
+        Instead of the profile's, where nothing is trained.
     output : str
         Which of the run's encoders is scored.
     once : bool
@@ -114,6 +184,10 @@ class Row:
     baseline: str = ""
     set: tuple[str, ...] = ()
     scaled: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    baselines: dict[str, str] = field(default_factory=dict)
+    pooling: str = ""
+    encoder: str = ""
     output: str = "best"
     once: bool = False
     first: bool = False
@@ -193,6 +267,34 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Primary:
+    """A comparison that was named before anything was run, one of at most ten.
+
+    Attributes
+    ----------
+    better : str
+        The row that should be better.
+    worse : str
+        The other row.
+    question : str
+        What it answers, in words.
+    control : str
+        What is the same in both rows, and what alone differs.
+    published : float
+        The paper's difference in points.
+    note : str
+        What to know about the paper's number.
+    """
+
+    better: str
+    worse: str
+    question: str
+    control: str
+    published: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Test sets scored together.
 
@@ -217,6 +319,10 @@ class Grid:
     ----------
     stages : dict of str to Commands
         The commands, in order, of each stage that is not an augmentation with its defaults.
+    beds : dict of str to Bed
+        Encoders that are made on the machine, by the profile that uses them.
+    primary : tuple of Primary
+        The comparisons that were named before anything was run.
     """
 
     profiles: dict[str, Profile]
@@ -225,6 +331,25 @@ class Grid:
     claims: tuple[Claim, ...]
     evaluations: dict[str, Evaluation]
     stages: dict[str, Commands] = field(default_factory=dict)
+    beds: dict[str, Bed] = field(default_factory=dict)
+    primary: tuple[Primary, ...] = ()
+
+    @property
+    def primary_rows(self) -> frozenset[str]:
+        """Names of the rows that a primary comparison needs."""
+        return frozenset(name for one in self.primary for name in (one.better, one.worse))
+
+    def of_profile(self, profile: Profile) -> Grid:
+        """The rows that a profile has, each with its baseline there, and the comparisons between them."""
+        rows = tuple(
+            dataclasses.replace(row, baseline=row.baselines.get(profile.name, row.baseline))
+            for row in self.rows
+            if not row.profiles or profile.name in row.profiles
+        )
+        names = {row.name for row in rows}
+        claims = tuple(one for one in self.claims if {one.better, one.worse} <= names)
+        primary = tuple(one for one in self.primary if {one.better, one.worse} <= names)
+        return dataclasses.replace(self, rows=rows, claims=claims, primary=primary)
 
     def row(self, name: str) -> Row:
         """The row of that name."""
@@ -252,7 +377,8 @@ class Grid:
 
     def changes(self, row: Row, profile: Profile) -> list[str]:
         """A row's settings on top of its recipe, later ones winning."""
-        return [*profile.set, *(row.scaled if profile.scaled else ()), *row.set]
+        scaled = row.scaled if profile.scaled else ()
+        return [*profile.set, *scaled, *row.set, *profile.of_row.get(row.name, ())]
 
 
 def load_grid(path: Path = GRID) -> Grid:
@@ -286,13 +412,23 @@ def load_grid(path: Path = GRID) -> Grid:
                 stages[sweep.point(value)] = _commands(sweep.stage.format(value=value))
     claims = [_make(Claim, item, path) for item in table.get("claim", [])]
     named = {row.name for row in rows}
-    asked = [row.baseline for row in rows] + [name for c in claims for name in (c.better, c.worse)]
+    primary = tuple(_make(Primary, item, path) for item in table.get("primary", []))
+    if len(primary) > MOST_PRIMARY:
+        raise UsageError(f"{path}: {len(primary)} primary comparisons; name {MOST_PRIMARY} at most")
+    asked = [name for row in rows for name in (row.baseline, *row.baselines.values())]
+    asked += [name for profile in profiles.values() for name in profile.unlisted]
+    asked += [name for one in (*claims, *primary) for name in (one.better, one.worse)]
     if unknown := sorted({name for name in asked if name} - named):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
     if len(named) < len(rows):
         raise UsageError(f"{path}: two rows have one name")
     evaluations = {name: _make(Evaluation, item, path) for name, item in table["evaluation"].items()}
-    return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages)
+    beds = {name: _make(Bed, {"name": name} | item, path) for name, item in table.get("bed", {}).items()}
+    if odd := sorted({name for profile in profiles.values() for name in profile.of_row} - named):
+        raise UsageError(f"{path}: a profile has settings of rows that are not there: {', '.join(odd)}")
+    if unknown := sorted(beds.keys() - profiles.keys()):
+        raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
+    return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary)
 
 
 def _commands(given: str | list[str]) -> Commands:
@@ -310,8 +446,8 @@ def _point(sweep: Sweep, value: Any, base: Row) -> Row:
     varied = [] if value == sweep.default else sweep.set
     changes = [text.format(value=value, stage=name) for text in varied]
     return dataclasses.replace(
-        base, name=name, title=f"{sweep.title}: {value}", baseline="", first=False, published=None, note="",
-        set=(*base.set, *changes), sweep=sweep.name, value=value,
+        base, name=name, title=f"{sweep.title}: {value}", baseline="", baselines={}, first=False, note="",
+        published=None, set=(*base.set, *changes), sweep=sweep.name, value=value,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from augment_cli import augmentations
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.reports.doctor import examine
 from augment_cli.store.store import Store
+from augment_cli.tfidf.fit import TERMS_STAGE
 from benchmarks.reproduce.grid import Grid, Profile
 from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
@@ -101,16 +102,37 @@ class Stages:
         for name in (CORPUS, *(name for name in names if name != CORPUS)):
             if not self.has(name):
                 self._run(name)
+            if name == CORPUS and self.profile.terms and not self.has(TERMS_STAGE):
+                self._fit_terms()
             if tokenizer is not None:
                 assert self._store is not None
                 for draw in stage_draws(self._store, name):
                     cache_tokens(self._store, draw, tokenizer)
 
-    def _run(self, name: str) -> None:
-        if why := self.reason(name):
-            raise MissingError(f"{name}: {why}")
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        for command in self.commands(name):
+    @property
+    def counted(self) -> Path:
+        """The store whose corpus is counted: that of the profile's `terms`, else its own."""
+        return self.folder.with_name(f"{self.folder.name}-terms") if self.profile.terms else self.folder
+
+    def term_commands(self) -> list[list[str]]:
+        """The commands that weigh the corpus by the terms of a larger one, which gets a store of its own."""
+        large = str(self.counted)
+        files = [part for pattern in self.profile.terms for part in ("--corpus", str(self.data / pattern))]
+        jobs = ["--jobs", str(self.jobs)]
+        return [
+            ["ingest", *files, "--store", large],
+            ["fit", "--store", large, *jobs],
+            ["fit", "--terms-of", large, "--store", str(self.folder), *jobs],
+        ]
+
+    def _fit_terms(self) -> None:
+        done = self._call(self.term_commands())
+        if done.returncode:
+            raise MissingError(f"{TERMS_STAGE}: {done.stderr.strip()}")
+
+    def _call(self, commands: list[list[str]]) -> subprocess.CompletedProcess[str]:
+        """Run commands until one fails; returns how the last one ended."""
+        for command in commands:
             print(f"augment-cli {' '.join(command)}", file=sys.stderr, flush=True)
             done = subprocess.run(
                 [sys.executable, "-m", "augment_cli", *command], capture_output=True, text=True, check=False
@@ -118,6 +140,13 @@ class Stages:
             if done.returncode:
                 break
         self.open()
+        return done
+
+    def _run(self, name: str) -> None:
+        if why := self.reason(name):
+            raise MissingError(f"{name}: {why}")
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        done = self._call(self.commands(name))
         if done.returncode or not self.has(name):
             said = " ".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
             self._failed[name] = said or f"augment-cli ended with code {done.returncode}"

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import MissingError
 from augment_cli.models.digest import model_digest
+from augment_cli.neural.loading import find_folder
 from augment_cli.store.files import sha256_of_json
-from benchmarks.reproduce.grid import Grid, Profile, Row
+from benchmarks.reproduce.grid import Bed, Grid, Profile, Row
 from benchmarks.reproduce.results import TRAINING
 from train.additions import make_views
 from train.data.texts import CORPUS, SELF
@@ -21,6 +23,7 @@ from train.recipe import Recipe
 _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")
 # Settings younger than the first results: while they have the value that changes nothing, they do not count.
 _LATER = {"negative_scope": "all"}
+MOST_COUNTED = 100_000  # texts whose tokens are counted, the first ones: a random sample, as the files are
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,20 @@ def make_units(
     Returns
     -------
     list of Unit
-        First the rows marked so, then the others, then the sweeps; within each all rows of the first seed
-        before the second, so that a table is complete, if uncertain, as early as may be. Rows that come to
-        the same settings are one unit.
+        First the rows of primary comparisons where the profile has fewer seeds for the others, then the rows
+        marked so, then the others, then the sweeps; within each all rows of the first seed before the second,
+        so that a table is complete, if uncertain, as early as may be. Rows that come to the same settings are
+        one unit.
     """
-    digest = encoder or encoder_digest(profile)
+    digest = encoder or encoder_digest(profile, grid.beds.get(profile.name))
     chosen = tuple(seeds) or profile.seeds
     tiers: dict[tuple[int, int], list[Unit]] = {}
     known: set[str] = set()
     for row in rows:
-        tier = 2 if row.sweep else int(not row.first)
-        of_row = chosen if row.has_seed and (seeds or not row.sweep) else chosen[:1]
+        primary = profile.other_seeds and (row.name in grid.primary_rows or not row.recipe)
+        tier = -1 if primary else 2 if row.sweep else int(not row.first)
+        most = len(chosen) if seeds or primary or not profile.other_seeds else profile.other_seeds
+        of_row = chosen[:most] if row.has_seed and (seeds or not row.sweep) else chosen[:1]
         for number, seed in enumerate(of_row):
             unit = make_unit(grid, profile, row, seed, digest, main=number == 0)
             if unit.key not in known:
@@ -96,18 +102,30 @@ def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *
         recipe = load_recipe(row.recipe, [*grid.changes(row, profile), f"seed={seed if row.has_seed else 0}"])
     settings: dict[str, Any] = {"encoder": encoder, "scored": profile.score_precision, "output": row.output}
     if recipe is None:
-        settings["pooling"] = profile.pooling
+        settings["pooling"] = row.pooling or profile.pooling
+        if row.encoder:
+            settings["encoder"] = model_digest(find_folder(row.encoder, False, "encoder")[0])
+        if counts_tokens(settings["pooling"]):
+            most = MOST_COUNTED if profile.terms else min(MOST_COUNTED, profile.rows or MOST_COUNTED)
+            settings["counted"] = [list(profile.terms or profile.corpus), most]
     else:
         settings["recipe"] = {
             key: value
             for key, value in recipe.as_json().items()
             if key not in _NAMELESS and not (key in _LATER and value == _LATER[key])
         }
+        if profile.from_step_0:
+            settings["candidates"] = "from step 0"
     common = [TRAINING] if recipe else []
     common += [name for name, evaluation in grid.evaluations.items() if not evaluation.rows]
     more = [name for name, evaluation in grid.evaluations.items() if main and row.name in evaluation.rows]
     key = sha256_of_json(settings)[:12]
     return Unit(row, seed, recipe, key, stages_of(recipe), (*common, *more), tuple(common))
+
+
+def counts_tokens(pooling: str) -> bool:
+    """Whether a pooling needs to know how often a corpus uses each token, such as `idf:mean`."""
+    return ":" in pooling
 
 
 def stages_of(recipe: Recipe | None) -> tuple[str, ...]:
@@ -119,8 +137,8 @@ def stages_of(recipe: Recipe | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name != SELF))
 
 
-def encoder_digest(profile: Profile) -> str:
-    """Digest of the profile's encoder.
+def encoder_digest(profile: Profile, bed: Bed | None = None) -> str:
+    """Digest of the profile's encoder; of a bed that has not been made here, the recorded one.
 
     Raises
     ------
@@ -128,4 +146,8 @@ def encoder_digest(profile: Profile) -> str:
         If it is not on this machine.
     """
     folder = Path(profile.encoder)
+    if bed is not None and not folder.is_dir():
+        if bed.digest:
+            return bed.digest
+        raise MissingError(f"{folder} is not there; make it with `make bed PROFILE={profile.name}`")
     return model_digest(folder) if folder.is_dir() else str(load_encoder(profile.encoder).digest)

@@ -2,7 +2,7 @@
 
 HEAD = """\
 # Evidence: {about}
-
+{warning}
 Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand, in
 `benchmarks/reproduce/grid.toml`. Repeat a row with `make reproduce{wanted} ROW=una SEEDS=42 DATA=folder`, see
 what is missing with `make reproduce-plan{wanted} DATA=folder`.
@@ -14,6 +14,15 @@ Test sets are encoded in {precision}. Scores are Spearman × 100 of the best che
 sample standard deviation over the seeds. Δ is the difference to the row's own baseline, seed by seed.
 """
 
+PRIMARY = """\
+## Primary comparisons
+
+Named in `grid.toml` before any of them was run, with their controls. The interval is Student's over the
+differences seed by seed; p is corrected by Holm over all of them, those not measured yet among them. The
+other interval resamples the pairs of the test sets and leaves the seeds as they are. `holds`: the paper's
+sign, p below 0.05 and at least a third of the paper's size. Everything else in this document is exploratory.
+"""
+
 METHODS = """\
 ## Methods
 
@@ -22,9 +31,19 @@ baseline, on BERT-base and a million sentences: on the average of seven STS test
 are of training on 1,000 rows: wall time (the median over the run) and CPU time (with the run's evaluations on
 STS-B dev). On a machine that other work shares both can be several times what they are on a quiet one, and
 change from hour to hour: only rows that were trained side by side compare.
+"""
 
-| row | baseline | seeds | STS-B dev | STS-B test | STS average | Δ average | paper's Δ | wall s | CPU s |
-|---|---|---|---|---|---|---|---|---|---|"""
+METHODS_TABLE = (
+    "| row | baseline | seeds | STS-B dev | STS-B test | STS average | Δ average | paper's Δ "
+    "| wall s | CPU s |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+)
+METHODS_TABLE_UNTRAINED = (
+    "| row | baseline | seeds | STS-B dev | STS-B test | STS average | Δ average | Δ to no training "
+    "| paper's Δ "
+    "| wall s | CPU s |",
+    "|---|---|---|---|---|---|---|---|---|---|---|",
+)
 
 CONCLUSIONS = """\
 ## Which conclusions hold at this scale

@@ -13,12 +13,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
+
+from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.token_weights import TokenCounts, count_store
+from augment_cli.encoding.word_table import POOLINGS, WordTable, word_table
 from augment_cli.errors import UserError
+from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
-from benchmarks.reproduce.units import Unit
+from benchmarks.reproduce.units import MOST_COUNTED, Unit, counts_tokens
 from eval.contract.options import Options, Progress
+from eval.contract.task_score import TaskScore
 from eval.results.files import library_versions
 from eval.runner import Vectors, timed
 from eval.tasks.registry import choose_tasks, load_registry
@@ -48,6 +55,8 @@ class Job:
         Test sets of each evaluation.
     stages : dict of str to str
         Digest of each stage the unit reads.
+    counted : Path
+        The store in whose corpus tokens are counted.
     runs : Path
         Folder of the trained encoders.
     results : Path
@@ -62,6 +71,7 @@ class Job:
     todo: tuple[str, ...]
     stages: dict[str, str]
     store: Path
+    counted: Path
     data: Path
     runs: Path
     results: Path
@@ -133,6 +143,7 @@ def _train(job: Job) -> dict[str, Any]:
     return {
         **{when: next(iter(scores.values())) for when, scores in outcome.scores.items()},
         "steps": outcome.steps,
+        "best_step": outcome.best_step,
         "loss": steps[-1]["loss"] if steps else None,
         "seconds": round(time.perf_counter() - began, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
@@ -146,18 +157,59 @@ def _score(job: Job, tasks: tuple[str, ...]) -> dict[str, Any]:
     unit, profile = job.unit, job.profile
     began = time.perf_counter()
     tables = _tables(tasks, job.data)
-    encoder = load_encoder(
-        job.out / unit.row.output if unit.recipe else profile.encoder,
-        pooling=None if unit.recipe else profile.pooling,
-        precision=profile.score_precision,  # type: ignore[arg-type]
-        device=str(join().device),
-    )
+    encoder: Encoder | WordTable
+    if unit.recipe:
+        encoder = load_encoder(
+            job.out / unit.row.output,
+            precision=profile.score_precision,  # type: ignore[arg-type]
+            device=str(join().device),
+        )
+    else:
+        encoder = untrained(job)
     options = Options(jobs=1)
     vectors = Vectors(encoder, tables, options, Progress())
-    scores = {table.task.name: timed(table, vectors, options, Progress())[0].main for table in tables}
+    task_scores = {table.task.name: timed(table, vectors, options, Progress())[0] for table in tables}
+    _keep_similarities(job, task_scores)
+    scores = {name: score.main for name, score in task_scores.items()}
     return {name: round(float(score), 6) for name, score in scores.items()} | {
         "seconds": round(time.perf_counter() - began, 1)
     }
+
+
+def untrained(job: Job) -> Encoder | WordTable:
+    """The encoder of a row that trains nothing, with the row's pooling."""
+    row, profile = job.unit.row, job.profile
+    path, pooling = row.encoder or profile.encoder, row.pooling or profile.pooling
+    precision: Any = profile.score_precision
+    table = pooling in POOLINGS
+    # A table's rows are looked up and not computed, so there is nothing that bf16 would speed up.
+    plain = load_encoder(path) if table or counts_tokens(pooling) else None
+    counts = _counts(job.counted, path) if counts_tokens(pooling) else None
+    if plain is not None and table:
+        return word_table(plain, pooling, counts)
+    return load_encoder(path, pooling=pooling, precision=precision, device=str(join().device), counts=counts)
+
+
+@cache
+def _counts(store: Path, encoder: str) -> TokenCounts:
+    """How often the encoder's tokens occur in a store's corpus, counted once for all rows."""
+    return count_store(Store.open(store), load_encoder(encoder).tokenizer, MOST_COUNTED)
+
+
+def _keep_similarities(job: Job, scores: dict[str, TaskScore]) -> None:
+    """Write the similarity of each pair, for the bootstrap of the test sets; no part of the results."""
+    arrays = {
+        f"{name}-{key}": np.asarray(score.items[key], dtype=np.float32)
+        for name, score in scores.items()
+        for key in ("similarity", "gold")
+        if key in score.items
+    }
+    if arrays:
+        folder = job.runs / "similarities"
+        folder.mkdir(parents=True, exist_ok=True)
+        work = folder / f".{job.unit.name}.npz"
+        np.savez_compressed(work, **arrays)  # type: ignore[arg-type]
+        work.replace(folder / f"{job.unit.name}.npz")
 
 
 @cache

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reproduce import comparisons, curves
+from benchmarks.reproduce.command import main
 from benchmarks.reproduce.comparisons import Difference, difference, noise, shared, threshold, verdict
 from benchmarks.reproduce.evidence import _sweep, document, scores_of
 from benchmarks.reproduce.grid import load_grid
@@ -148,6 +149,37 @@ def test_the_document(drawn):
     """Golden: made-up numbers, each cell of which can be worked out by hand from `drawn`."""
     grid, profile, entries, scores = drawn
     assert document(grid, profile, entries, scores, ["sweeps.png"]) == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path):
+    """But for what is not done and why, which depends on the models that the machine has."""
+    main(["draw", "--runs", str(tmp_path), "--docs", str(tmp_path), "--data", str(tmp_path)])
+    drawn, shipped = (
+        (folder / "evidence.md").read_text(encoding="utf-8") for folder in (tmp_path, Path("docs"))
+    )
+    assert drawn.split("## Methods")[1] == shipped.split("## Methods")[1]
+    assert drawn.split("Not done:")[0] == shipped.split("Not done:")[0]
+
+
+def test_a_warning_names_averages_and_an_unlisted_row_is_in_no_table(drawn):
+    grid, profile, entries, scores = drawn
+    warning = "No training has {no-training}, UNA {augmented}, a translation {translated}."
+    profile = dataclasses.replace(profile, warning=warning, unlisted=("augmented",))
+    text = document(grid, profile, entries, scores)
+    assert "\n\nNo training has 50.00, UNA 51.50, a translation –.\n\nDrawn by" in text
+    assert "| UNA, random | SimCSE | 1 |" not in text
+    assert "| UNA, random | SimCSE | 1 |" in document(*drawn)
+    assert "Of 5 trainings" in text and "Of 7 trainings" in document(*drawn)
+
+
+def test_with_primary_comparisons_each_row_says_its_difference_to_no_training(drawn):
+    grid, profile, entries, scores = drawn
+    profile = dataclasses.replace(profile, other_seeds=1)
+    lines = document(grid, profile, entries, scores).splitlines()
+    assert "Δ to no training" in next(line for line in lines if line.startswith("| row | baseline"))
+    assert any(line.startswith("| UNA, random | SimCSE | 1 | 61.00 | 51.50 | 51.50 | -4.50 | +1.50 |")
+               for line in lines)  # fmt: skip
+    assert any(line.startswith("| no training |  | 1 | 60.00 | 50.00 | 50.00 |  |  |") for line in lines)
 
 
 def test_a_point_that_is_the_row_itself_has_its_scores(drawn):

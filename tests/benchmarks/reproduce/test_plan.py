@@ -1,15 +1,16 @@
 """What is planned, what names a training, and what a finished result is worth."""
 
 import dataclasses
+import json
 
 import pytest
 
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.grid import GRID, load_grid
 from benchmarks.reproduce.plan import make_plan, phases, show
 from benchmarks.reproduce.results import TRAINING, Result, Results
-from benchmarks.reproduce.units import make_unit, make_units
+from benchmarks.reproduce.units import encoder_digest, make_unit, make_units
 
 ENCODER = "e" * 64
 
@@ -44,9 +45,10 @@ def names(units):
     return [(unit.row.name, unit.seed) for unit in units]
 
 
-@pytest.mark.parametrize("profile", ["cpu", "gpu", "paper"])
+@pytest.mark.parametrize("profile", ["cpu", "bed", "gpu", "paper"])
 def test_every_row_of_the_shipped_grid_is_a_recipe_that_loads(profile):
     grid = load_grid()
+    grid = grid.of_profile(grid.profiles[profile])
     units = make_units(grid, grid.profiles[profile], grid.rows, encoder=ENCODER)
     assert len({unit.key for unit in units}) == len(units)
     for unit in units:
@@ -173,3 +175,41 @@ def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
     assert before[1].seconds == 12.5  # the profile's guess, and a quarter of it for scoring
     finish(results, units[0], {"corpus": "c"})
     assert [entry.seconds for entry in make_plan(units, results, stages, profile)] == [0.0, 60.0]
+
+
+def test_a_row_is_in_its_profiles_alone_and_its_baseline_may_differ_between_them(grid, profile):
+    rows = [
+        dataclasses.replace(row, profiles=("bed",) if row.name == "translated" else (),
+                            baselines={"cpu": "no-training"} if row.name == "augmented" else {})
+        for row in grid.rows
+    ]  # fmt: skip
+    grid = dataclasses.replace(grid, rows=tuple(rows))
+    here = grid.of_profile(profile)
+    assert {row.name for row in grid.rows} - {row.name for row in here.rows} == {"translated"}
+    assert all({claim.better, claim.worse} <= {row.name for row in here.rows} for claim in here.claims)
+    assert here.row("augmented").baseline == "no-training"
+    elsewhere = grid.of_profile(dataclasses.replace(profile, name="bed"))
+    assert elsewhere.row("augmented").baseline == "simcse"
+    assert elsewhere.row("translated").baseline == "simcse"
+
+
+def test_step_0_is_in_the_keys_of_profiles_that_ask_for_it_alone(grid, profile):
+    asking = dataclasses.replace(profile, from_step_0=True)
+    for name, has_it in (("simcse", True), ("no-training", False)):
+        first, second = (
+            make_unit(grid, given, grid.row(name), 42, ENCODER).key for given in (profile, asking)
+        )
+        assert (first != second) == has_it
+
+
+def test_no_result_of_the_cpu_profile_is_lost():
+    """Rows that were trained before there were beds, token weights and step 0 keep their keys."""
+    grid = load_grid()
+    profile = grid.profiles["cpu"]
+    grid = grid.of_profile(profile)
+    results = Results(GRID.parent / "results" / "cpu.jsonl")
+    keys = {unit.key for unit in make_units(grid, profile, grid.rows, profile.seeds)}
+    keys |= {make_unit(grid, profile, row, seed, encoder_digest(profile)).key
+             for row in grid.rows for seed in profile.seeds}  # fmt: skip
+    lines = results.path.read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["key"] for line in lines} <= keys

@@ -1,0 +1,136 @@
+"""A bed: an encoder that knows words and has no sentence geometry yet, made from one that is installed.
+
+BERT before contrastive training is such an encoder, and no BERT is at hand where there is no network. A short
+run of masked language modelling at a high rate takes a sentence encoder back to that state: it keeps what its
+layers know of words and loses where sentences lie. What it is for is comparing methods with each other; its
+scores are no model's, and whatever its teacher has seen it may have kept.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.models.digest import model_digest
+from augment_cli.session import Session
+from augment_cli.store.files import replace_folder, sha256_of_json
+from benchmarks.reproduce.grid import Bed
+from eval.results.files import library_versions
+from train.loading import load_recipe
+from train.machine.distributed import join
+from train.outputs.export import export
+from train.prepare import Run
+from train.run import train
+
+_FACTS = "bed.json"  # beside the encoder's files; no part of its digest
+_DECIDING = ("start", "layers", "corpus", "rows", "recipe", "set")  # the rest is words
+
+
+def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
+    """Make the encoder of a bed, unless it is there and was made with the same settings.
+
+    Parameters
+    ----------
+    bed : Bed
+        Its settings.
+    target : Path
+        Folder of the encoder; written as a whole or not at all.
+    work : Path
+        Folder of the store and of the training, which a stopped command continues.
+    data : Path
+        The data folder with the corpus.
+
+    Returns
+    -------
+    dict
+        What `bed.json` says: settings, digest, machine, libraries.
+
+    Raises
+    ------
+    UsageError
+        If the training was stopped, or the corpus is too small.
+    """
+    settings = {key: getattr(bed, key) for key in _DECIDING}
+    if (known := read_facts(target)).get("settings") == json.loads(json.dumps(settings)):
+        return known
+    # A folder for these settings alone, since a checkpoint of others would be refused.
+    work = work / sha256_of_json(settings)[:12]
+    store = work / "store"
+    with Session(store) as session:
+        session.ingest([data / pattern for pattern in bed.corpus], IngestOptions(limit=bed.rows))
+        if session.store.rows < bed.rows:
+            raise UsageError(f"{store}: the corpus gave {session.store.rows:,} sentences of {bed.rows:,}")
+    start = bed.start
+    if bed.layers:
+        start = str(work / "start")
+        export(first_layers(load_encoder(bed.start), bed.layers), Path(start))
+    recipe = load_recipe(bed.recipe, bed.set)
+    command = f"python -m benchmarks.reproduce bed --profile {bed.name}"
+    result = train(Run(recipe, store, start, work / "run", command=command), join())
+    if result.stopped_by:
+        raise UsageError(f"stopped after step {result.steps}; the same command continues it")
+    facts: dict[str, Any] = {
+        "settings": settings, "digest": model_digest(work / "run" / "last"), "machine": platform.machine(),
+        "libraries": library_versions(), "start": load_encoder(start).digest,
+    }  # fmt: skip
+    finished = work / "finished"
+    shutil.rmtree(finished, ignore_errors=True)
+    shutil.copytree(work / "run" / "last", finished)
+    (finished / _FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    (finished / "README.md").write_text(_card(bed, facts["digest"]), encoding="utf-8")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    replace_folder(finished, target)
+    return facts
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What is known of a bed that was made; empty where there is none."""
+    path = folder / _FACTS
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def first_layers(encoder: Encoder, count: int) -> Encoder:
+    """The encoder with its first `count` layers alone.
+
+    Raises
+    ------
+    UsageError
+        If it has fewer.
+    """
+    layers = encoder.model.encoder.layer
+    if not 1 <= count <= len(layers):
+        raise UsageError(f"layers = {count}: {encoder.name} has {len(layers)}")
+    encoder.model.encoder.layer = nn.ModuleList(layers[:count])
+    encoder.model.config.num_hidden_layers = count
+    return encoder
+
+
+def compared(bed: Bed, digest: str) -> str:
+    """Whether a bed that was made is the one that the results were made from, in words."""
+    if not bed.digest:
+        return "no digest is recorded for it in grid.toml"
+    if digest == bed.digest:
+        return "as recorded in grid.toml"
+    return (
+        f"grid.toml records {bed.digest}: another processor or other libraries round otherwise, so results "
+        "from this bed stand by themselves and are kept apart from the recorded ones"
+    )
+
+
+def _card(bed: Bed, digest: str) -> str:
+    return "\n".join([
+        f"# Bed {bed.name}: for comparing methods, not for use", "", bed.about, "",
+        f"Made on this machine from `{bed.start}` by",
+        f"`python -m benchmarks.reproduce bed --profile {bed.name}`, with recipe `{bed.recipe}` and",
+        f"`{' '.join(bed.set)}` on {bed.rows:,} sentences of {', '.join(bed.corpus)}.",
+        f"Layers kept: {bed.layers or 'all'}. Digest: `{digest}`.", "", bed.seen, "",
+    ])  # fmt: skip

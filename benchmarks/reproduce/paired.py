@@ -1,0 +1,164 @@
+"""What a reviewer asks of a difference: interval over seeds, Holm's correction, noise of the test sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+
+import numpy as np
+from scipy.stats import t as student
+
+from augment_cli.errors import UsageError
+from eval.results.compare import spearman_rows
+
+LEVEL = 0.95
+MUCH_SMALLER = 1 / 3  # of the paper's difference; below it the order of size is another
+_BLOCK = 100  # resamples ranked at once
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The mean of paired differences, in points.
+
+    Attributes
+    ----------
+    mean : float
+        Over the seeds.
+    sd : float
+        The sample's standard deviation; NaN with one seed.
+    low : float
+        Lower end of Student's interval with n − 1 degrees of freedom; NaN with one seed.
+    high : float
+        Its upper end.
+    p : float
+        Two-sided, of the mean being zero; NaN with one seed.
+    seeds : int
+        n.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    p: float
+    seeds: int
+
+
+def interval(differences: Sequence[float], level: float = LEVEL) -> Interval:
+    """Student's paired interval.
+
+    Parameters
+    ----------
+    differences : sequence of float
+        One row minus another, a number for each seed.
+    level : float
+        Share of such intervals that hold the true mean, if differences over seeds are normal.
+
+    Raises
+    ------
+    UsageError
+        If there is no difference.
+    """
+    n = len(differences)
+    if not n:
+        raise UsageError("an interval needs at least one seed that both rows have")
+    center = mean(differences)
+    if n == 1:
+        return Interval(center, math.nan, math.nan, math.nan, math.nan, 1)
+    sd = stdev(differences)
+    error = sd / math.sqrt(n)
+    if not error:  # seeds that agree to the last digit: no noise, or nothing that a seed could change
+        return Interval(center, 0.0, center, center, 0.0 if center else 1.0, n)
+    half = float(student.ppf((1 + level) / 2, n - 1)) * error
+    p = 2 * float(student.sf(abs(center) / error, n - 1))
+    return Interval(center, sd, center - half, center + half, p, n)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's adjusted p-values, in the order given; a NaN stays one and still counts as a comparison.
+
+    Source: Holm 1979. The smallest of m is multiplied by m, the next by m − 1, and so on; none may be below
+    the one before it, nor above 1. Rejecting what is below α errs anywhere with probability α at most,
+    whatever the comparisons have to do with each other.
+    """
+    m = len(p_values)
+    measured = [index for index in range(m) if not math.isnan(p_values[index])]
+    order = sorted(measured, key=lambda index: p_values[index])
+    adjusted, highest = [math.nan] * m, 0.0
+    for rank, index in enumerate(order):
+        highest = max(highest, min(1.0, (m - rank) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def verdict(difference: Interval, adjusted: float, published: float, level: float = LEVEL) -> str:
+    """What a primary comparison says of the paper's difference.
+
+    Returns
+    -------
+    str
+        `holds` (the sign, significant after Holm, at least a third of the size), `same sign, much smaller`
+        (significant, below a third), `reversed` (significant, the other sign), `not significant`, or
+        `too few seeds`.
+    """
+    if math.isnan(adjusted):
+        return "too few seeds"
+    if adjusted > 1 - level:
+        return "not significant"
+    if difference.mean * published < 0:
+        return "reversed"
+    return "holds" if abs(difference.mean) >= MUCH_SMALLER * abs(published) else "same sign, much smaller"
+
+
+def bootstrap(
+    better: Sequence[Mapping[str, np.ndarray]],
+    worse: Sequence[Mapping[str, np.ndarray]],
+    gold: Mapping[str, np.ndarray],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> tuple[float, float]:
+    """Interval of the difference of two rows' averages over other test sentences of the same kind.
+
+    The pairs of each test set are drawn anew with replacement, the same for both rows and all seeds; each
+    set's Spearman, their average, and the mean over seeds follow. The seeds stay as they are, so this is the
+    noise that the seeds' interval does not see.
+
+    Parameters
+    ----------
+    better : sequence of mapping of str to numpy.ndarray
+        For each seed the similarities (n,) of the better row by test set.
+    worse : sequence of mapping of str to numpy.ndarray
+        Those of the other row, matching seeds at matching places.
+    gold : mapping of str to numpy.ndarray
+        Gold similarities (n,) by test set.
+    resamples : int
+        How often the pairs are drawn.
+    seed : int
+        Of the draws.
+    level : float
+        Share of the draws in the interval.
+
+    Returns
+    -------
+    tuple of float
+        Ends of the percentile interval, in points.
+    """
+    if len(better) != len(worse) or not better:
+        raise UsageError("a bootstrap needs the same seeds of both rows, and one at least")
+    generator = np.random.default_rng(seed)
+    drawn = np.zeros(resamples)
+    for name in sorted(gold):
+        target = gold[name]
+        for start in range(0, resamples, _BLOCK):
+            block = slice(start, min(start + _BLOCK, resamples))
+            rows = generator.integers(0, len(target), size=(block.stop - block.start, len(target)))
+            for first, second in zip(better, worse, strict=True):
+                of_first = spearman_rows(first[name][rows], target[rows])
+                drawn[block] += of_first - spearman_rows(second[name][rows], target[rows])
+    drawn *= 100 / (len(gold) * len(better))
+    low, high = np.percentile(drawn, [50 * (1 - level), 50 * (1 + level)])
+    return float(low), float(high)

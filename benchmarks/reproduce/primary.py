@@ -1,0 +1,107 @@
+"""The primary comparisons as a table: interval over seeds, Holm's correction, noise of the test sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.reproduce.comparisons import Scores, values_of
+from benchmarks.reproduce.grid import Grid, Primary
+from benchmarks.reproduce.paired import Interval, bootstrap, holm, interval, verdict
+
+_DEV = "stsb-dev"  # by which checkpoints are chosen, so no test set
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A primary comparison and what was found.
+
+    Attributes
+    ----------
+    primary : Primary
+        The comparison.
+    difference : Interval or None
+        None where the rows have no seed in common yet.
+    adjusted : float
+        Holm's p-value over all primary comparisons, those not measured yet among them.
+    test_sets : tuple of float or None
+        Bootstrap interval of the difference in points; None where no similarities were kept.
+    """
+
+    primary: Primary
+    difference: Interval | None
+    adjusted: float
+    test_sets: tuple[float, float] | None = None
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.difference is None:
+            return "not measured"
+        return verdict(self.difference, self.adjusted, self.primary.published)
+
+
+def findings(grid: Grid, scores: Scores, similarities: Path | None = None) -> list[Finding]:
+    """Every primary comparison of the grid, in its order.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of one profile.
+    scores : Scores
+        Measures by row and seed.
+    similarities : Path, optional
+        Folder of the similarities that `work.py` keeps; None or absent for no bootstrap.
+    """
+    measured: list[tuple[Primary, list[int], Interval | None]] = []
+    for one in grid.primary:
+        first, second = (values_of(scores, row, "average") for row in (one.better, one.worse))
+        seeds = sorted(first.keys() & second.keys())
+        difference = interval([first[seed] - second[seed] for seed in seeds]) if seeds else None
+        measured.append((one, seeds, difference))
+    adjusted = holm([math.nan if difference is None else difference.p for _, _, difference in measured])
+    return [
+        Finding(one, difference, p, _test_sets(one, seeds, similarities))
+        for (one, seeds, difference), p in zip(measured, adjusted, strict=True)
+    ]
+
+
+def _test_sets(one: Primary, seeds: Sequence[int], folder: Path | None) -> tuple[float, float] | None:
+    if folder is None or not seeds:
+        return None
+    kept: list[list[Mapping[str, np.ndarray]]] = []
+    for row in (one.better, one.worse):
+        files = [sorted(folder.glob(f"{row}-{seed}-*.npz")) for seed in seeds]
+        if not all(len(paths) == 1 for paths in files):
+            return None
+        kept.append([dict(np.load(paths[0])) for paths in files])
+    # The pairs of STS-B dev chose the checkpoint.
+    names = [key.removesuffix("-gold") for key in kept[0][0] if key.endswith("-gold")]
+    tests = [name for name in names if name != _DEV]
+    better, worse = ([{name: one[f"{name}-similarity"] for name in tests} for one in row] for row in kept)
+    return bootstrap(better, worse, {name: kept[0][0][f"{name}-gold"] for name in tests})
+
+
+def table(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
+    """The lines of the document's section."""
+    lines = [
+        "| question | better | than | paper | here, 95 % interval over seeds | seeds | p, Holm "
+        "| 95 % over test sentences | verdict |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for one in all_findings:
+        primary, value = one.primary, one.difference
+        here = "–" if value is None else f"{value.mean:+.2f}"
+        if value is not None and not math.isnan(value.low):
+            here += f" ({value.low:+.2f} to {value.high:+.2f})"
+        p = "–" if math.isnan(one.adjusted) else f"{one.adjusted:.3f}" if one.adjusted >= 0.001 else "< 0.001"
+        sets = "–" if one.test_sets is None else "{:+.2f} to {:+.2f}".format(*one.test_sets)
+        titles = [grid.row(name).title for name in (primary.better, primary.worse)]
+        cells = [primary.question, *titles, f"{primary.published:+.2f}", here]
+        cells += [str(0 if value is None else value.seeds), p, sets, one.verdict]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines

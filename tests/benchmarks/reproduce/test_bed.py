@@ -1,0 +1,64 @@
+"""A bed is made from an installed encoder, once, alike each time, and says what it is."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.models.digest import model_digest
+from benchmarks.reproduce.bed import compared, first_layers, make_bed, read_facts
+from benchmarks.reproduce.grid import Bed, load_grid
+from benchmarks.reproduce.units import encoder_digest
+
+TEXTS = ["The old bridge is long.", "A new house stands by the river.", "Wooden boats are slow."]
+
+
+@pytest.fixture
+def bed(tiny_encoder, tmp_path):
+    sentences = [f"{text[:-1]} number {number}." for number in range(20) for text in TEXTS]
+    (tmp_path / "sentences.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
+    words = ("bed", "A test.", "Its teacher has seen nothing.")
+    return Bed(
+        *words, str(tiny_encoder), 0, ("sentences.txt",), 60, "mlm",
+        ("steps=3", "batch=8", "max_length=16", "threads=1", "warmup_steps=0"),
+    )  # fmt: skip
+
+
+def test_a_bed_is_another_encoder_made_alike_each_time_and_not_made_twice(bed, tiny_encoder, tmp_path):
+    first = make_bed(bed, tmp_path / "a", tmp_path / "a-work", tmp_path)
+    second = make_bed(bed, tmp_path / "b", tmp_path / "b-work", tmp_path)
+    assert first["digest"] == second["digest"] == model_digest(tmp_path / "a")
+    assert read_facts(tmp_path / "a") == json.loads(json.dumps(first))
+    given, made = (load_encoder(folder).encode(TEXTS) for folder in (tiny_encoder, tmp_path / "a"))
+    assert np.abs(given - made).max() > 1e-3
+    card = (tmp_path / "a/README.md").read_text(encoding="utf-8")
+    assert "Its teacher has seen nothing." in card and first["digest"] in card
+    there = (tmp_path / "a/model.safetensors").stat().st_mtime_ns
+    assert make_bed(bed, tmp_path / "a", tmp_path / "a-work", tmp_path) == read_facts(tmp_path / "a")
+    assert (tmp_path / "a/model.safetensors").stat().st_mtime_ns == there
+
+
+def test_a_bed_of_fewer_layers_and_one_of_too_few_sentences(bed, tiny_encoder, tmp_path):
+    make_bed(dataclasses.replace(bed, layers=1), tmp_path / "one", tmp_path / "work", tmp_path)
+    assert load_encoder(tmp_path / "one").model.config.num_hidden_layers == 1
+    with pytest.raises(UsageError, match="has 2"):
+        first_layers(load_encoder(tiny_encoder), 3)
+    with pytest.raises(UsageError, match="60 sentences of 61"):
+        make_bed(dataclasses.replace(bed, rows=61), tmp_path / "two", tmp_path / "other", tmp_path)
+
+
+def test_the_recorded_digest_stands_in_where_no_bed_was_made(bed, small_grid, tmp_path):
+    profile = dataclasses.replace(load_grid(small_grid).profiles["cpu"], encoder=str(tmp_path / "none"))
+    assert encoder_digest(profile, dataclasses.replace(bed, digest="d" * 64)) == "d" * 64
+    with pytest.raises(MissingError, match="make bed"):
+        encoder_digest(profile, bed)
+
+
+def test_another_digest_than_the_recorded_one_is_said(bed):
+    recorded = dataclasses.replace(bed, digest="d" * 64)
+    assert compared(recorded, "d" * 64) == "as recorded in grid.toml"
+    assert "stand by themselves" in compared(recorded, "e" * 64)
+    assert compared(bed, "e" * 64) == "no digest is recorded for it in grid.toml"
