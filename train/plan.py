@@ -35,6 +35,8 @@ def plan(run: Run, ranks: Ranks) -> str:
     store = Store.open(run.store)
     columns = column_draws(objective, store)
     rows = prepare_rows(run, store)
+    for addition in trainee.model.additions.values():
+        addition.open(store)  # type: ignore[operator]
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
     width = 8 if recipe.precision == "float64" else 4  # bytes of a number
     views = objective.views.count(0)[1] if isinstance(objective, ContrastiveObjective) else 1

@@ -191,6 +191,8 @@ def begin(run: Run, ranks: Ranks) -> Training:
     # All draws: one made since a checkpoint would change which of them later epochs read.
     names = (*objective.columns, *recipe.only_changed)
     data = {draw: store.stage(draw).digest for name in names for draw in stage_draws(store, name)}
+    read = [stage for addition in model.additions.values() for stage in addition.open(store)]  # type: ignore[operator]
+    data |= {stage: store.stage(stage).digest for stage in read}
     # As they read back from a checkpoint's JSON.
     settings = json.loads(json.dumps({"encoder": trainee.digest, "data": data} | recipe.as_json()))
     progress = resume(run.out / CHECKPOINTS, recipe, settings, model, optimizer)

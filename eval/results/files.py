@@ -40,6 +40,8 @@ class StoredScore:
         What the protocol remarked.
     runs : list of float
         Main score of each seed, split or fold.
+    protocol : str
+        What scored it.
     """
 
     task: str
@@ -48,6 +50,7 @@ class StoredScore:
     scores: dict[str, float]
     notes: list[str] = field(default_factory=list)
     runs: list[float] = field(default_factory=list)
+    protocol: str = ""
 
 
 @dataclass(frozen=True)
@@ -223,8 +226,9 @@ def read_results(folder: Path) -> ModelResults:
                 if value is None or (isinstance(value, int | float) and not isinstance(value, bool))
             }
             tasks[entry["task"]] = StoredScore(
-                entry["task"], entry["title"], numbers["main_score"], numbers, entry["notes"], entry["runs"]
-            )
+                entry["task"], entry["title"], numbers["main_score"], numbers, entry["notes"], entry["runs"],
+                entry.get("protocol", ""),
+            )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise BadInputError(
                 f"{path} is not a result of this evaluator ({error}); score the task again"

@@ -16,6 +16,7 @@ import numpy as np
 from augment_cli.errors import BadInputError
 from eval import protocols
 from eval.results.files import ModelResults, StoredScore
+from eval.tasks.beir import retrieval_task
 from eval.tasks.registry import Task
 
 PUBLISHED = Path(__file__).with_name("published.toml")
@@ -190,6 +191,23 @@ def labelled_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> lis
         source = f"ours: {result.settings['pooling']}, {result.settings['precision']}"
         rows += [Row(f"{result.label}, {label}", source, cells) for label, cells in by_label.items()]
     return rows
+
+
+def with_retrieval(registry: dict[str, Task], results: Sequence[ModelResults]) -> dict[str, Task]:
+    """The registry, and a task for each retrieval set among results: those come from folders, not from it.
+
+    Parameters
+    ----------
+    registry : dict of str to Task
+        The tasks by name.
+    results : sequence of ModelResults
+        The models.
+    """
+    known = dict(registry)
+    for stored in (stored for result in results for stored in result.tasks.values()):
+        if stored.protocol == "retrieval":
+            known.setdefault(stored.task, retrieval_task(stored.task, stored.title, {}))
+    return known
 
 
 def build(

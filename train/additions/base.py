@@ -6,8 +6,9 @@ The contrastive objective (`train/objectives/contrastive.py`) calls the hooks in
 2. `encoding`: changes to hidden states within the encoder.
 3. `change`: changes to embeddings before the head.
 4. `negatives`: further negatives of the anchors.
-5. `loss`: a further term, times `Settings.weight`.
-6. `finish`: what is remembered for later steps, before the optimiser moves the weights.
+5. `alike`: pairs of the batch that are no negatives.
+6. `loss`: a further term, times `Settings.weight`.
+7. `finish`: what is remembered for later steps, before the optimiser moves the weights.
 
 From the third on everything is the gathered global batch, on every rank alike; torch is seeded by (seed,
 name, step) before each hook, so that every rank draws the same and a resumed run draws it again. What an
@@ -25,6 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from augment_cli.store.store import Store
 from train.data.padding import Slice
 from train.data.texts import Ids
 from train.recipe import Recipe
@@ -230,6 +232,16 @@ class Addition(nn.Module):
         """
         return Views()
 
+    def open(self, store: Store) -> tuple[str, ...]:
+        """Called once before the first step, with the store of the run.
+
+        Returns
+        -------
+        tuple of str
+            Stages that the addition reads by itself, besides its columns; the run records their digests.
+        """
+        return ()
+
     def encoding(
         self, model: Host, item: Slice, rows: Tensor, views: Tensor, step: int
     ) -> contextlib.AbstractContextManager[Any]:
@@ -254,6 +266,10 @@ class Addition(nn.Module):
 
     def negatives(self, batch: GlobalBatch) -> tuple[Tensor, Tensor] | None:
         """Further negatives of every anchor: vectors (n, h) in the head's space, and their text ids (n,)."""
+        return None
+
+    def alike(self, batch: GlobalBatch) -> Tensor | None:
+        """Which anchors and positives of different rows do not meet: (2B, 2B), bool, the anchors first."""
         return None
 
     def loss(self, batch: GlobalBatch) -> Tensor | None:

@@ -239,11 +239,13 @@ class ContrastiveObjective:
         z = headed.new_zeros(len(is_text), headed.shape[-1]).index_put((is_text,), headed)
         batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
         negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
+        masks = [addition.alike(part) for _, addition, part in self._hooks(model, batch)]
         host = self.views.count(batch.step)[0]
         assert batch.z is not None
         total = contrast(
-            self.recipe, batch.z[:, :host], batch.texts[:, :host], [item for item in negatives if item]
-        )
+            self.recipe, batch.z[:, :host], batch.texts[:, :host], [item for item in negatives if item],
+            [mask for mask in masks if mask is not None],
+        )  # fmt: skip
         metrics = {"loss": float(total.detach())}
         for name, addition, part in self._hooks(model, batch):
             term = addition.loss(part)
@@ -267,7 +269,13 @@ class ContrastiveObjective:
             yield name, addition, part
 
 
-def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Tensor, Tensor]]) -> Tensor:
+def contrast(
+    recipe: Recipe,
+    z: Tensor,
+    texts: Tensor,
+    negatives: list[tuple[Tensor, Tensor]],
+    alike: Iterable[Tensor] = (),
+) -> Tensor:
     """Mean of the recipe's contrastive loss over the rows of the global batch, padding left out.
 
     Parameters
@@ -281,6 +289,9 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
     negatives : list of tuple of (Tensor, Tensor)
         Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; only for losses
         that have room for them.
+    alike : iterable of Tensor, optional
+        Which anchors and positives of different rows are no negatives of each other, shape (2B, 2B) each,
+        bool: the anchors first, then the positives.
 
     Returns
     -------
@@ -294,11 +305,17 @@ def contrast(recipe: Recipe, z: Tensor, texts: Tensor, negatives: list[tuple[Ten
         ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
         partner = torch.arange(len(ids), device=ids.device).roll(len(first))
         excluded = excluded_pairs(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
+        own_views = torch.arange(len(texts), device=ids.device)
+        own_views = torch.cat([own_views, own_views + len(first)])
+        for mask in alike:
+            excluded[own_views[:, None], own_views] |= mask
         return mean_over(loss.function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
     beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
     excluded = excluded_pairs(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
+    for mask in alike:
+        excluded[:, : len(rows)] |= mask[: len(rows), len(rows) :]
     if recipe.negative_scope == "own":
         for column in range(1, texts.shape[1] - 1):
             others = excluded[:, column * len(rows) : (column + 1) * len(rows)]

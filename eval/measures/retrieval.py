@@ -1,0 +1,128 @@
+"""Rankings of documents and what they are worth, by the definitions of trec_eval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+DEPTH = 1000  # ranks that are looked at
+CUTS = (1, 3, 5, 10, 100, 1000)
+_BLOCK = 2**26  # cosines held at once
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (n, d) scaled to length 1 in float32; a zero vector stays zero."""
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def trec_order(identifiers: Sequence[str]) -> np.ndarray:
+    """The order in which documents of one score come, shape (n,): by falling id, byte by byte."""
+    encoded = [identifier.encode() for identifier in identifiers]
+    return np.array(sorted(range(len(encoded)), key=encoded.__getitem__, reverse=True), dtype=np.int64)
+
+
+def top(scores: np.ndarray, count: int) -> np.ndarray:
+    """Places of the highest scores, best first; of equal scores the earlier place first, at the end too.
+
+    Parameters
+    ----------
+    scores : numpy.ndarray
+        Shape (n,), finite or −inf.
+    count : int
+        How many, at least 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (min(n, count),), int64.
+    """
+    if count < len(scores):
+        # All that reach the last rank's score: which of those that tie there are in is for the sort to say.
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        places = np.flatnonzero(scores >= least)
+    else:
+        places = np.arange(len(scores))
+    return places[np.argsort(-scores[places], kind="stable")][:count]
+
+
+def rankings(
+    queries: np.ndarray,
+    documents: np.ndarray,
+    query_names: Sequence[str],
+    document_names: Sequence[str],
+    *,
+    depth: int = DEPTH,
+    own: bool = False,
+) -> list[list[str]]:
+    """The documents nearest to each query by cosine, every document compared.
+
+    Parameters
+    ----------
+    queries, documents : numpy.ndarray
+        Shapes (q, d) and (n, d); scaled to length 1 here.
+    query_names, document_names : sequence of str
+        Their ids.
+    depth : int
+        Ranks of each query, at least 1.
+    own : bool
+        Rank a document whose id is the query's, too; otherwise it is left out, since in sets that have such
+        it is the query itself.
+
+    Returns
+    -------
+    list of list of str
+        For each query ids of documents, best first. Equal cosines are ranked by falling id, as in trec_eval.
+    """
+    order = trec_order(document_names)
+    names = [document_names[place] for place in order]
+    places = {name: place for place, name in enumerate(names)}
+    left, right = unit(queries), unit(documents)[order]
+    ranked = []
+    rows = max(1, _BLOCK // max(1, len(names)))
+    for low in range(0, len(left), rows):
+        cosines = left[low : low + rows] @ right.T
+        for scores, query in zip(cosines, query_names[low : low + rows], strict=True):
+            best = top(scores, depth + 1)
+            itself = -1 if own else places.get(query, -1)
+            ranked.append([names[place] for place in best if place != itself][:depth])
+    return ranked
+
+
+def measures(
+    ranked: Sequence[str], judged: Mapping[str, int], cuts: Sequence[int] = CUTS
+) -> dict[str, float]:
+    """What one query's ranking is worth.
+
+    Parameters
+    ----------
+    ranked : sequence of str
+        Ids of documents, best first.
+    judged : mapping of str to int
+        Grades of the judged documents; those of 1 and above are relevant, all others are not.
+    cuts : sequence of int
+        The k of nDCG@k and recall@k.
+
+    Returns
+    -------
+    dict of str to float
+        `ndcg_at_k` (gain: the grade; discount: log2 of rank + 1; ideal: all judged documents by their grade),
+        `recall_at_k` (of all relevant documents, whether the corpus has them or not), and `mrr`, 1 over the
+        rank of the first relevant document. All are 0 where nothing is relevant.
+    """
+    depth = max(max(cuts), len(ranked))
+    gains, ideal = np.zeros(depth), np.zeros(max(depth, len(judged)))
+    found = [max(judged.get(name, 0), 0) for name in ranked]
+    gains[: len(found)] = found
+    ideal[: len(judged)] = np.sort([max(grade, 0) for grade in judged.values()])[::-1]
+    discounts = np.log2(np.arange(2, len(ideal) + 2))
+    relevant = sum(grade > 0 for grade in judged.values())
+    scores: dict[str, float] = {}
+    for cut in cuts:
+        best = float((ideal / discounts)[:cut].sum())
+        scores[f"ndcg_at_{cut}"] = float((gains / discounts[:depth])[:cut].sum()) / best if best else 0.0
+        scores[f"recall_at_{cut}"] = float((gains[:cut] > 0).sum()) / relevant if relevant else 0.0
+    hits = np.flatnonzero(gains > 0)
+    scores["mrr"] = 1.0 / (int(hits[0]) + 1) if len(hits) else 0.0
+    return scores

@@ -1,0 +1,221 @@
+"""Retrieval sets in BEIR's layout: a folder with corpus.jsonl, queries.jsonl and qrels/test.tsv."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import BadInputError, MissingError, UsageError
+from eval.tasks.registry import Task
+from eval.tasks.table import Table
+
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
+# The two splits of the table; the result's is the qrels' file, `test`.
+DOCUMENT_ROWS, QUERY_ROWS = "corpus", "queries"
+
+
+@dataclass(frozen=True)
+class RetrievalTable(Table):
+    """Documents and queries as rows of one table (columns split, id, text), and which belong together.
+
+    Attributes
+    ----------
+    relevance : dict of str to dict of str to int
+        For each query that is judged, by its id: the ids of judged documents with their grade, 0 for not
+        relevant.
+    notes : tuple of str
+        What is out of the ordinary in the files.
+    """
+
+    relevance: dict[str, dict[str, int]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def retrieval_task(name: str, title: str, counts: dict[str, int], file: str = "") -> Task:
+    """The task of a folder in BEIR's layout.
+
+    Parameters
+    ----------
+    name, title : str
+        What the command calls it, and what tables print.
+    counts : dict of str to int
+        Numbers of documents (`corpus`) and of judged queries (`queries`).
+    file : str
+        The folder.
+    """
+    return Task(
+        name=name,
+        title=title,
+        protocol="retrieval",
+        file=file,
+        columns=("split", "id", "text"),
+        counts=counts,
+        split="test",
+        metric="ndcg_at_10",
+        text_columns=("text",),
+        label_column="id",
+        suites=("retrieval",),
+    )
+
+
+def read_beir(folder: Path) -> RetrievalTable:
+    """Read a retrieval set.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Holds `corpus.jsonl` (`_id`, `text` and perhaps `title`, which is put before the text with a space),
+        `queries.jsonl` (`_id`, `text`) and `qrels/test.tsv` (a header, then query id, document id,
+        grade). Its name is the task's.
+
+    Returns
+    -------
+    RetrievalTable
+        All documents, and the queries that are judged, in the order of their files.
+
+    Raises
+    ------
+    MissingError
+        If a file is missing.
+    BadInputError
+        If a line is not what it should be, an id comes twice, or a judged query is not there.
+    """
+    paths = [folder / name for name in (CORPUS, QUERIES, QRELS)]
+    if missing := [path for path in paths if not path.is_file()]:
+        raise MissingError(
+            f"{missing[0]} does not exist; a folder in BEIR's layout holds {CORPUS}, {QUERIES} and {QRELS}"
+        )
+    relevance = _read_qrels(paths[2])
+    documents = _read_texts(paths[0], titles=True)
+    every_query = _read_texts(paths[1], titles=False)
+    if unknown := [query for query in relevance if query not in every_query]:
+        raise BadInputError(
+            f"{paths[2]}: query {unknown[0]!r} is not in {QUERIES} ({len(unknown):,} such queries); "
+            "take the three files from one release"
+        )
+    queries = {query: text for query, text in every_query.items() if query in relevance}
+    notes = []
+    if absent := sum(name not in documents for judged in relevance.values() for name in judged):
+        notes.append(f"{absent:,} judged documents are not in {CORPUS}; relevant ones count as not found")
+    if without := sum(max(judged.values()) < 1 for judged in relevance.values()):
+        notes.append(f"{without:,} queries have no relevant document and score 0")
+    name = folder.resolve().name
+    counts = {DOCUMENT_ROWS: len(documents), QUERY_ROWS: len(queries)}
+    columns = {
+        "split": [DOCUMENT_ROWS] * len(documents) + [QUERY_ROWS] * len(queries),
+        "id": [*documents, *queries],
+        "text": [*documents.values(), *queries.values()],
+    }
+    return RetrievalTable(
+        retrieval_task(re.sub(r"[^\w.+-]+", "-", name), name, counts, str(folder)),
+        columns,
+        _digest(paths),
+        False,
+        relevance,
+        tuple(notes),
+    )
+
+
+def read_beir_folders(folders: Sequence[Path], taken: Sequence[str]) -> list[RetrievalTable]:
+    """Read several sets, whose names must differ from each other and from those of other tasks.
+
+    Parameters
+    ----------
+    folders : sequence of pathlib.Path
+        One set each.
+    taken : sequence of str
+        Names of tasks that there are already.
+
+    Raises
+    ------
+    UsageError
+        If a name is taken.
+    MissingError, BadInputError
+        As `read_beir`.
+    """
+    tables: list[RetrievalTable] = []
+    names = set(taken)
+    for folder in folders:
+        table = read_beir(folder)
+        if table.task.name in names:
+            raise UsageError(
+                f"{folder}: there is another task {table.task.name!r}; give the folder another name"
+            )
+        names.add(table.task.name)
+        tables.append(table)
+    return tables
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    """SHA-256 over the digests of the files, so that none can run into the next."""
+    whole = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their number from 1; cut at line feeds alone, as JSON lines are."""
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{path} is not UTF-8 ({error}); convert it, or fetch it again") from error
+
+
+def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
+    """Texts by id, in the file's order."""
+    texts: dict[str, str] = {}
+    for number, line in _lines(path):
+        where = f"{path}, line {number}"
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise BadInputError(f"{where}: not valid JSON ({error}); correct the line") from error
+        wanted = ("_id", "text", "title") if titles else ("_id", "text")
+        values = entry if isinstance(entry, dict) else {}
+        parts: list[Any] = [values.get(key, "" if key == "title" else None) for key in wanted]
+        if not all(isinstance(part, str) for part in parts):
+            raise BadInputError(
+                f'{where}: should be an object with the strings "_id" and "text"; correct the line'
+            )
+        identifier, text, *title = parts
+        if identifier in texts:
+            raise BadInputError(f"{where}: the id {identifier!r} comes a second time; remove one of the two")
+        texts[identifier] = " ".join([*title, text]).strip() if titles else text
+    if not texts:
+        raise BadInputError(f"{path} has no line; fetch it again")
+    return texts
+
+
+def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    relevance: dict[str, dict[str, int]] = {}
+    for number, line in _lines(path):
+        fields = line.split("\t")
+        if number == 1 and fields[-1].strip() == "score":
+            continue
+        try:
+            query, document, grade = fields
+            judged = relevance.setdefault(query, {})
+            if document in judged:
+                raise BadInputError(
+                    f"{path}, line {number}: query {query!r} and document {document!r} come a second time; "
+                    "remove one of the two"
+                )
+            judged[document] = int(grade)
+        except ValueError as error:
+            raise BadInputError(
+                f"{path}, line {number}: should be query id, document id and a whole number, "
+                f"separated by tabs, not {line!r}; correct the line"
+            ) from error
+    if not relevance:
+        raise BadInputError(f"{path} has no judgement; fetch it again")
+    return relevance
