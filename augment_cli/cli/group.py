@@ -30,8 +30,9 @@ class AugmentationGroup(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name in augmentations.names():
             from augment_cli.cli.augmentation_command import make_command
+            from augment_cli.cli.guard import guarded
 
             application = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            application.command(name, epilog=None)(make_command(name))
+            application.command(name, epilog=None)(guarded(make_command)(name))
             command = typer.main.get_command(application)
         return name, command, rest
