@@ -14,8 +14,7 @@ batch comes to it:
 
 A loss with settings of its own has a frozen dataclass `Settings` in its file, every field with a default. A
 recipe gives them in the table ``[loss_settings]``, the command by ``--set loss_settings.KEY=VALUE``, and the
-function gets them as the keyword `settings`. Its `__post_init__` may raise `ValueError` for values that make no
-sense.
+function gets them as the keyword `settings`. Its `__post_init__` may raise `ValueError` for senseless values.
 """
 
 from __future__ import annotations
