@@ -181,6 +181,7 @@ def _loss_settings(name: str, table: dict[str, Any], where: str) -> dict[str, An
     from train.losses import find  # loads torch
 
     kind = find(name).settings_class
+    assert kind is not None
     values = checked_values(kind, table, {}, f"{where}: [loss_settings]")
     try:
         return dataclasses.asdict(kind(**values))
