@@ -138,8 +138,13 @@ def status(
 
 @app.command("list")
 @guarded
-def list_augmentations(as_json: options.Json = False) -> None:
-    """The augmentations there are.
+def list_augmentations(
+    recipes: Annotated[
+        bool, typer.Option("--recipes", help="the recipes of `augment-cli run` instead")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """The augmentations there are, or the recipes that run several of them.
 
     \b
     Examples:
@@ -147,6 +152,8 @@ def list_augmentations(as_json: options.Json = False) -> None:
         augment-cli list
 
         augment-cli list --json
+
+        augment-cli list --recipes
     """
     from rich import box
     from rich.table import Table
@@ -154,6 +161,17 @@ def list_augmentations(as_json: options.Json = False) -> None:
     from augment_cli import augmentations
     from augment_cli.cli import views
 
+    if recipes:
+        from augment_cli.recipe import summaries
+
+        if as_json:
+            views.print_json([{"name": name, "summary": text} for name, text in summaries().items()])
+            return
+        table = Table("recipe", "summary", box=box.SIMPLE_HEAD)
+        for name, text in summaries().items():
+            table.add_row(name, text)
+        views.console().print(table)
+        return
     entries = [_entry_of(name) for name in augmentations.names()]
     if as_json:
         views.print_json(entries)
