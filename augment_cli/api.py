@@ -100,6 +100,7 @@ def run(
     name: str,
     store: str | Path = "store",
     *,
+    corpus: str | Path | Sequence[str | Path] | None = None,
     stage: str | None = None,
     draws: int = 1,
     jobs: int | None = None,
@@ -112,6 +113,8 @@ def run(
     name : str
         Of the augmentation; `augment-cli list` shows them.
     store : path
+    corpus : path or sequence of paths, optional
+        As in `ingest_corpus`; by default the store's own, else the shipped sample.
     stage : str, optional
         Folder of the result; the augmentation's name by default.
     draws : int
@@ -127,8 +130,9 @@ def run(
         Ready to be read.
     """
     augmentation_run = make_run(name, **parameters)
+    entries = [corpus] if isinstance(corpus, str | Path) else corpus
     with Session(store, Engine.for_this_machine(jobs)) as session:
-        session.ingest()
+        session.ingest(entries)
         session.augment(augmentation_run, stage, draws)
         return session.store
 
@@ -137,19 +141,20 @@ def augment(
     texts: Sequence[str],
     name: str,
     *,
-    store: Store | str | Path = "store",
+    store: Store | str | Path | None = None,
     pipeline: str | Path | None = None,
     **parameters: Any,
 ) -> pa.Table:
-    """Augment sentences in memory, with the term table of a store.
+    """Augment sentences in memory, with the term table of a store where the augmentation needs one.
 
     Parameters
     ----------
     texts : sequence of str
     name : str
         Of the augmentation.
-    store : Store or path
-        Whose fitted tables to use.
+    store : Store or path, optional
+        Whose fitted tables and pipeline to use. By default `./store`, and none where that does not exist and
+        the augmentation reads no term table.
     pipeline : str or path, optional
         What parses the sentences, where the augmentation needs parses: an installed spaCy pipeline or a
         folder. By default the pipeline of the store's parses, and the shipped one in a store without.
@@ -161,8 +166,11 @@ def augment(
     pyarrow.Table
         original, row_id (position in `texts`), text (null where unchanged), reason, edits, ….
     """
-    opened = store if isinstance(store, Store) else Store.open(store)
-    return augment_texts(texts, opened, make_run(name, **parameters), pipeline=pipeline)
+    run = make_run(name, **parameters)
+    if store is None and "tfidf" not in run.needs:
+        store = Store.open("store") if Path("store/manifest.json").exists() else Store(Path("store"), [], {})
+    opened = store if isinstance(store, Store) else Store.open("store" if store is None else store)
+    return augment_texts(texts, opened, run, pipeline=pipeline)
 
 
 def embed(

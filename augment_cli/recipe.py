@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +18,16 @@ from augment_cli.session import Reporter, Session, StageResult
 from augment_cli.store.store import Store
 
 FOLDER = Path(__file__).parent / "recipes"
+
+
+def summaries() -> dict[str, str]:
+    """What each shipped recipe is, by name: the first sentence of the comment at its file's top."""
+    recipes = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        lines = itertools.takewhile(lambda line: line.startswith("# "), path.read_text("utf-8").splitlines())
+        comment = " ".join(line.removeprefix("# ") for line in lines)
+        recipes[path.stem] = re.split(r"(?<=\.) (?=[A-Z[])", comment)[0]
+    return recipes
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ A file called `base.py` holds what the files of a folder share; it is not a comp
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -62,6 +63,21 @@ def module(kind: Kind, name: str) -> ModuleType:
     if name not in names(kind):
         raise UsageError(f"unknown {_ONE[kind]} {name!r}; choose one of {', '.join(names(kind))}")
     return importlib.import_module(f"train.{kind}.{function_name(name)}")
+
+
+def has_settings(kind: Kind, name: str) -> bool:
+    """Whether a component's file has a class `Settings`; read without running it, which would load torch.
+
+    Parameters
+    ----------
+    kind : {"losses", "heads", "additions"}
+        The folder.
+    name : str
+        One of `names(kind)`.
+    """
+    path = Path(__file__).parent / kind / f"{function_name(name)}.py"
+    body = ast.parse(path.read_text("utf-8")).body
+    return any(isinstance(node, ast.ClassDef) and node.name == "Settings" for node in body)
 
 
 def function_name(name: str) -> str:

@@ -65,7 +65,7 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         if not separator:
             raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
         table, dot, inner = key.strip().rpartition(".")
-        if dot and table in components.names("additions"):  # --set discriminator.weight=0.01
+        if dot and table in (*components.names("additions"), "loss_settings"):  # discriminator.weight=0.01
             values[table] = dict(values.get(table, {})) | {inner: _parse(text.strip())}
         else:
             values[key.strip()] = _parse(text.strip())
@@ -91,6 +91,8 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
     tables = {key: table for key, table in values.items() if key in known} | values.get("additions", {})
     plain = {key: value for key, value in values.items() if key not in tables and key != "additions"}
     settings = checked_values(Recipe, plain, _CHOICES, where, known)
+    loss = settings.get("loss", Recipe.loss)
+    settings["loss_settings"] = _loss_settings(loss, settings.get("loss_settings", {}), where)
     additions = {name: _addition_settings(name, tables[name], where) for name in sorted(tables)}
     recipe = Recipe(**settings, additions=additions)
     if additions:
@@ -166,6 +168,25 @@ def _parse(text: str) -> Any:
 
 
 # --- what goes together
+
+
+def _loss_settings(name: str, table: dict[str, Any], where: str) -> dict[str, Any]:
+    """The loss's settings with all its defaults; an empty table for one that has none."""
+    if not components.has_settings("losses", name):
+        if table:
+            raise UsageError(
+                f'{where}: [loss_settings]: the loss "{name}" has no settings; leave the table out'
+            )
+        return {}
+    from train.losses import find  # loads torch
+
+    kind = find(name).settings_class
+    assert kind is not None
+    values = checked_values(kind, table, {}, f"{where}: [loss_settings]")
+    try:
+        return dataclasses.asdict(kind(**values))
+    except ValueError as error:
+        raise UsageError(f"{where}: [loss_settings]: {error}") from error
 
 
 def _addition_settings(name: str, table: dict[str, Any], where: str) -> dict[str, Any]:

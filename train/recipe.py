@@ -20,6 +20,7 @@ class Recipe:
     # --- what is learned
     objective: str = "contrastive"  # contrastive | mlm
     loss: str = "one-way"  # one-way | symmetric | ranking-pos-neg | nt-xent: the files of train/losses
+    loss_settings: dict[str, Any] = field(default_factory=dict)  # of a loss whose file has `Settings`
     temperature: float = 0.05
     head: str = "tanh"  # tanh | batch-norm | relu | none: the files of train/heads; never saved
     pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else mean
@@ -84,5 +85,8 @@ class Recipe:
     new_encoder: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return dataclasses.asdict(self)
+        """The settings as JSON values; `loss_settings` only where the loss has some."""
+        values = dataclasses.asdict(self)
+        if not self.loss_settings:  # as in checkpoints of before there were any
+            del values["loss_settings"]
+        return values

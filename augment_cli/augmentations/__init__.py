@@ -3,13 +3,19 @@
 `words/word_deletion.py` is `word-deletion`, and its `Augmentation` is the constant `WORD_DELETION`. A new
 augmentation is that one file, and one golden file in the tests. What several of them share is in the
 `shared/` folders, which are not looked at here.
+
+An installed package adds augmentations of its own by entry points of the group `augment_cli.augmentations`,
+such as ``shout = "my_package.shout:SHOUT"``; CONTRIBUTING.md shows a whole one.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
+from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,23 +26,52 @@ if TYPE_CHECKING:
 
 # What an augmentation reads: TF-IDF, cached parses, the words of the text, a model's answers.
 GROUPS = ("terms", "syntax", "words", "models")
+ENTRY_POINTS = "augment_cli.augmentations"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a descriptor is: its module, its name there, the package that brought it ("" for our own)."""
+
+    module: str
+    constant: str
+    package: str = ""
 
 
 @cache
-def _files() -> dict[str, Path]:
+def _places() -> dict[str, list[_Place]]:
     here = Path(__file__).parent
     files = [file for group in GROUPS for file in sorted((here / group).glob("[a-z]*.py"))]
-    return {file.stem.replace("_", "-"): file for file in files}
+    places = {
+        file.stem.replace("_", "-"): [_Place(f"{__name__}.{file.parent.name}.{file.stem}", file.stem.upper())]
+        for file in files
+    }
+    for point in sorted(
+        metadata.entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)
+    ):
+        package = point.dist.name if point.dist else point.module
+        place = _Place(point.module, point.attr, package)
+        if place not in places.setdefault(point.name, []):
+            places[point.name].append(place)
+    return places
 
 
 def names() -> list[str]:
-    """Names of all augmentations, group by group."""
-    return list(_files())
+    """Names of all augmentations: our own, group by group, then those of other installed packages."""
+    return list(_places())
 
 
 def summary(name: str) -> str:
     """What an augmentation does, in one line: the first of its file's docstring, read without running it."""
-    docstring = ast.get_docstring(ast.parse(_files()[name].read_text("utf-8"))) or ""
+    place = _places()[name][0]
+    try:
+        specification = importlib.util.find_spec(place.module)
+        source = Path(specification.origin or "").read_text("utf-8") if specification else ""
+        docstring = ast.get_docstring(ast.parse(source)) or ""
+    except (ImportError, OSError, SyntaxError, ValueError) as error:
+        if not place.package:
+            raise
+        return f"cannot be loaded from the package {place.package} ({error})"  # the other commands still work
     return docstring.partition("\n")[0]
 
 
@@ -51,10 +86,35 @@ def get(name: str) -> Augmentation:
     Raises
     ------
     UsageError
-        If no augmentation has that name.
+        If no augmentation has that name, if several packages bring one of that name, or if what a package
+        brings cannot be loaded or is not the descriptor of that name.
     """
-    if name not in _files():
-        raise UsageError(f"there is no augmentation {name!r}; there are {', '.join(_files())}")
-    file = _files()[name]
-    module = importlib.import_module(f"{__name__}.{file.parent.name}.{file.stem}")
-    return getattr(module, file.stem.upper())
+    if name not in _places():
+        raise UsageError(f"there is no augmentation {name!r}; there are {', '.join(_places())}")
+    place, *others = _places()[name]
+    if others:
+        packages = " and ".join(item.package or "augment-cli" for item in (place, *others))
+        raise UsageError(
+            f"{packages} each bring an augmentation {name!r}; uninstall one of them, or rename it"
+        )
+    if not place.package:
+        descriptor: Augmentation = getattr(importlib.import_module(place.module), place.constant)
+        return descriptor
+    return _of_package(name, place)
+
+
+def _of_package(name: str, place: _Place) -> Augmentation:
+    from augment_cli.contract.augmentation import Augmentation
+
+    where = f"the augmentation {name!r} of the package {place.package} ({place.module}:{place.constant})"
+    try:
+        descriptor = getattr(importlib.import_module(place.module), place.constant)
+    except Exception as error:
+        raise UsageError(
+            f"{where} cannot be loaded: {type(error).__name__}: {error}; mend or uninstall the package"
+        ) from error
+    if not isinstance(descriptor, Augmentation):
+        raise UsageError(f"{where} is {type(descriptor).__name__}; it must be an `Augmentation`")
+    if descriptor.name != name:
+        raise UsageError(f"{where} calls itself {descriptor.name!r}; both names must be the same")
+    return descriptor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -82,7 +83,9 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
         table.add_column(name, justify="left" if name in {"stage", "settings"} else "right")
     for entry in entries:
         parameters = entry["parameters"].items()
-        settings = {key: value for key, value in parameters if value is not None and value is not False}
+        settings = {
+            key: short(value) for key, value in parameters if value is not None and value is not False
+        }
         if entry["seed"] is not None:
             settings["seed"] = entry["seed"]
         table.add_row(
@@ -100,6 +103,12 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
             console().print(line, style="yellow", markup=False, soft_wrap=True)
 
 
+def short(value: Any) -> Any:
+    """A SHA-256 by its first twelve digits, enough to compare two by eye; `--json` has them whole."""
+    is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
+    return f"{value[:12]}…" if is_digest else value
+
+
 def show_stats(entry: dict[str, Any], as_json: bool) -> None:
     """The numbers of one stage."""
     if as_json:
@@ -111,6 +120,8 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
             continue
         if key == "bytes":
             value = size(value)
+        if key == "parameters":
+            value = {name: short(number) for name, number in value.items()}
         if isinstance(value, dict):
             value = ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
         if isinstance(value, float):

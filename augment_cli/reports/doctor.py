@@ -10,7 +10,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
-from augment_cli.errors import MissingError, UserError
+from augment_cli.errors import MissingError, UsageError, UserError
 from augment_cli.models import shipped_pipeline
 from augment_cli.resources import FOLDER, GET, TABLES
 
@@ -85,6 +85,8 @@ def _augmentation(name: str) -> dict[str, Any]:
     except ImportError as error:
         get = "pip install 'augment-cli[dev]'"
         return {"what": name, "ready": False, "missing": [str(error.name)], "get": get}
+    except UsageError as error:  # brought by a package that cannot be loaded
+        return {"what": name, "ready": False, "missing": ["a package that loads"], "get": str(error)}
     needs = descriptor.needs
     checked = [_need(name, need) for need in sorted(needs & _NEEDS.keys())]
     if "parses" in needs:  # what inflects on the parse

@@ -64,6 +64,10 @@ class Store:
         self._row_ranges, self._stages = row_ranges, stages
         self._is_shared = False
 
+    def __repr__(self) -> str:
+        stages = [name if self.has(name) else f"{name} (unfinished)" for name in self._stages]
+        return f"Store({str(self.path)!r}: {self.rows:,} rows; {', '.join(stages) or 'no stages'})"
+
     # --- opening
 
     @classmethod

@@ -133,8 +133,16 @@ def apply_edits(texts: CodePoints, edits: Edits) -> pa.StringArray:
     base = texts.offsets[edits.rows]
     starts, ends = base + edits.starts, base + edits.ends
     beyond = (edits.starts < 0) | (starts > ends) | (ends > texts.offsets[edits.rows + 1])
-    if beyond.any() or (starts[1:] < ends[:-1]).any() or (np.diff(edits.rows) < 0).any():
-        raise ValueError("edits must be sorted, inside their text, and must not overlap")
+    if beyond.any():
+        first = int(beyond.argmax())
+        row = int(edits.rows[first])
+        raise ValueError(
+            f"edit {edits.starts[first]}:{edits.ends[first]} of row {row} is not a span of its text of "
+            f"{texts.offsets[row + 1] - texts.offsets[row]} characters; starts and ends count from the "
+            "beginning of the row's own text, not across all rows"
+        )
+    if (starts[1:] < ends[:-1]).any() or (np.diff(edits.rows) < 0).any():
+        raise ValueError("edits must be sorted, and must not overlap")
     kept_from = texts.byte_positions[starts]
     kept_to = texts.byte_positions[ends]
     new_offsets, new_data = string_buffers(edits.replacements)

@@ -6,7 +6,9 @@ import importlib
 import inspect
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
 from augment_cli.tokenization.exact import NltkTokenizer
@@ -39,7 +41,24 @@ class _PluginTokenizer:
                 f"tokenizer {self.name} returned row_offsets, starts and ends of lengths {lengths} "
                 f"for {len(texts)} texts and {count} terms; {expected} and offsets from 0 to {count} are due"
             )
+        self._check_spans(tokens, texts)
         return tokens
+
+    def _check_spans(self, tokens: Tokens, texts: pa.Array) -> None:
+        """Each token inside its text, after the one before: what replaces it must hit nothing else."""
+        lengths = np.diff(tokens.row_offsets)
+        rows = np.repeat(np.arange(len(texts)), lengths)
+        ends_of_texts = pc.utf8_length(texts).to_numpy(zero_copy_only=False)[rows]
+        wrong = (tokens.starts < 0) | (tokens.starts > tokens.ends) | (tokens.ends > ends_of_texts)
+        wrong[1:] |= (rows[1:] == rows[:-1]) & (tokens.starts[1:] < tokens.ends[:-1])
+        if wrong.any():
+            index = int(wrong.argmax())
+            text = texts[int(rows[index])].as_py()
+            raise UsageError(
+                f"tokenizer {self.name} returned the token {tokens.terms[index].as_py()!r} at "
+                f"{tokens.starts[index]}:{tokens.ends[index]} of the text {text!r}; "
+                "spans are code points (not bytes) of the row's own text, rising, without overlap"
+            )
 
 
 def _plugin(name: str) -> Tokenizer:

@@ -1,5 +1,7 @@
 """Running a recipe from Python: what the command `run` does, and what the result says of it."""
 
+import json
+
 import pytest
 
 import augment_cli
@@ -119,3 +121,15 @@ def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_re
         augment_cli.run_recipe(own, tmp_path / "store", corpus)
     with pytest.raises(ParsedError, match="callers"):
         augment_cli.run_recipe(own, tmp_path / "store", corpus, pipeline="callers")
+
+
+def test_the_list_of_recipes(command):
+    listed = json.loads(command("list", "--recipes", "--json").stdout)
+    entries = {entry["name"]: entry["summary"] for entry in listed}
+    assert set(entries) == {file.stem for file in recipe.FOLDER.glob("*.toml")}
+    assert entries["default"] == "What `make augment` runs."
+    assert all(
+        summary.endswith(".") and not summary.endswith("al.") and len(summary) < 300
+        for summary in entries.values()
+    ), entries
+    assert "augcse-8-no-models" in command("list", "--recipes").stdout

@@ -11,12 +11,18 @@ batch comes to it:
     column; negatives are further pairs of views.
 `FURTHER_NEGATIVES`
     Whether candidates that belong to no row, such as a queue of old sentences, may follow the columns.
+
+A loss with settings of its own has a frozen dataclass `Settings` in its file, every field with a default. A
+recipe gives them in the table ``[loss_settings]``, the command by ``--set loss_settings.KEY=VALUE``, and the
+function gets them as the keyword `settings`. Its `__post_init__` may raise `ValueError` for senseless values.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -35,11 +41,20 @@ class Loss:
         ``"columns"`` or ``"pool"``.
     further_negatives : bool
         Whether candidates that belong to no row may follow the columns.
+    settings_class : type or None
+        The dataclass `Settings` of the file.
     """
 
     function: Callable[..., Tensor]
     layout: str
     further_negatives: bool
+    settings_class: type[Any] | None = None
+
+    def with_settings(self, values: dict[str, Any]) -> Callable[..., Tensor]:
+        """The function with its settings, where it has any, given by name."""
+        if self.settings_class is None:
+            return self.function
+        return functools.partial(self.function, settings=self.settings_class(**values))
 
 
 def find(name: str) -> Loss:
@@ -56,4 +71,5 @@ def find(name: str) -> Loss:
         If there is no such loss.
     """
     file = components.module("losses", name)
-    return Loss(getattr(file, components.function_name(name)), file.LAYOUT, file.FURTHER_NEGATIVES)
+    function = getattr(file, components.function_name(name))
+    return Loss(function, file.LAYOUT, file.FURTHER_NEGATIVES, getattr(file, "Settings", None))

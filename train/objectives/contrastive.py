@@ -299,6 +299,7 @@ def contrast(
         A scalar, nats.
     """
     loss = losses.find(recipe.loss)
+    function = loss.with_settings(recipe.loss_settings)
     if loss.layout == "pool":
         # (B, views, h) to pairs of views: all anchors, then all negatives of the first stage, …
         first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
@@ -309,7 +310,7 @@ def contrast(
         own_views = torch.cat([own_views, own_views + len(first)])
         for mask in alike:
             excluded[own_views[:, None], own_views] |= mask
-        return mean_over(loss.function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
+        return mean_over(function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
     rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
     own = torch.arange(len(rows), device=rows.device)
     beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
@@ -326,7 +327,7 @@ def contrast(
         for column in range(1, texts.shape[1] - 1):
             bonus[own, own + column * len(rows)] = recipe.hard_negative_weight
     candidates = torch.cat([z[:, 1:].transpose(0, 1).flatten(0, 1), *(vectors for vectors, _ in negatives)])
-    return mean_over(loss.function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
+    return mean_over(function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 
 def _anchors(item: Slice, views: int) -> Slice:

@@ -174,7 +174,9 @@ def _edits(words: Words, first: np.ndarray, last: np.ndarray, texts: list[str]) 
     if curly.any() and len(first):
         mask = pa.array(curly[words.rows[first]] > 0)
         strings = pa.compute.if_else(mask, pa.compute.replace_substring(strings, "'", "’"), strings)
-    return word_edits.edits_of(words, words.rows[first], words.starts[first], words.ends[last], strings)
+    return word_edits.edits_of(
+        words, words.rows[first], words.flat_starts[first], words.flat_ends[last], strings
+    )
 
 
 def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepared:

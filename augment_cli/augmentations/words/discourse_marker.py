@@ -115,7 +115,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         strings = pa.array([text for text in chosen if text is not None], pa.string())
         strings = word_edits.in_case_of_first(words, matches.first, strings)
         edits = word_edits.edits_of(
-            words, at[kept], words.starts[matches.first], words.ends[matches.last], strings
+            words, at[kept], words.flat_starts[matches.first], words.flat_ends[matches.last], strings
         )
         return Outcome(edits, word_edits.reasons_without(words, matches.first))
 

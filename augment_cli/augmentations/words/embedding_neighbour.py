@@ -88,7 +88,7 @@ def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
         drawn = nearest[own, (draws * counts[own]).astype(np.int64)]
         strings = vocabulary.take(pa.array(drawn))
         if parameters.action == "insert":
-            at = words.ends[index]
+            at = words.flat_ends[index]
             strings = pc.binary_join_element_wise("", strings, " ")
             edits = word_edits.edits_of(words, words.rows[index], at, at, strings)
         else:

@@ -55,7 +55,9 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     following = np.minimum(index + 1, len(words) - 1)
     near = (index + 1 < len(words)) & words.follows_space[following]
     # his “subjective principle”: a quotation is as good as a noun.
-    quoted = (words.rows[following] == words.rows[index]) & (words.starts[following] == words.ends[index] + 2)
+    quoted = (words.rows[following] == words.rows[index]) & (
+        words.flat_starts[following] == words.flat_ends[index] + 2
+    )
     quoted &= is_any(character_before(words, following), "\"“‘'«") & is_any(
         character_after(words, index), " "
     )

@@ -115,7 +115,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         for number, draw, mark in zip(matches.phrases.tolist(), draws.tolist(), after.tolist(), strict=True):
             fact = facts[number][int(draw * len(facts[number]))]
             texts.append(f", {fact}," if mark == ord(" ") else f", {fact}")
-        at = words.ends[matches.last]
+        at = words.flat_ends[matches.last]
         edits = word_edits.edits_of(words, owners, at, at, pa.array(texts, pa.string()))
         return Outcome(edits, word_edits.reasons_without(words, matches.first))
 

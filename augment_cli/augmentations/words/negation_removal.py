@@ -108,7 +108,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         strings = pc.filter(pa.array(texts, pa.string()), pa.array(kept))
         strings = word_edits.in_case_of_first(words, first, strings)
         edits = word_edits.edits_of(
-            words, words.rows[first], words.starts[first], words.ends[last_word], strings
+            words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
         )
         return Outcome(edits, word_edits.reasons_for(words, np.zeros(len(words), bool)))
 

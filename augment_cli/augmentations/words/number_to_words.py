@@ -85,7 +85,7 @@ def _plural_nouns() -> frozenset[str]:
 def number_places(words: Words) -> np.ndarray:
     """Indices of the words that begin with a digit or a sign of money and stand free."""
     values = words.texts.values
-    first = values[words.starts]
+    first = values[words.flat_starts]
     digits = ((first >= ord("0")) & (first <= ord("9"))) | is_any(first, _SIGNS)
     index = np.flatnonzero(digits)
     # Not behind a decimal point, a slash, a letter's apostrophe, nor a minus or power sign.
@@ -103,7 +103,9 @@ def is_day(words: Words, index: np.ndarray) -> np.ndarray:
     beside = months[before] & words.follows_space[index] & (index > 0)
     beside |= months[behind] & words.follows_space[behind] & (behind > index)
     # 17–20 August: a dash and nothing else between the two.
-    dash = is_any(character_after(words, index), "–-") & (words.starts[behind] == words.ends[index] + 1)
+    dash = is_any(character_after(words, index), "–-") & (
+        words.flat_starts[behind] == words.flat_ends[index] + 1
+    )
     month = np.minimum(index + 2, len(words) - 1)
     beside |= dash & months[month] & words.follows_space[month] & (month > behind)
     days = pc.is_in(words.strings.take(pa.array(index)), pa.array([str(day) for day in range(1, 32)]))

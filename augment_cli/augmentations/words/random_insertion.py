@@ -86,7 +86,7 @@ def _insertions(words: Words, place: np.ndarray, strings: pa.Array) -> word_edit
     joined = pc.binary_join(pa.ListArray.from_arrays(offsets, strings), " ")
     spaced = pc.binary_join_element_wise("", joined, " ")
     behind = place[starts]
-    at = words.ends[behind]
+    at = words.flat_ends[behind]
     return word_edits.edits_of(words, words.rows[behind], at, at, spaced)
 
 

@@ -55,7 +55,7 @@ def _prepare(parameters: RepetitionParameters, resources: Resources) -> Prepared
         copies = lower_first_words(words, chosen)
         inserted = pc.binary_join_element_wise("", copies, " ")
         edits = word_edits.edits_of(
-            words, words.rows[chosen], words.ends[chosen], words.ends[chosen], inserted
+            words, words.rows[chosen], words.flat_ends[chosen], words.flat_ends[chosen], inserted
         )
         reasons = np.where(counts == 0, Reason.NO_TOKEN, Reason.NO_POSITION_DRAWN)
         repeated = np.bincount(words.rows[chosen], minlength=len(counts))

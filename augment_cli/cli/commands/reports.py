@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -138,8 +138,13 @@ def status(
 
 @app.command("list")
 @guarded
-def list_augmentations(as_json: options.Json = False) -> None:
-    """The augmentations there are.
+def list_augmentations(
+    recipes: Annotated[
+        bool, typer.Option("--recipes", help="the recipes of `augment-cli run` instead")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """The augmentations there are, or the recipes that run several of them.
 
     \b
     Examples:
@@ -147,6 +152,8 @@ def list_augmentations(as_json: options.Json = False) -> None:
         augment-cli list
 
         augment-cli list --json
+
+        augment-cli list --recipes
     """
     from rich import box
     from rich.table import Table
@@ -154,17 +161,18 @@ def list_augmentations(as_json: options.Json = False) -> None:
     from augment_cli import augmentations
     from augment_cli.cli import views
 
-    descriptors = {name: augmentations.get(name) for name in augmentations.names()}
-    entries = [
-        {
-            "name": name,
-            "kind": descriptor.kind,
-            "needs": sorted(descriptor.needs),
-            "summary": augmentations.summary(name),
-            "paper": descriptor.paper,
-        }
-        for name, descriptor in descriptors.items()
-    ]
+    if recipes:
+        from augment_cli.recipe import summaries
+
+        if as_json:
+            views.print_json([{"name": name, "summary": text} for name, text in summaries().items()])
+            return
+        table = Table("recipe", "summary", box=box.SIMPLE_HEAD)
+        for name, text in summaries().items():
+            table.add_row(name, text)
+        views.console().print(table)
+        return
+    entries = [_entry_of(name) for name in augmentations.names()]
     if as_json:
         views.print_json(entries)
         return
@@ -173,8 +181,26 @@ def list_augmentations(as_json: options.Json = False) -> None:
         table.add_column(column)
     for entry in entries:
         needs = ", ".join(entry["needs"])
-        table.add_row(str(entry["name"]), str(entry["kind"]), needs, str(entry["summary"]))
+        table.add_row(entry["name"], entry["kind"], needs, entry["summary"])
     views.console().print(table)
+
+
+def _entry_of(name: str) -> dict[str, Any]:
+    """What the list says of an augmentation; of one whose package cannot be loaded, the reason."""
+    from augment_cli import augmentations
+    from augment_cli.errors import UsageError
+
+    try:
+        descriptor = augmentations.get(name)
+    except UsageError as error:
+        return {"name": name, "kind": "", "needs": [], "summary": str(error), "paper": ""}
+    return {
+        "name": name,
+        "kind": descriptor.kind,
+        "needs": sorted(descriptor.needs),
+        "summary": augmentations.summary(name),
+        "paper": descriptor.paper,
+    }
 
 
 @app.command()

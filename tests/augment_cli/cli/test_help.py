@@ -129,3 +129,10 @@ def test_every_example_works(command, folder, request, tmp_path, name):
         assert words[0] == "augment-cli"
         result = command(*words[1:], cwd=place, stdin=stdin)
         assert result.returncode == 0, f"{example}\n{result.stderr}"
+
+
+def test_a_misspelled_command_is_answered_with_those_like_it(command):
+    refused = command("unaa")
+    assert refused.returncode == 2
+    assert "No such command 'unaa'. Did you mean 'una' or 'aa'?" in refused.stderr
+    assert "`augment-cli --help` lists all." in command("zzzzz").stderr

@@ -7,6 +7,7 @@ import pytest
 
 from augment_cli import ingest
 from augment_cli.augmentations.terms.una import UNA
+from augment_cli.cli.views import show_stats
 from augment_cli.reports import report
 from augment_cli.store.settings import Settings
 from augment_cli.tfidf import fit as tfidf
@@ -80,3 +81,11 @@ def test_a_stage_that_others_made_is_judged_by_its_inputs_alone(store):
     schema = pa.schema([pa.field("row_id", pa.int64(), nullable=False)])
     store.commit(store.write_part("tokens/abc/corpus", 0, schema, [], settings))
     assert differs(store)["tokens/abc/corpus"] is None
+
+
+def test_digests_are_cut_for_people_and_whole_for_programs(capsys):
+    digest = "0123456789abcdef" * 4
+    show_stats({"stage": "synonym", "parameters": {"rate": 0.1, "wordnet": digest}}, as_json=False)
+    assert "rate 0.1, wordnet 0123456789ab…" in capsys.readouterr().out
+    show_stats({"stage": "synonym", "parameters": {"wordnet": digest}}, as_json=True)
+    assert digest in capsys.readouterr().out

@@ -161,7 +161,7 @@ def test_embedding_neighbours(vectors: Path) -> None:
 def test_places_are_names_of_their_own(text: str, found: list[str]) -> None:
     words = words_of([text])
     matches = find_places(words, cities())
-    spans = zip(words.starts[matches.first], words.ends[matches.last], strict=True)
+    spans = zip(words.flat_starts[matches.first], words.flat_ends[matches.last], strict=True)
     assert [text[start:end] for start, end in spans] == found
 
 

@@ -1,5 +1,6 @@
 """Tokenisers by name, the plug-in point, and what importing the package loads."""
 
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -8,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
 from augment_cli.tokenization import get_tokenizer
+from tests.helpers.places import REPOSITORY
 
 
 def test_names_and_versions():
@@ -59,6 +62,33 @@ def test_a_plugin_that_is_none(name, message):
 def test_a_plugin_with_a_wrong_answer(name, message):
     with pytest.raises(UsageError, match=message):
         get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array(["a|b", "c"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("counts_bytes", r"the token 'c' at 3:4 of the text 'é\|c'; spans are code points \(not bytes\)"),
+        ("overlaps", r"the token 'b' at 2:3 of the text 'a\|b'; .*without overlap"),
+    ],
+)
+def test_a_plugin_with_wrong_spans(name, message):
+    text = "é|c" if name == "counts_bytes" else "a|b"
+    with pytest.raises(UsageError, match=message):
+        get_tokenizer(f"tests.helpers.plugin_tokenizers:{name}")(pa.array([text]))
+
+
+def test_the_tokenizer_that_contributing_prints(tmp_path, process):
+    section = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("## Add a tokeniser\n")[2]
+    (tmp_path / "my_tokens.py").write_text(re.findall(r"^```python\n(.*?)^```", section, re.S | re.M)[0])
+    (tmp_path / "in.txt").write_text("小猫 喝 牛奶\nÉté Hiver ,\n")
+    fitted = process(
+        "fit", "--corpus", "in.txt", "--tokenizer", "my_tokens:by_space",
+        cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{REPOSITORY}",
+    )  # fmt: skip
+    assert fitted.returncode == 0, fitted.stderr
+    store = Store.open(tmp_path / "store")
+    assert set(store.read("terms")["term"].to_pylist()) == {"小猫", "喝", "牛奶", "été", "hiver", ","}
+    assert store.stage("terms").settings["resources"]["tokenizer"] == "1"
 
 
 def test_ordinary_text_never_loads_nltk():

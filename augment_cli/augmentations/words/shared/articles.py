@@ -36,7 +36,7 @@ def article_changes(
     encoded = following.take(pa.array(candidates)).dictionary_encode()
     sounds = np.array([begins_with_vowel_sound(word) for word in encoded.dictionary.to_pylist()], bool)
     wants_an = sounds[encoded.indices.to_numpy()]
-    is_an = words.ends[articles] - words.starts[articles] == 2
+    is_an = words.flat_ends[articles] - words.flat_starts[articles] == 2
     # A letter A as a name, such as `Vitamin A`, is not an article, and neither is one in capitals.
     plain = words.strings.take(pa.array(articles)).to_pylist()
     known = np.array([word in {"a", "an", "A", "An"} for word in plain], bool)

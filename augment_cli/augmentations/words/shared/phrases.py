@@ -108,20 +108,20 @@ def _without_overlaps(first: np.ndarray, last: np.ndarray, phrases: np.ndarray) 
 
 def character_after(words: Words, index: np.ndarray) -> np.ndarray:
     """uint32 (m,): the character behind each word, 0 at its text's end."""
-    places, high = words.ends[index], words.texts.offsets[words.rows[index] + 1]
+    places, high = words.flat_ends[index], words.texts.offsets[words.rows[index] + 1]
     values = words.texts.values
     return np.where(places < high, values[np.minimum(places, len(values) - 1)], 0)
 
 
 def character_before(words: Words, index: np.ndarray) -> np.ndarray:
     """uint32 (m,): the character before each word, 0 at its text's beginning."""
-    places, low = words.starts[index], words.texts.offsets[words.rows[index]]
+    places, low = words.flat_starts[index], words.texts.offsets[words.rows[index]]
     return np.where(places > low, words.texts.values[np.maximum(places - 1, 0)], 0)
 
 
 def last_mark_before(words: Words, index: np.ndarray) -> np.ndarray:
     """uint32 (m,): the last character before each word that is not a space, 0 at its text's beginning."""
-    places, low = words.starts[index] - 1, words.texts.offsets[words.rows[index]]
+    places, low = words.flat_starts[index] - 1, words.texts.offsets[words.rows[index]]
     values = words.texts.values
     is_space = np.isin(values[np.maximum(places, 0)], (0x20, 0xA0)) & (places >= low)
     places = places - is_space

@@ -241,8 +241,8 @@ def token_of_each_word(words: Words, parses: ParseRows) -> tuple[np.ndarray, np.
         return np.zeros(len(words), np.int64), np.zeros(len(words), bool)
     base = parses.texts.offsets[:-1][parses.rows]
     starts, ends = base + parses.starts, base + parses.ends
-    tokens = np.minimum(np.searchsorted(starts, words.starts), len(starts) - 1)
-    return tokens, (starts[tokens] == words.starts) & (ends[tokens] == words.ends)
+    tokens = np.minimum(np.searchsorted(starts, words.flat_starts), len(starts) - 1)
+    return tokens, (starts[tokens] == words.flat_starts) & (ends[tokens] == words.flat_ends)
 
 
 def _belongs_together(parses: ParseRows) -> np.ndarray:
@@ -261,8 +261,8 @@ def _is_name(words: Words, reading: np.ndarray, is_told: np.ndarray) -> np.ndarr
     protected = capital & (words.positions > 0)
     begins = np.flatnonzero(capital & (words.positions == 0) & (reading >= 0))
     if len(begins):
-        lengths = words.ends[begins] - words.starts[begins]
-        shouted = classes[values[np.minimum(words.starts[begins] + 1, len(values) - 1)]] & LOWER == 0
+        lengths = words.flat_ends[begins] - words.flat_starts[begins]
+        shouted = classes[values[np.minimum(words.flat_starts[begins] + 1, len(values) - 1)]] & LOWER == 0
         # A capital at the beginning may be a name's: Mark, Rich. Those that are rarely met as words stay.
         rare = wordnet.entry_counts[readings().entries[reading[begins]]] < 5
         protected[begins] = shouted | (lengths < 2) | (rare & ~is_told[begins])

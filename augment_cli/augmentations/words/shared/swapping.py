@@ -63,4 +63,6 @@ def swap_edits(words: Words, source: np.ndarray) -> Edits:
     moved = np.flatnonzero(source != np.arange(len(words)))
     strings = lower_first_words(words, source[moved])
     strings = capitalised_where(strings, (words.positions[moved] == 0) & words.has_capital[moved])
-    return word_edits.edits_of(words, words.rows[moved], words.starts[moved], words.ends[moved], strings)
+    return word_edits.edits_of(
+        words, words.rows[moved], words.flat_starts[moved], words.flat_ends[moved], strings
+    )

@@ -165,7 +165,9 @@ def nothing() -> pa.StringArray:
 
 def in_case_of(words: Words, index: np.ndarray, replacements: pa.Array) -> pa.StringArray:
     """Replacements (m,) in the case pattern of the words they stand for: as it is, Capitalised, CAPITALS."""
-    return in_patterns(replacements, case_pattern(words.texts, words.starts[index], words.ends[index]))
+    return in_patterns(
+        replacements, case_pattern(words.texts, words.flat_starts[index], words.flat_ends[index])
+    )
 
 
 def in_case_of_first(words: Words, index: np.ndarray, strings: pa.Array) -> pa.StringArray:
@@ -183,7 +185,7 @@ def replace_spans(words: Words, first: np.ndarray, last: np.ndarray, replacement
     articles, forms = article_changes(words, first - 1, replacements, words.follows_space[first])
     free = ~np.isin(articles, np.concatenate([first, last]))
     articles, forms = articles[free], forms.filter(pa.array(free))
-    starts = np.concatenate([words.starts[first], words.starts[articles]])
-    ends = np.concatenate([words.ends[last], words.ends[articles]])
+    starts = np.concatenate([words.flat_starts[first], words.flat_starts[articles]])
+    ends = np.concatenate([words.flat_ends[last], words.flat_ends[articles]])
     rows = words.rows[np.concatenate([first, articles])]
     return edits_of(words, rows, starts, ends, pa.concat_arrays([replacements.cast(pa.string()), forms]))

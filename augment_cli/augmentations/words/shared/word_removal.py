@@ -58,7 +58,7 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     following = kept[np.searchsorted(kept, last)]
     has_next = following < words.offsets[rows[last] + 1]
     capital_at = np.unique(_new_capitals(words, first, following, has_next))
-    inside = pc.utf8_upper(_characters(words.texts.values[words.starts[capital_at]]))
+    inside = pc.utf8_upper(_characters(words.texts.values[words.flat_starts[capital_at]]))
     articles, forms = _articles_before_gaps(words, first, following, has_next & (following == last + 1))
     # An article that now begins the text takes its capital in the same edit.
     opening = np.isin(articles, capital_at)
@@ -67,8 +67,8 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
         free = ~np.isin(capital_at, articles)
         capital_at, inside = capital_at[free], inside.filter(pa.array(free))
     owners = np.concatenate([rows[first], rows[capital_at], rows[articles]])
-    places = np.concatenate([starts, words.starts[capital_at], words.starts[articles]])
-    stops = np.concatenate([ends, words.starts[capital_at] + 1, words.ends[articles]])
+    places = np.concatenate([starts, words.flat_starts[capital_at], words.flat_starts[articles]])
+    stops = np.concatenate([ends, words.flat_starts[capital_at] + 1, words.flat_ends[articles]])
     texts = pa.concat_arrays([pa.array([""] * len(starts), pa.string()), inside, forms])
     return edits_of(words, owners, places, stops, texts)
 
@@ -88,7 +88,7 @@ def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[n
     values = words.texts.values
     bounds = words.texts.offsets
     low, high = bounds[rows[first]], bounds[rows[first] + 1]
-    starts, ends = words.starts[first], words.ends[last]
+    starts, ends = words.flat_starts[first], words.flat_ends[last]
 
     starts, ends = _with_empty_pairs(values, starts, ends, low, high)
     flags = _mark_flags()
@@ -160,7 +160,7 @@ def _bracket_before(words: Words, index: np.ndarray) -> np.ndarray:
     has_bracket = np.zeros(len(index), bool)
     unlike = np.flatnonzero(~words.follows_space[index])
     for place in unlike.tolist():
-        between = values[words.ends[index[place] - 1] : words.starts[index[place]]]
+        between = values[words.flat_ends[index[place] - 1] : words.flat_starts[index[place]]]
         has_bracket[place] = _is_in(between, _BRACKETS).any()
     return has_bracket
 
@@ -187,7 +187,7 @@ def _new_capitals(words: Words, first: np.ndarray, following: np.ndarray, has_ne
     """Words that now begin their text, where it began with a capital and they do not."""
     opens = (words.positions[first] == 0) & has_next & words.has_capital[first]
     candidates = following[opens]
-    return candidates[character_classes()[words.texts.values[words.starts[candidates]]] & LOWER > 0]
+    return candidates[character_classes()[words.texts.values[words.flat_starts[candidates]]] & LOWER > 0]
 
 
 def _articles_before_gaps(

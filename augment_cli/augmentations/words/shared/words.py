@@ -62,17 +62,18 @@ class Words:
     texts : CodePoints
     offsets : ndarray of int64, shape (n+1,)
         Words of row i are offsets[i]:offsets[i+1].
-    starts, ends : ndarray of int64, shape (N,)
-        Half-open spans in the flattened code points of the texts.
+    flat_starts, flat_ends : ndarray of int64, shape (N,)
+        Half-open spans in the flattened code points of all texts, as `word_edits.edits_of` and `slices` take
+        them. `EditList` wants places in the row's own text: `row_starts` and `row_ends`.
     """
 
     texts: CodePoints
     offsets: np.ndarray
-    starts: np.ndarray
-    ends: np.ndarray
+    flat_starts: np.ndarray
+    flat_ends: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.flat_starts)
 
     @classmethod
     def of(cls, texts: CodePoints) -> Words:
@@ -124,19 +125,19 @@ class Words:
     def _take_in_periods(self, flags: np.ndarray) -> None:
         """Let U.S., e.g., J. and Dr. keep their full stop; not at a row's end, where it ends the sentence."""
         last_of_row = self.texts.offsets[1:][self.rows]
-        followed = np.flatnonzero(self.ends < last_of_row)
-        followed = followed[flags[self.ends[followed]] & _PERIOD > 0]
-        followed = followed[self.ends[followed] + 1 < last_of_row[followed]]
+        followed = np.flatnonzero(self.flat_ends < last_of_row)
+        followed = followed[flags[self.flat_ends[followed]] & _PERIOD > 0]
+        followed = followed[self.flat_ends[followed] + 1 < last_of_row[followed]]
         # What comes next must be white space; quotation marks and further stops end a sentence.
-        followed = followed[flags[self.ends[followed] + 1] & _SPACE > 0]
+        followed = followed[flags[self.flat_ends[followed] + 1] & _SPACE > 0]
         if not len(followed):
             return
-        before_periods = slices(self.texts, self.starts[followed], self.ends[followed])
+        before_periods = slices(self.texts, self.flat_starts[followed], self.flat_ends[followed])
         pattern = r"^(\p{L}|\p{L}+(\.\p{L}+)+)$"
         keeps = pc.match_substring_regex(before_periods, pattern).to_numpy(zero_copy_only=False)
         listed = pc.is_in(pc.utf8_lower(before_periods), word_set("abbreviations"))
         keeps |= listed.to_numpy(zero_copy_only=False)
-        self.ends[followed[keeps]] += 1
+        self.flat_ends[followed[keeps]] += 1
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -154,14 +155,24 @@ class Words:
         return np.arange(len(self)) - self.offsets[:-1][self.rows]
 
     @cached_property
+    def row_starts(self) -> np.ndarray:
+        """int64 (N,): where each word begins, in code points of its own text."""
+        return self.flat_starts - self.texts.offsets[self.rows]
+
+    @cached_property
+    def row_ends(self) -> np.ndarray:
+        """int64 (N,): where each word ends, in code points of its own text."""
+        return self.flat_ends - self.texts.offsets[self.rows]
+
+    @cached_property
     def strings(self) -> pa.StringArray:
         """The words as they stand."""
-        return slices(self.texts, self.starts, self.ends)
+        return slices(self.texts, self.flat_starts, self.flat_ends)
 
     @cached_property
     def has_capital(self) -> np.ndarray:
         """bool (N,): whether each word begins with a capital letter."""
-        return character_classes()[self.texts.values[self.starts]] & UPPER > 0
+        return character_classes()[self.texts.values[self.flat_starts]] & UPPER > 0
 
     @cached_property
     def follows_space(self) -> np.ndarray:
@@ -169,14 +180,14 @@ class Words:
         result = np.zeros(len(self), bool)
         if len(self) < 2:
             return result
-        gap = self.starts[1:] - self.ends[:-1]
+        gap = self.flat_starts[1:] - self.flat_ends[:-1]
         flags = _flags()
         values = self.texts.values
         near = (self.positions[1:] > 0) & (gap > 0)
-        near &= flags[values[self.ends[:-1] % len(values)]] & _SPACE > 0
-        near &= flags[values[self.starts[1:] - 1]] & _SPACE > 0
+        near &= flags[values[self.flat_ends[:-1] % len(values)]] & _SPACE > 0
+        near &= flags[values[self.flat_starts[1:] - 1]] & _SPACE > 0
         for index in np.flatnonzero(near & (gap > 2)).tolist():
-            between = values[self.ends[index] : self.starts[index + 1]]
+            between = values[self.flat_ends[index] : self.flat_starts[index + 1]]
             near[index] = bool((flags[between] & _SPACE > 0).all())
         result[1:] = near
         return result

@@ -1,0 +1,93 @@
+"""Augmentations of other packages: the one that CONTRIBUTING.md prints, and what can be wrong with one."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.places import REPOSITORY
+
+Call = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def install(folder: Path, name: str, points: dict[str, str], **modules: str) -> None:
+    """What an installed package leaves behind: its modules, and the metadata with its entry points."""
+    information = folder / f"{name}-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [f"{point} = {place}\n" for point, place in points.items()]
+    (information / "entry_points.txt").write_text("".join(["[augment_cli.augmentations]\n", *lines]))
+    for module, source in modules.items():
+        (folder / f"{module}.py").write_text(source)
+
+
+def printed() -> tuple[dict[str, str], str]:
+    """The entry points and the module of the package in CONTRIBUTING.md."""
+    section = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("in a package of your own\n")[2]
+    project, module = (
+        re.findall(rf"^```{language}\n(.*?)^```", section, re.S | re.M)[0] for language in ("toml", "python")
+    )
+    return tomllib.loads(project)["project"]["entry-points"]["augment_cli.augmentations"], module
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    """The command, with what is installed in `tmp_path/site`."""
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        environment = os.environ | {"PYTHONPATH": f"{tmp_path / 'site'}:{REPOSITORY}", "COLUMNS": "200"}
+        command = [sys.executable, "-m", "augment_cli", *arguments]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return run
+
+
+def test_the_printed_package(tmp_path: Path, call: Call) -> None:
+    points, module = printed()
+    install(tmp_path / "site", "shouting", points, shouting=module)
+    assert "Put exclamation marks at the end" in call("--help").stdout
+    assert "how many exclamation marks" in call("shout", "--help").stdout
+    (tmp_path / "in.txt").write_text("The heron waits.\nIt is a grey day\n")
+    made = call("shout", "--marks", "2", "--corpus", "in.txt", "--jobs", "2", "--json")
+    assert made.returncode == 0, made.stderr
+    rows = json.loads(call("inspect", "shout", "--json").stdout)
+    assert sorted(row["text"] for row in rows) == ["It is a grey day!!", "The heron waits.!!"]
+    again = call("shout", "--marks", "3")
+    assert again.returncode == 5
+    assert "marks" in again.stderr
+    assert call("verify").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("points", "name", "message"),
+    [
+        ({"una": "shouting:SHOUT"}, "una", "augment-cli and shouting each bring an augmentation 'una'"),
+        ({"loud": "no_such_module:LOUD"}, "loud", "of the package shouting .* cannot be loaded"),
+        ({"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError"),
+        ({"loud": "shouting:dataclass"}, "loud", "is function; it must be an `Augmentation`"),
+        ({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'"),
+    ],
+)
+def test_a_package_with_a_fault_is_named(
+    points: dict[str, str], name: str, message: str, tmp_path: Path, call: Call
+) -> None:
+    install(tmp_path / "site", "shouting", points, shouting=printed()[1])
+    refused = call(name)
+    assert refused.returncode == 2
+    assert re.search(message, re.sub(r"\s+", " ", refused.stderr))
+    assert "Traceback" not in refused.stderr
+    # The rest goes on as if nothing had happened.
+    assert call("--help").returncode == 0
+    assert {"una", name} <= {entry["name"] for entry in json.loads(call("list", "--json").stdout)}
+
+
+def test_the_doctor_names_a_package_that_cannot_be_loaded(tmp_path: Path, call: Call) -> None:
+    install(tmp_path / "site", "shouting", {"loud": "no_such_module:LOUD"})
+    entries = {entry["what"]: entry for entry in json.loads(call("doctor", "--json").stdout)}
+    assert "package shouting" in entries["loud"]["get"]

@@ -1,0 +1,26 @@
+"""The Python interface: what a notebook asks for first."""
+
+import pytest
+
+import augment_cli
+from augment_cli.errors import BadInputError
+
+
+def test_run_reads_a_corpus_and_the_store_says_what_it_holds(tmp_path):
+    (tmp_path / "in.txt").write_text("The big dog sleeps.\nA heron waits by the river.\n")
+    store = augment_cli.run("crop", tmp_path / "store", corpus=tmp_path / "in.txt", jobs=1)
+    assert store.frame("crop").height == 2
+    assert repr(store) == f"Store('{tmp_path / 'store'}': 2 rows; rejects, corpus, crop)"
+    (store.path / "crop/part-00000.parquet").unlink()
+    assert "crop (unfinished)" in repr(store)
+
+
+def test_words_are_augmented_without_a_store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = augment_cli.augment(["The big dog sleeps."], "synonym")
+    assert result["text"][0].as_py() != "The big dog sleeps."
+    with pytest.raises(BadInputError, match="no store here"):  # it needs a term table
+        augment_cli.augment(["The big dog sleeps."], "una")
+    with pytest.raises(BadInputError, match="elsewhere: no store here"):  # one was named
+        augment_cli.augment(["The big dog sleeps."], "synonym", store="elsewhere")
+    assert not list(tmp_path.iterdir())
