@@ -37,7 +37,13 @@ from augment_cli.store.manifest import (
     parse_manifest,
     part_name,
 )
-from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, write_parquet
+from augment_cli.store.parquet import (
+    describe,
+    iterate_row_groups,
+    read_parquet,
+    row_group_sizes,
+    write_parquet,
+)
 from augment_cli.store.schema import SCHEMA_VERSION, metadata_of, with_metadata
 from augment_cli.store.settings import Settings, differences
 from augment_cli.store.verification import refuse_links, verify_part
@@ -195,6 +201,35 @@ class Store:
         """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
         return read_parquet(self.verified_path(stage, index), columns, row_groups)
 
+    def read_rows(
+        self, stage: str, index: int, positions: Sequence[int], columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read some rows of a part, and no more row groups than they lie in.
+
+        Parameters
+        ----------
+        stage : str
+        index : int
+            Of the part.
+        positions : sequence of int
+            Of the rows within the part, rising.
+        columns : sequence of str, optional
+            All by default.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each position.
+        """
+        path = self.verified_path(stage, index)
+        tables, first = [read_parquet(path, columns, [])], 0
+        for group, size in enumerate(row_group_sizes(path)):
+            inside = [position - first for position in positions if first <= position < first + size]
+            first += size
+            if inside:
+                tables.append(read_parquet(path, columns, [group]).take(pa.array(inside)))
+        return pa.concat_tables(tables)
+
     def iterate_part(
         self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
     ) -> Iterator[pa.Table]:
@@ -276,7 +311,7 @@ class Store:
             If the stage exists with other settings; the message names the first differing key.
         """
         current = settings.as_json()
-        self._check_name(name)
+        self._check_name(name, settings.stage)
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
                 key, old, new = next(differences(record.settings, current))
@@ -293,8 +328,13 @@ class Store:
         self._stages[name] = Stage(name, current, count, {})
         return list(range(count))
 
-    def _check_name(self, name: str) -> None:
+    def _check_name(self, name: str, maker: str) -> None:
         self.part_path(name, 0)  # refuses an impossible name
+        if "/" in name and name.split("/")[0] != maker:
+            raise UsageError(
+                f"{name!r} is not a valid stage name: a folder within a folder is for caches; use lower-case "
+                "letters, digits, '.', '_' and '-'"
+            )
         for other in self._stages:
             if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
                 raise UsageError(f"{name!r} lies inside stage {other!r} or around it; choose another")
@@ -382,8 +422,11 @@ class Store:
             self._row_ranges = []
         self._write_manifest()
         for one in names:
-            shutil.rmtree(self.path / one, ignore_errors=True)
-            shutil.rmtree(self.work / one, ignore_errors=True)
+            for folder in (self.path, self.work):
+                shutil.rmtree(folder / one, ignore_errors=True)
+                for parent in list(Path(one).parents)[:-1]:  # of a cache, the folders around it
+                    with contextlib.suppress(OSError):  # there are other caches in it
+                        (folder / parent).rmdir()
 
     def clean_work(self, name: str) -> None:
         """Delete a stage's temporary files, unless other processes are writing theirs beside."""
