@@ -85,6 +85,7 @@ def run_augmentation(
     tolerance: options.Tolerance,
     workers: options.Workers,
     parts: options.Parts = None,
+    overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -102,7 +103,8 @@ def run_augmentation(
         views.show_plan(plan, as_json)
         return
     chosen = options.part_numbers(parts)
-    with Session(store, workers.engine(), ConsoleReporter(), shared=chosen is not None) as session:
+    reporter, shared = ConsoleReporter(), chosen is not None
+    with Session(store, workers.engine(), reporter, shared, overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
         if pipeline is not None:
             session.parse(pipeline, parses)

@@ -91,6 +91,7 @@ def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -
             "quoting": options.quoting,
             "split_sentences": options.split_sentences,
             "deduplicate": options.deduplicate,
+            **({"keep_columns": list(options.keep_columns)} if options.keep_columns else {}),
         },
         inputs={"files": digest},
         libraries=library_versions(["nltk"] if options.split_sentences else []),
@@ -155,7 +156,9 @@ def ingest(
 
 
 def _read_pieces(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Iterator[RawLines]:
-    layout = Layout(options.text_column, options.id_column, options.format, options.quoting)
+    layout = Layout(
+        options.text_column, options.id_column, options.format, options.quoting, options.keep_columns
+    )
     for path, source in files:
         for raw_lines in read_file(path, source, layout):
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.readers import FORMATS
-from augment_cli.store.schema import PART_ROWS
+from augment_cli.store.schema import CORPUS_WITH_ID, PART_ROWS
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class IngestOptions:
     deduplicate : bool
         Keep the first of several equal texts; the others go to the rejects as `duplicate`.
         Takes some 100 bytes of memory for each different text.
+    keep_columns : tuple of str
+        Further fields of structured input to keep in the corpus, as strings: labels, scores, topics.
     """
 
     text_column: str | None = None
@@ -44,8 +46,16 @@ class IngestOptions:
     quoting: bool = True
     split_sentences: bool = False
     deduplicate: bool = False
+    keep_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "keep_columns", tuple(self.keep_columns))
+        for name in self.keep_columns:
+            if name in CORPUS_WITH_ID.names or self.keep_columns.count(name) > 1:
+                raise UsageError(
+                    f"--keep-column {name}: the corpus has a column of this name already; leave it out, or "
+                    "rename the field in the input"
+                )
         if self.format is not None and self.format not in FORMATS:
             raise UsageError(f"--format {self.format}: choose one of {', '.join(FORMATS)}")
         for name in ("limit", "max_characters", "part_rows"):
@@ -88,4 +98,22 @@ class IngestReport:
             raise IncompleteError(
                 f"{faults:,} of {self.read:,} lines were rejected ({detail}), more than "
                 f"--max-rejects {max_rejects:g} allows; {advice}"
+            )
+
+    def check_stored(self, max_rejects: float, store: str) -> None:
+        """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed.
+
+        Parameters
+        ----------
+        max_rejects : float
+            Share of lines, 0 to 1, that may be set aside.
+        store : str
+            Its path, for the message.
+        """
+        faults = self.rejected - self.duplicates
+        if faults > max(max_rejects, 0.5) * self.read:
+            raise IncompleteError(
+                f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
+                f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
+                f"corpus into another --store (--max-rejects {faults / self.read + 0.005:.2f} goes on with this one)"
             )

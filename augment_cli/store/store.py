@@ -405,14 +405,39 @@ class Store:
         """Fix (first row_id, rows) of each part. Ingest does, before its first commit."""
         self._row_ranges = list(row_ranges)
 
-    def remove(self, name: str) -> None:
-        """Delete a stage: first its manifest entry, then its files."""
-        self.stage(name)
-        names = {"corpus", "rejects"} if name in {"corpus", "rejects"} else {name}
+    def made_from(self, *names: str) -> list[str]:
+        """Stages that were made from some others, directly or by way of further ones, in their order."""
+        found = set(names)
+        if found & {"corpus", "rejects"}:
+            return [other for other in self._stages if other not in found | {"corpus", "rejects"}]
+        while True:
+            digests = {self._stages[name].digest for name in found if name in self._stages}
+            more = {
+                other
+                for other, stage in self._stages.items()
+                if other not in found and digests & set(stage.settings["inputs"].values())
+            }
+            if not more:
+                return [other for other in self._stages if other in found - set(names)]
+            found |= more
+
+    def remove(self, *stages: str) -> None:
+        """Delete stages: first their manifest entries, then their files.
+
+        Raises
+        ------
+        UsageError
+            If there is no such stage, or the corpus is among them and stages made from it are not.
+        """
+        for name in stages:
+            self.stage(name)
+        names = set(stages)
+        if names & {"corpus", "rejects"}:
+            names |= {"corpus", "rejects"}
         others = [other for other in self._stages if other not in names]
         if "corpus" in names and others:
             raise UsageError(
-                f"{self.path}: every stage is made from the corpus; remove {', '.join(others)} first, "
+                f"{self.path}: every stage is made from the corpus; remove {', '.join(others)} with it, "
                 "or use another --store"
             )
         for one in names & self._stages.keys():
@@ -421,7 +446,7 @@ class Store:
         if "corpus" in names:
             self._row_ranges = []
         self._write_manifest()
-        for one in names:
+        for one in sorted(names):
             for folder in (self.path, self.work):
                 shutil.rmtree(folder / one, ignore_errors=True)
                 for parent in list(Path(one).parents)[:-1]:  # of a cache, the folders around it

@@ -127,6 +127,11 @@ def fit(
     ]
     engine.run("augment_cli.tfidf.fit:count_part", tasks, progress)
     terms, mappings = reduce_counts([_counts_path(work, *source) for source in sources], options.min_df)
+    if not terms.table.num_rows:
+        raise UsageError(
+            f"--min-df {options.min_df}: none of the {terms.documents:,} sentences has a term that is in so "
+            "many of them, so the table would be empty; choose a smaller --min-df"
+        )
     if missing_table:
         statistics = {"documents": terms.documents, "terms": terms.table.num_rows}
         store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))
