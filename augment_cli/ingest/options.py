@@ -115,5 +115,6 @@ class IngestReport:
             raise IncompleteError(
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
                 f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
-                f"corpus into another --store (--max-rejects {faults / self.read + 0.005:.2f} goes on with this one)"
+                f"corpus into another --store "
+                f"(--max-rejects {faults / self.read + 0.005:.2f} goes on with this one)"
             )
