@@ -225,6 +225,11 @@ def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
     try:
         return path, tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
+        if recipe.endswith(".toml"):
+            raise UsageError(
+                f"{recipe}: no such file (looked for in {Path.cwd()}); the shipped recipes are "
+                f"{', '.join(shipped())}, without an ending"
+            ) from None
         raise UsageError(
             f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}"
         ) from None

@@ -173,9 +173,9 @@ class Session:
             self.reporter.warn(
                 f"{report.rejected:,} of {report.read:,} lines set aside: "
                 + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
-                + "; see them with `augment-cli inspect rejects`"
+                + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
             )
-        report.check(max_rejects)
+        report.check(max_rejects, str(self.store.path))
         return report
 
     def _refuse_other_options(self, options: IngestOptions) -> None:

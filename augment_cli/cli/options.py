@@ -54,6 +54,9 @@ SplitSentences = Annotated[
 Deduplicate = Annotated[
     bool, typer.Option("--deduplicate", help="keep the first of equal texts, count the others as duplicates")
 ]
+Encoding = Annotated[
+    str, typer.Option("--encoding", help="of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16")
+]
 KeepColumns = Annotated[
     list[str] | None,
     typer.Option("--keep-column", help="further field to keep in the corpus, such as label; repeatable"),

@@ -46,6 +46,8 @@ class Layout:
         Whether csv and tsv quote fields with `"`; otherwise it is a character like any other.
     keep : tuple of str
         Further fields of a structured file to keep, as strings.
+    encoding : str
+        Of everything but Parquet.
     """
 
     text: str | None = None
@@ -53,6 +55,7 @@ class Layout:
     format: str | None = None
     quoting: bool = True
     keep: tuple[str, ...] = ()
+    encoding: str = "utf-8"
 
 
 def kind_of(path: Path) -> str | None:
@@ -75,9 +78,11 @@ def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
         yield from _read_parquet(path, source, layout)
     elif kind in ("csv", "tsv"):
         separator = "," if kind == "csv" else "\t"
-        yield from read_table(path, source, layout.text, layout.id, separator, layout.quoting, layout.keep)
+        yield from read_table(
+            path, source, layout.text, layout.id, separator, layout.quoting, layout.keep, layout.encoding
+        )
     elif kind == "jsonl":
-        for raw_lines in _read_lines(path, source):
+        for raw_lines in _read_lines(path, source, layout.encoding):
             yield _parse_json_lines(raw_lines, layout)
     elif layout.text or layout.id or layout.keep:
         raise UsageError(
@@ -85,7 +90,7 @@ def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
             "plain text has one sentence a line"
         )
     else:
-        yield from _read_lines(path, source)
+        yield from _read_lines(path, source, layout.encoding)
 
 
 # First bytes of what people have their text in and what is not text, and what to do about it.
@@ -135,9 +140,9 @@ def _parses_as_lines(head: bytes) -> bool:
     return 2 * odd < len(lines)
 
 
-def _read_lines(path: Path, source: str) -> Iterator[RawLines]:
+def _read_lines(path: Path, source: str, encoding: str) -> Iterator[RawLines]:
     first_line = 1
-    for block in read_blocks(path):
+    for block in read_blocks(path, encoding):
         raw = split_lines(block.data)
         lines = np.arange(first_line, first_line + len(raw))
         first_line += len(raw)

@@ -21,8 +21,8 @@ _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 surv
 class _Lines:
     """The file's lines for `csv.reader`, and those it has taken for the row at hand."""
 
-    def __init__(self, path: Path) -> None:
-        self._blocks = read_blocks(path)
+    def __init__(self, path: Path, encoding: str) -> None:
+        self._blocks = read_blocks(path, encoding)
         self._lines: list[bytes] = []
         self._next = 0
         self.taken: list[bytes] = []
@@ -53,6 +53,7 @@ def read_table(
     separator: str,
     quoting: bool,
     keep: Sequence[str] = (),
+    encoding: str = "utf-8",
 ) -> Iterator[RawLines]:
     """Read the text (and id) column of a csv or tsv file, and those to keep.
 
@@ -65,7 +66,7 @@ def read_table(
     UsageError
         If the header lacks a column.
     """
-    lines = _Lines(path)
+    lines = _Lines(path, encoding)
     rows = csv.reader(
         lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE, strict=True
     )

@@ -315,6 +315,17 @@ class Store:
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
                 key, old, new = next(differences(record.settings, current))
+                if record.settings["stage"] != current["stage"]:
+                    raise MixError(
+                        f"{self.path / name}: the name is taken by a stage that {record.settings['stage']!r} "
+                        "made; nothing was changed. Choose another --name"
+                    )
+                if name in {"corpus", "rejects"}:
+                    raise MixError(
+                        f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. Every "
+                        "stage is made from the corpus: read this one into another --store, or give "
+                        f"--overwrite, which deletes all stages of {self.path}"
+                    )
                 raise MixError(
                     f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. "
                     f"Use the same settings, {beside}, or remove it with "

@@ -26,6 +26,7 @@ def ingest(
     split_sentences: options.SplitSentences = False,
     deduplicate: options.Deduplicate = False,
     keep_column: options.KeepColumns = None,
+    encoding: options.Encoding = "utf-8",
     tolerance: options.Tolerance,
     overwrite: options.Overwrite = False,
     as_json: options.Json = False,
@@ -53,6 +54,7 @@ def ingest(
         split_sentences=split_sentences,
         deduplicate=deduplicate,
         keep_columns=tuple(keep_column or ()),
+        encoding=encoding,
     )
     with Session(store, reporter=ConsoleReporter(), overwrite=overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
