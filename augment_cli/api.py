@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, report_of
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
@@ -166,6 +167,8 @@ def augment(
     pyarrow.Table
         original, row_id (position in `texts`), text (null where unchanged), reason, edits, ….
     """
+    if isinstance(texts, str):
+        raise UsageError("texts is one string, whose characters would be the sentences; give a list: [text]")
     run = make_run(name, **parameters)
     if store is None and "tfidf" not in run.needs:
         store = Store.open("store") if Path("store/manifest.json").exists() else Store(Path("store"), [], {})

@@ -2,21 +2,29 @@
 
 One row for each anchor and each positive stage, all negatives beside it, as
 `MultipleNegativesRankingLoss` and its kin expect: first column the anchor, second the positive, every
-further one a hard negative.
+further one a hard negative. No cell is ever empty: where a stage of negatives left a sentence unchanged,
+another of the sentence's own negatives stands in, and a row without any is dropped.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import json
+import os
 import tomllib
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
+from augment_cli.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.store.schema import ROW_GROUP_ROWS
@@ -27,6 +35,10 @@ VERSION = 1
 PACK_STAGE = "pack"
 CORPUS_STAGE = "corpus"
 UNCHANGED = ("drop", "anchor")
+SIDES = ("train", "test")
+ENDINGS = (".csv", ".jsonl")
+DEFAULT_SEED = 42
+_RECIPE_KEYS = {"positives": list, "negatives": list, "unchanged": str, "require_all": bool, "carry": list}
 
 
 @dataclass(frozen=True)
@@ -43,11 +55,35 @@ class PackOptions:
     unchanged : {"drop", "anchor"}
         What becomes of a row in which a stage changed nothing: it is dropped, or the anchor stands in.
         (An anchor among its own negatives teaches nothing good: it is meant for positives.)
+    require_all : bool
+        Drop a row that lacks one of several negatives, instead of putting another of its own there.
+    carry : tuple of str
+        Columns of the corpus to have behind the texts, such as `row_id`, `id` or what ingest kept
+        (sentence-transformers takes every column but `label` and `score` for a text).
+    split : float
+        Share of the sentences, 0 to 1, on the side `test`; equal sentences are always on the same side.
+    side : {"", "train", "test"}
+        Which side of the split this is; empty where nothing is split.
+    shuffle : bool
+        Put the rows of each part in a random order.
+    seed : int
+        Of split and shuffle.
     """
 
     positives: tuple[str, ...]
     negatives: tuple[str, ...] = ()
     unchanged: str = "drop"
+    require_all: bool = False
+    carry: tuple[str, ...] = ()
+    split: float = 0.0
+    side: str = ""
+    shuffle: bool = False
+    seed: int = DEFAULT_SEED
+
+    @property
+    def fills(self) -> bool:
+        """Whether a negative may stand in for another."""
+        return len(self.negatives) > 1 and not self.require_all and self.unchanged == "drop"
 
     @property
     def stages(self) -> list[str]:
@@ -55,16 +91,19 @@ class PackOptions:
         return [name for name in dict.fromkeys(self.positives + self.negatives) if name != CORPUS_STAGE]
 
     @property
-    def schema(self) -> pa.Schema:
-        """Columns anchor, positive, negative, negative_1, …: strings without nulls."""
+    def columns(self) -> list[str]:
+        """Names of the columns of texts: anchor, positive, negative, negative_1, …."""
         negatives = [f"negative_{number}" if number else "negative" for number in range(len(self.negatives))]
-        return pa.schema(
-            [pa.field(name, pa.string(), nullable=False) for name in ("anchor", "positive", *negatives)]
-        )
+        return ["anchor", "positive", *negatives]
+
+    def schema(self, corpus: pa.Schema) -> pa.Schema:
+        """Columns of texts, strings without nulls, then those that are carried from the corpus."""
+        texts = [pa.field(name, pa.string(), nullable=False) for name in self.columns]
+        return pa.schema([*texts, *(corpus.field(name) for name in self.carry)])
 
 
 def read_pack_recipe(path: Path) -> dict[str, Any]:
-    """`positives`, `negatives` and `unchanged` from the [pack] table of a TOML file.
+    """What the [pack] table of a TOML file says: some of positives, negatives, unchanged, require_all, carry.
 
     Raises
     ------
@@ -76,53 +115,98 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"{path}: has no readable [pack] table ({error!r})") from error
     for key, value in table.items():
-        kind = str if key == "unchanged" else list
-        if key not in ("positives", "negatives", "unchanged") or not isinstance(value, kind):
+        if key not in _RECIPE_KEYS or not isinstance(value, _RECIPE_KEYS[key]):
             raise UsageError(
-                f"{path}: [pack] has {key} = {value!r}; use positives, negatives (lists) and unchanged"
+                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists), unchanged "
+                "(a string) and require_all (true or false)"
             )
     return dict(table)
 
 
 def choose(
     store: Store,
-    positives: list[str] | None = None,
-    negatives: list[str] | None = None,
+    positives: Sequence[str] | None = None,
+    negatives: Sequence[str] | None = None,
     unchanged: str = "drop",
+    *,
+    require_all: bool = False,
+    carry: Sequence[str] | None = None,
+    split: float = 0.0,
+    shuffle: bool = False,
+    seed: int = DEFAULT_SEED,
 ) -> PackOptions:
     """Options with what was not named filled in: every finished stage of that kind.
 
     Raises
     ------
     UsageError
-        If a stage is missing or unfinished, or there is nothing to pack.
+        If a stage is missing, unfinished or of the wrong kind, a column is not there, or there is nothing
+        to pack.
     """
-
-    def of_kind(kind: str) -> list[str]:
-        makers = {name: store.stage(name).settings["stage"] for name in store.stages()}
-        return [
-            name
-            for name, maker in makers.items()
-            if maker in augmentations.names() and augmentations.get(maker).kind == kind and store.has(name)
-        ]
-
     options = PackOptions(
-        tuple(positives or of_kind("positive") or [CORPUS_STAGE]),
-        tuple(of_kind("negative") if negatives is None else negatives),
+        tuple(positives or _of_kind(store, "positive") or [CORPUS_STAGE]),
+        tuple(_of_kind(store, "negative") if negatives is None else negatives),
         unchanged,
+        require_all,
+        tuple(carry or ()),
+        split,
+        "",
+        shuffle,
+        seed,
     )
     if unchanged not in UNCHANGED:
         raise UsageError(f"--unchanged {unchanged}: choose one of {', '.join(UNCHANGED)}")
+    if not 0 <= split < 1:
+        raise UsageError(f"--split {split:g}: must be a share from 0 to below 1, such as 0.1")
     if not options.stages:
         raise UsageError(f"{store.path}: has no augmentation to pack; run `augment-cli una` first")
     for name in (CORPUS_STAGE, *options.stages):
         if store.stage(name).expected_parts != len(store.parts) or not store.has(name):
             raise UsageError(f"{store.path}: stage {name!r} is not a finished augmentation; run it first")
+    _check_kinds(store, options)
+    corpus = store.read_rows(CORPUS_STAGE, 0, []).schema
+    for name in options.carry:
+        if name not in corpus.names or name == "text" or name in options.columns:
+            known = [column for column in corpus.names if column != "text"]
+            raise UsageError(
+                f"--carry {name}: the corpus has {', '.join(known)} to carry; `augment-cli ingest` keeps "
+                "more columns of the input with --id-column and --keep-column"
+            )
     return options
 
 
+def _of_kind(store: Store, kind: str) -> list[str]:
+    return [name for name in store.stages() if _kind_of(store, name) == kind and store.has(name)]
+
+
+def _kind_of(store: Store, name: str) -> str | None:
+    """`positive` or `negative`, or None of a stage that no augmentation made."""
+    maker = store.stage(name).settings["stage"]
+    return augmentations.get(maker).kind if maker in augmentations.names() else None
+
+
+def _check_kinds(store: Store, options: PackOptions) -> None:
+    for name in options.positives:
+        if _kind_of(store, name) == "negative":
+            raise UsageError(
+                f"--positive {name}: its texts mean something else than their originals, and would be taught "
+                f"as equal; give it as --negative {name}"
+            )
+    if CORPUS_STAGE in options.negatives:
+        raise UsageError("--negative corpus: a sentence cannot be its own negative; leave it out")
+
+
 def pack_settings(store: Store, options: PackOptions) -> Settings:
-    """What the packed stage depends on."""
+    """What the packed stage depends on; what was not chosen is not in it."""
+    further: dict[str, Any] = {}
+    if options.fills:
+        further["unchanged_negatives"] = "fill"
+    if options.carry:
+        further["carry"] = list(options.carry)
+    if options.side:
+        further |= {"split": options.split, "side": options.side}
+    if options.shuffle:
+        further["shuffle"] = True
     return Settings(
         PACK_STAGE,
         VERSION,
@@ -130,7 +214,9 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
             "positives": list(options.positives),
             "negatives": list(options.negatives),
             "unchanged": options.unchanged,
+            **further,
         },
+        seed=options.seed if options.side or options.shuffle else None,
         inputs={name: store.stage(name).digest for name in (CORPUS_STAGE, *options.stages)},
         libraries=library_versions(["pyarrow"]),
     )
@@ -161,25 +247,150 @@ def pack_part(
 ) -> PendingPart:
     """Pack one part (in a worker) and leave it to be committed."""
     store = Store.open(store_path)
-    statistics = {"dropped": 0}
-
-    def tables() -> Iterator[pa.Table]:
-        columns = {
-            name: store.read_part(name, index, ["text"])["text"] for name in (CORPUS_STAGE, *options.stages)
-        }
-        for start in range(0, len(columns[CORPUS_STAGE]), ROW_GROUP_ROWS):
-            texts = {name: column.slice(start, ROW_GROUP_ROWS) for name, column in columns.items()}
-            for positive in options.positives:
-                table = _wide(texts, positive, options)
-                statistics["dropped"] += len(texts[CORPUS_STAGE]) - table.num_rows
-                yield table
-
-    return store.write_part(stage, index, options.schema, tables(), settings, statistics)
+    columns = _columns_of(store, index, options)
+    statistics: dict[str, Any] = {"sentences": 0, "dropped": 0, "complete": 0, "unchanged": {}}
+    schema = options.schema(columns.schema)
+    tables = _tables(columns, options, schema, statistics)
+    return store.write_part(stage, index, schema, tables, settings, statistics)
 
 
-def _wide(texts: dict[str, pa.ChunkedArray], positive: str, options: PackOptions) -> pa.Table:
-    anchor = texts[CORPUS_STAGE]
-    columns = [anchor, texts[positive], *(texts[name] for name in options.negatives)]
+def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
+    """What a part has to offer: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage.
+
+    A text that must not be used is null. Whatever is to be left out for a reason of its own can be set to
+    null here.
+    """
+    corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
+    columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
+    schema = [corpus.schema.field(name) for name in columns]
+    for name in (CORPUS_STAGE, *options.stages):
+        texts = corpus["text"] if name == CORPUS_STAGE else store.read_part(name, index, ["text"])["text"]
+        columns[f"stage:{name}"] = texts
+        schema.append(pa.field(f"stage:{name}", pa.string()))
+    return pa.table(columns, schema=pa.schema(schema))
+
+
+def _tables(
+    columns: pa.Table, options: PackOptions, schema: pa.Schema, statistics: dict[str, Any]
+) -> Iterator[pa.Table]:
+    """The packed rows, a table at a time, counting what they cost."""
+    if options.side:
+        anchors = columns[f"stage:{CORPUS_STAGE}"].to_pylist()
+        is_test = np.array([_share_of(text, options.seed) < options.split for text in anchors], bool)
+        columns = columns.filter(pa.array(is_test == (options.side == "test")))
+    statistics["sentences"] = columns.num_rows
+    for name in options.stages:
+        statistics["unchanged"][name] = columns[f"stage:{name}"].null_count
+    wide = (
+        _wide(columns.slice(start, ROW_GROUP_ROWS), positive, options, schema, statistics)
+        for start in range(0, columns.num_rows, ROW_GROUP_ROWS)
+        for positive in options.positives
+    )
+    if not options.shuffle:
+        yield from wide
+        return
+    table = pa.concat_tables([schema.empty_table(), *wide])
+    first = columns["row_id"][0].as_py() if columns.num_rows else 0
+    places = np.arange(table.num_rows)
+    draws = uniform(stream_key(options.seed, "pack/shuffle", 0), np.full(len(places), first), places)
+    yield table.take(pa.array(np.argsort(draws, kind="stable")))
+
+
+def _share_of(text: str, seed: int) -> float:
+    """A number in [0, 1) that depends on the text and the seed alone."""
+    digest = hashlib.blake2b(text.encode(), digest_size=8, key=str(seed).encode()).digest()
+    return int.from_bytes(digest) / 2**64
+
+
+def _wide(
+    columns: pa.Table, positive: str, options: PackOptions, schema: pa.Schema, statistics: dict[str, Any]
+) -> pa.Table:
+    anchor = columns[f"stage:{CORPUS_STAGE}"]
+    negatives = [columns[f"stage:{name}"] for name in options.negatives]
+    own = [anchor, columns[f"stage:{positive}"], *negatives]
+    statistics["complete"] += pa.table(own, names=options.columns).drop_null().num_rows
+    if options.fills:  # the row's next negative that is there, from the gap on and round
+        own[2:] = [pc.coalesce(*negatives[place:], *negatives[:place]) for place in range(len(negatives))]
     if options.unchanged == "anchor":
-        columns = [pc.coalesce(column, anchor) for column in columns]
-    return pa.table(columns, names=options.schema.names).drop_null().cast(options.schema)
+        own = [pc.coalesce(column, anchor) for column in own]
+    texts = pa.table(own, names=options.columns)
+    is_whole = np.ones(texts.num_rows, bool)
+    for column in texts.columns:
+        is_whole &= column.is_valid().to_numpy()
+    for name in options.carry:
+        texts = texts.append_column(schema.field(name), columns[name])
+    statistics["dropped"] += int((~is_whole).sum())
+    return texts.filter(pa.array(is_whole)).cast(schema)
+
+
+def cost_of(store: Store, stage: str) -> str:
+    """What a packed stage kept, and which column cost how much, as a sentence or two for people."""
+    record = store.stage(stage)
+    parts = [part.statistics for part in record.parts.values()]
+    if not all("unchanged" in part for part in parts):
+        return ""  # packed by an earlier version
+    totals = {key: sum(part[key] for part in parts) for key in ("sentences", "dropped", "complete")}
+    unchanged: Counter[str] = Counter()
+    for part in parts:
+        unchanged.update(part["unchanged"])
+    line = f"{stage}: {record.rows:,} rows of {totals['sentences']:,} sentences"
+    costs = [f"{name} {count:,}" for name, count in unchanged.items() if count]
+    if costs:
+        line += f"; unchanged, and so without a text of their own: {', '.join(costs)}"
+    if totals["dropped"]:
+        line += f"; {totals['dropped']:,} rows dropped"
+    if record.settings["parameters"].get("unchanged_negatives") and totals["complete"] != record.rows:
+        line += (
+            f". Where a negative is missing another of the same sentence stands in; --require-all keeps the "
+            f"{totals['complete']:,} rows that have all"
+        )
+    return line
+
+
+def export(store: Store, stage: str, path: Path) -> int:
+    """Write a packed stage to one csv or jsonl file; complete, or not there.
+
+    Parameters
+    ----------
+    store : Store
+    stage : str
+    path : Path
+        Its ending decides the format; a file there is replaced.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
+    check_export_path(path)
+    temporary = path.with_name(f".{path.name}.writing")
+    rows = 0
+    with temporary.open("w", encoding="utf-8", newline="") as file:
+        write = _csv_rows if path.suffix == ".csv" else _jsonl_rows
+        for index in sorted(store.stage(stage).parts):
+            table = store.read_part(stage, index)
+            write(file, table, rows == 0)
+            rows += table.num_rows
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    return rows
+
+
+def check_export_path(path: Path) -> None:
+    """Raise `UsageError` where a file of this name cannot be written."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"--out {path}: the name must end in {' or '.join(ENDINGS)}")
+    if not path.parent.is_dir():
+        raise UsageError(f"--out {path}: there is no folder {path.parent}; make it first")
+
+
+def _csv_rows(file: TextIO, table: pa.Table, is_first: bool) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    if is_first:
+        writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _jsonl_rows(file: TextIO, table: pa.Table, is_first: bool) -> None:
+    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist())

@@ -101,6 +101,7 @@ def run_recipe(
     jobs: int | None = None,
     backend: str = "loky",
     scheduler: str | None = None,
+    overwrite: bool = False,
     reporter: Reporter | None = None,
     **options: Any,
 ) -> RecipeResult:
@@ -128,6 +129,8 @@ def run_recipe(
         Share of lines, 0 to 1, that may be set aside.
     jobs, backend, scheduler
         Where parts are made, as in `Engine`; worker processes, one for each core, by default.
+    overwrite : bool
+        Delete stages of the recipe that are there with other settings, and what was made from them.
     reporter : Reporter, optional
         Silent by default.
     **options
@@ -147,7 +150,8 @@ def run_recipe(
     entries = [corpus] if isinstance(corpus, str | Path) else corpus
     folders: list[str] = []
     missing: dict[str, str] = {}
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), reporter) as session:
+    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    with Session(store, engine, reporter, overwrite=overwrite) as session:
         session.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
         if _parse_comes_first([item.run for item in runs], pipeline):
             session.parse(pipeline)
@@ -233,6 +237,11 @@ def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
     try:
         return path, tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
+        if recipe.endswith(".toml"):
+            raise UsageError(
+                f"{recipe}: no such file (looked for in {Path.cwd()}); the shipped recipes are "
+                f"{', '.join(shipped())}, without an ending"
+            ) from None
         raise UsageError(
             f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}"
         ) from None

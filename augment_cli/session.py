@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,19 +16,30 @@ from typing import Protocol
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
-from augment_cli.ingest import IngestOptions, IngestReport, corpus_settings, find_files, ingest
-from augment_cli.pack import PACK_STAGE, PackOptions, pack
+from augment_cli.ingest import (
+    STDIN,
+    IngestOptions,
+    IngestReport,
+    corpus_settings,
+    find_files,
+    ingest,
+    report_of,
+)
+from augment_cli.pack import PACK_STAGE, SIDES, PackOptions, cost_of, pack, pack_settings
 from augment_cli.parsing import stage as parsing
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
+from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
+from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
+_MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
 
 
@@ -84,6 +96,9 @@ class Session:
     reporter : Reporter, optional
     shared : bool
         Let other processes make other parts of the same stages at the same time (`--parts`).
+    overwrite : bool
+        Delete a stage that is there with other settings, and what was made from it, instead of refusing.
+        Only the stage that is asked for is meant, not the earlier ones that it needs.
     """
 
     def __init__(
@@ -92,7 +107,11 @@ class Session:
         engine: Engine | None = None,
         reporter: Reporter | None = None,
         shared: bool = False,
+        overwrite: bool = False,
     ) -> None:
+        if shared and overwrite:
+            raise UsageError("--overwrite deletes stages, and --parts lets others write to them; choose one")
+        self._overwrite = overwrite
         self.store = Store.create(store)
         self.engine = engine or Engine.for_this_machine()
         self.reporter: Reporter = reporter or Silent()
@@ -111,6 +130,18 @@ class Session:
         if kind is None and self._failures:
             raise IncompleteError("\n".join(self._failures))
 
+    def _make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
+        """With `overwrite`, delete a stage that has other settings, and what was made from it."""
+        there = [stage for stage in stages if stage in self.store.stages()]
+        if not self._overwrite or not there:
+            return
+        current = settings().fingerprint
+        if all(self.store.stage(stage).settings["fingerprint"] == current for stage in there):
+            return
+        hanging = self.store.made_from(*there)
+        self.store.remove(*there, *hanging)
+        self.reporter.warn(f"--overwrite: removed {', '.join([*there, *hanging])}")
+
     def ingest(
         self,
         corpus: Sequence[str | Path] | None = None,
@@ -123,6 +154,7 @@ class Session:
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 self._refuse_other_options(options or IngestOptions())
+                report_of(self.store).check_stored(max_rejects, str(self.store.path))
                 self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
             of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
@@ -134,22 +166,29 @@ class Session:
             if not SAMPLE.exists():
                 raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
             self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
+        if STDIN not in (corpus or ()):
+            chosen, reading = corpus or [SAMPLE], options or IngestOptions()
+            self._make_room(["corpus", "rejects"], lambda: corpus_settings(find_files(chosen), reading))
+        elif self._overwrite:
+            raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
         with self._timed("corpus", None) as progress:
             report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
         if report.rejected:
             self.reporter.warn(
                 f"{report.rejected:,} of {report.read:,} lines set aside: "
                 + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
-                + "; see them with `augment-cli inspect rejects`"
+                + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
             )
-        report.check(max_rejects)
+        report.check(max_rejects, str(self.store.path))
         return report
 
     def _refuse_other_options(self, options: IngestOptions) -> None:
         """Options given without a corpus must be those its corpus was read with."""
         stored, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
         for key, value in vars(options).items():
-            if value not in (getattr(default, key), stored.get(key)):
+            usual = getattr(default, key)
+            read_with = stored.get(key, usual)  # what is not in the settings was not chosen
+            if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
                 raise MixError(
                     f"{self.store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "
                     f"{value!r}; use the same, or another --store"
@@ -158,6 +197,7 @@ class Session:
     def fit(self, options: tfidf.FitOptions | None = None, name: str | None = None) -> None:
         """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
         matrix, table = tfidf.stage_names(name)
+        fits_again = options is not None
         if options is None:
             if self.store.has(matrix) and self.store.has(table):
                 return
@@ -168,9 +208,25 @@ class Session:
         if self._shared:
             raise UsageError("--parts needs a fit in the store; run `augment-cli fit` first")
         options.check()
+        self._warn_of_scripts(options)
+        chosen = options
+        if fits_again:
+            self._make_room([table, matrix], lambda: tfidf.fit_settings(self.store, chosen))
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
         with self._timed(matrix, rows) as progress:
             tfidf.fit(self.store, options, name, self.engine, progress)
+
+    def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
+        """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""
+        if options.tokenizer not in TOKENIZERS or not self.store.parts:
+            return
+        texts = self.store.read_part("corpus", 0, ["text"], [0])["text"].combine_chunks()
+        if (share := share_without_spaces(texts)) > _MOSTLY:
+            self.reporter.warn(
+                f"{share:.0%} of the text is in a script without spaces between words, of which the "
+                f"tokeniser {options.tokenizer!r} makes a term of each phrase; name one for the language: "
+                f"`augment-cli fit --tokenizer package.module:callable --store {self.store.path}`"
+            )
 
     def parse(
         self,
@@ -199,6 +255,8 @@ class Session:
             )
         self._check_parts(parts)
         source = parsing.chosen_pipeline(self.store, stage, pipeline)
+        if pipeline is not None:
+            self._make_room([stage], lambda: parsing.parse_settings(self.store, source))
         work = parsing.begin(self.store, source, stage, parts)
         with self._timed(stage, work.rows) as progress:
             parsing.finish(self.store, work, self.engine, progress)
@@ -218,6 +276,7 @@ class Session:
         if draws < 1:
             raise UsageError(f"--draws {draws}: must be at least 1")
         run = run.settled(self.store, stage)
+        run.check_named(self.store)
         if "tfidf" in run.needs:
             self.fit(name=run.fit)
         if "parses" in run.needs:
@@ -229,6 +288,7 @@ class Session:
         for draw in range(draws):
             one = dataclasses.replace(run, draw=draw)
             folders.append(one.folder(stage))
+            self._make_room(folders[-1:], functools.partial(one.settings, self.store))
             with self._timed(folders[-1], self.store.rows) as progress:
                 try:
                     augment_store(self.store, one, stage, self.engine, progress, parts)
@@ -245,10 +305,24 @@ class Session:
         if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
             raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
 
-    def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> None:
-        """Make the wide table that sentence-transformers trains on."""
-        with self._timed(stage, self.store.rows) as progress:
-            pack(self.store, options, stage, self.engine, progress)
+    def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> list[str]:
+        """Make the wide table that sentence-transformers trains on, and say what each column costs.
+
+        Returns
+        -------
+        list of str
+            The stages: `stage`, or with a split `stage-train` and `stage-test`.
+        """
+        sides = {stage: options}
+        if options.split:
+            sides = {f"{stage}-{side}": dataclasses.replace(options, side=side) for side in SIDES}
+        for name, one in sides.items():
+            self._make_room([name], functools.partial(pack_settings, self.store, one))
+            with self._timed(name, self.store.rows) as progress:
+                pack(self.store, one, name, self.engine, progress)
+            if cost := cost_of(self.store, name):
+                self.reporter.say(cost)
+        return list(sides)
 
     def embed(
         self,

@@ -54,6 +54,8 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     path = Path(name) if str(name).endswith(".toml") else RECIPES / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in RECIPES.glob("*.toml")))
+        if str(name).endswith(".toml"):
+            raise MissingError(f"{name}: no such file; the recipes of train/recipes are {known}")
         raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -6,10 +6,8 @@ from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from train.data.order import row_groups
 from train.machine.distributed import Ranks
-from train.model.model import Model
 from train.objectives.columns import column_draws
-from train.objectives.contrastive import ContrastiveObjective
-from train.prepare import Run, prepare_model, prepare_rows
+from train.prepare import Run, memory_of, prepare_model, prepare_rows
 
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 
@@ -38,11 +36,7 @@ def plan(run: Run, ranks: Ranks) -> str:
     for addition in trainee.model.additions.values():
         addition.open(store)  # type: ignore[operator]
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
-    width = 8 if recipe.precision == "float64" else 4  # bytes of a number
-    views = objective.views.count(0)[1] if isinstance(objective, ContrastiveObjective) else 1
-    texts = -(-recipe.batch // ranks.ranks) * views
-    at_once = min(texts, recipe.chunk) if recipe.chunk else texts
-    activations = at_once * recipe.max_length * _numbers_a_token(encoder.model.config, recipe.max_length)
+    memory = memory_of(trainee, recipe, ranks)
     windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.workers + 1)
     lines = [
         f"recipe        {recipe.name}: {recipe.description}",
@@ -56,29 +50,10 @@ def plan(run: Run, ranks: Ranks) -> str:
         f"steps         {rows.steps:,} of {recipe.batch} rows ({rows.per_epoch:,} an epoch), "
         f"{ranks.ranks} process(es)",
         f"encoder       {encoder.name}: {parameters / 1e6:.1f} million parameters, pooling {encoder.pooling}",
-        f"texts a step  up to {texts} a process, {at_once} encoded at once, "
+        f"texts a step  up to {memory.texts} a process, {memory.at_once} encoded at once, "
         f"at most {recipe.max_length} tokens each",
-        f"memory        {_numbers(trainee.model) * width / 1e6:,.0f} MB weights, gradients and moments; "
-        f"up to {activations * width / 1e6:,.0f} MB activations; "
+        f"memory        {memory.weights / 1e6:,.0f} MB weights, gradients and moments; "
+        f"up to {memory.activations / 1e6:,.0f} MB activations; "
         f"about {windows * _ROW_GROUP_BYTES * len(columns) / 1e6:,.0f} MB rows; a process",
     ]
     return "\n".join(lines)
-
-
-def _numbers(model: Model) -> int:
-    """Numbers kept throughout the run.
-
-    A trained weight comes with its gradient and two moments; others, such as a running mean of the encoder,
-    alone.
-    """
-    weights = sum(4 * item.numel() if item.requires_grad else item.numel() for item in model.parameters())
-    return weights + sum(buffer.numel() for buffer in model.buffers())
-
-
-def _numbers_a_token(config: object, length: int) -> int:
-    """Numbers kept a token for the backward pass: what linear layers, norms, dropouts and attention read."""
-    hidden = getattr(config, "hidden_size", 768)
-    inner = getattr(config, "intermediate_size", 4 * hidden)
-    heads = getattr(config, "num_attention_heads", 12)
-    layers = getattr(config, "num_hidden_layers", 12)
-    return layers * (12 * hidden + 2 * inner + 3 * heads * length) + 4 * hidden

@@ -6,6 +6,7 @@ The training run and the dry run both start here.
 from __future__ import annotations
 
 import dataclasses
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,3 +165,105 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
     return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a step needs at most, in a process.
+
+    Attributes
+    ----------
+    texts, at_once : int
+        Texts of a step, and how many of them are encoded at once.
+    weights, activations : int
+        Bytes of weights with their gradients and moments, and of what the backward pass reads.
+    """
+
+    texts: int
+    at_once: int
+    weights: int
+    activations: int
+
+
+def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None = None) -> Memory:
+    """Estimate the memory of a step: every text as long as the recipe allows.
+
+    Parameters
+    ----------
+    trainee : Trainee
+        The model.
+    recipe : Recipe
+        The settings.
+    ranks : Ranks
+        This process among all.
+    rows : int, optional
+        How many there are to train on; no batch is larger.
+    """
+    objective = trainee.objective
+    width = 8 if recipe.precision == "float64" else 4  # bytes of a number
+    views = objective.views.count(0)[1] if isinstance(objective, ContrastiveObjective) else 1
+    batch = recipe.batch if rows is None else min(recipe.batch, rows)
+    texts = -(-batch // ranks.ranks) * views
+    at_once = min(texts, recipe.chunk) if recipe.chunk else texts
+    tokens = at_once * recipe.max_length
+    activations = tokens * _numbers_a_token(trainee.encoder.model.config, recipe.max_length)
+    return Memory(texts, at_once, numbers_of(trainee.model) * width, activations * width)
+
+
+# The estimate is an upper bound, as most texts are shorter; what is beyond this is hopeless.
+_HOPELESS = 4
+
+
+def check_memory(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int, there: int | None = None) -> None:
+    """Refuse a step that this machine cannot hold, before it is tried.
+
+    Parameters
+    ----------
+    trainee : Trainee
+        The model.
+    recipe : Recipe
+        The settings.
+    ranks : Ranks
+        This process among all.
+    rows : int
+        How many there are to train on.
+    there : int, optional
+        Bytes of memory; by default the device's, divided among this machine's processes.
+
+    Raises
+    ------
+    UsageError
+        If the estimate is several times what there is.
+    """
+    if there is None:
+        if ranks.device.type == "cuda":
+            there = int(torch.cuda.get_device_properties(ranks.device).total_memory)
+        else:
+            there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // ranks.here
+    memory = memory_of(trainee, recipe, ranks, rows)
+    needed = memory.weights + memory.activations
+    if needed > _HOPELESS * there:
+        raise UsageError(
+            f"batch = {recipe.batch}: encoding {memory.at_once:,} texts at once takes up to "
+            f"{needed / 1e9:,.0f} GB, and there are {there / 1e9:,.0f}; choose a smaller batch, or "
+            "--set chunk=64, which encodes so many texts at a time and computes the same"
+        )
+
+
+def numbers_of(model: Model) -> int:
+    """Numbers kept throughout the run.
+
+    A trained weight comes with its gradient and two moments; others, such as a running mean of the encoder,
+    alone.
+    """
+    weights = sum(4 * item.numel() if item.requires_grad else item.numel() for item in model.parameters())
+    return weights + sum(buffer.numel() for buffer in model.buffers())
+
+
+def _numbers_a_token(config: object, length: int) -> int:
+    """Numbers kept a token for the backward pass: what linear layers, norms, dropouts and attention read."""
+    hidden = getattr(config, "hidden_size", 768)
+    inner = getattr(config, "intermediate_size", 4 * hidden)
+    heads = getattr(config, "num_attention_heads", 12)
+    layers = getattr(config, "num_hidden_layers", 12)
+    return layers * (12 * hidden + 2 * inner + 3 * heads * length) + 4 * hidden

@@ -27,7 +27,7 @@ from train.outputs import checkpoint
 from train.outputs.export import export, write_card
 from train.outputs.log import Log, Quiet
 from train.outputs.whiten import store_whitened
-from train.prepare import Run, Trainee, TrainingRows, prepare_model, prepare_rows
+from train.prepare import Run, Trainee, TrainingRows, check_memory, prepare_model, prepare_rows
 from train.resume import Progress, resume
 from train.watching.evaluate import Evaluate, dev_test
 from train.watching.speed import Speed
@@ -180,6 +180,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
 
     store, stages = open_columns(run.store, objective, trainee.encoder.tokenizer, ranks)
     rows = prepare_rows(run, store)
+    check_memory(trainee, recipe, ranks, rows.count)
     for addition in model.additions.values():
         addition.steps = rows.steps  # type: ignore[assignment]
     reader = Reader(

@@ -85,6 +85,7 @@ def run_augmentation(
     tolerance: options.Tolerance,
     workers: options.Workers,
     parts: options.Parts = None,
+    overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -92,14 +93,18 @@ def run_augmentation(
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.reports.plan import plan_run
+    from augment_cli.syntax.parses import stage_name
 
     run = make_run(name, **parameters, seed=seed, fit=fit, parses=parses)
     ingest_options = reading.ingest_options()
     if dry_run:
-        views.show_plan(plan_run(store, corpus, ingest_options, [(run, stage, draws)]), as_json)
+        to_parse = [stage_name(parses)] if pipeline is not None else []
+        plan = plan_run(store, corpus, ingest_options, [(run, stage, draws)], to_parse)
+        views.show_plan(plan, as_json)
         return
     chosen = options.part_numbers(parts)
-    with Session(store, workers.engine(), ConsoleReporter(), shared=chosen is not None) as session:
+    reporter, shared = ConsoleReporter(), chosen is not None
+    with Session(store, workers.engine(), reporter, shared, overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
         if pipeline is not None:
             session.parse(pipeline, parses)

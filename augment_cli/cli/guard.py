@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -42,18 +44,38 @@ def guarded(function: Function) -> Function:
             raise
         except OSError as error:
             if error.errno is None:  # not from the operating system, so our own bug
-                return _internal_error()
+                return _internal_error(error)
             known = explain(error)
             print(f"augment-cli: {known}", file=sys.stderr)
             raise typer.Exit(known.exit_code) from None
-        except Exception:
-            return _internal_error()
+        except Exception as error:
+            return _internal_error(error)
 
     return wrapper  # type: ignore[return-value]
 
 
-def _internal_error() -> None:
+def _internal_error(error: Exception) -> None:
     traceback.print_exc()
-    message = "augment-cli: an internal error, which is our fault; please report the lines above"
-    print(message, file=sys.stderr)
+    print(f"augment-cli: {_whose(error)}", file=sys.stderr)
     raise typer.Exit(1) from None
+
+
+def _whose(error: Exception) -> str:
+    """Where the code that failed lies: a plug-in's author is not helped by an apology of ours."""
+    # What failed in a worker process brings its traceback as text.
+    text = str(error.__cause__) if "Traceback" in str(error.__cause__) else ""
+    text = text or "".join(traceback.format_tb(error.__traceback__))
+    frames = [(Path(name), line) for name, line in re.findall(r'File "([^"<]+)", line (\d+)', text)]
+    ours = Path(__file__).parent.parent
+    standard = Path(os.__file__).parent
+    for place, line in reversed(frames):
+        if place.is_relative_to(ours / "augmentations"):
+            return (
+                f"an error in the augmentation of {place}, line {line}; if it is your own, the lines above "
+                "say what to mend, otherwise please report them"
+            )
+        if place.is_relative_to(ours):
+            break
+        if not place.is_relative_to(standard) and "site-packages" not in place.parts:
+            return f"an error in {place}, line {line}, which is no part of augment-cli; mend it there"
+    return "an internal error, which is our fault; please report the lines above"

@@ -54,6 +54,13 @@ SplitSentences = Annotated[
 Deduplicate = Annotated[
     bool, typer.Option("--deduplicate", help="keep the first of equal texts, count the others as duplicates")
 ]
+Encoding = Annotated[
+    str, typer.Option("--encoding", help="of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16")
+]
+KeepColumns = Annotated[
+    list[str] | None,
+    typer.Option("--keep-column", help="further field to keep in the corpus, such as label; repeatable"),
+]
 MaxRejects = Annotated[
     float, typer.Option("--max-rejects", min=0, max=1, help="share of lines that may be set aside")
 ]
@@ -80,6 +87,13 @@ SpacyPipeline = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would be done, and stop")]
+
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite", help="delete the stage if it is there with other settings, and what was made from it"
+    ),
+]
 
 DEFAULT_STORE = Path("store")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shutil
 import sys
 from collections import Counter
@@ -33,6 +34,7 @@ __all__ = [
 
 VERSION = 1
 STDIN = "-"
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a Path makes one slash of two
 
 
 def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:
@@ -50,6 +52,10 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:
         return []
     files: list[Path] = []
     for entry in corpus:
+        if _ADDRESS.match(str(entry)):
+            raise BadInputError(
+                f"{entry}: addresses are not read, only files; fetch it first, or pipe its text to --corpus -"
+            )
         path = Path(entry).expanduser()
         if path.is_dir():
             matches = sorted(
@@ -91,6 +97,8 @@ def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -
             "quoting": options.quoting,
             "split_sentences": options.split_sentences,
             "deduplicate": options.deduplicate,
+            **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
+            **({"keep_columns": list(options.keep_columns)} if options.keep_columns else {}),
         },
         inputs={"files": digest},
         libraries=library_versions(["nltk"] if options.split_sentences else []),
@@ -147,15 +155,27 @@ def ingest(
         if writer.kept == 0:
             raise BadInputError(
                 f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
-                f"({dict(writer.reasons) or 'the input is empty'})"
+                f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
             )
         writer.commit()
     store.clean_work("stdin")
     return report_of(store)
 
 
+def _in_words(reasons: Counter[str]) -> str:
+    counts = [f"{count:,} lines {reason}" for reason, count in sorted(reasons.items())]
+    return ", ".join(counts) or "the input is empty"
+
+
 def _read_pieces(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Iterator[RawLines]:
-    layout = Layout(options.text_column, options.id_column, options.format, options.quoting)
+    layout = Layout(
+        options.text_column,
+        options.id_column,
+        options.format,
+        options.quoting,
+        options.keep_columns,
+        options.encoding,
+    )
     for path, source in files:
         for raw_lines in read_file(path, source, layout):
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines

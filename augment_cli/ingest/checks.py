@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +53,8 @@ class RawLines:
         The user's own id of each line.
     reasons : list of (position, reason)
         Lines the reader itself could not make sense of.
+    more : mapping of str to pyarrow.StringArray
+        Further columns of the input that are kept, null where a line has no such field.
     """
 
     source: str
@@ -60,6 +63,7 @@ class RawLines:
     raw: pa.Array
     ids: pa.StringArray | None
     reasons: list[tuple[int, str]]
+    more: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
 
 def reasons_to_reject(raw_lines: RawLines, max_characters: int) -> np.ndarray:

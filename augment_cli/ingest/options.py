@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass, field
 
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.readers import FORMATS
-from augment_cli.store.schema import PART_ROWS
+from augment_cli.store.schema import CORPUS_WITH_ID, PART_ROWS
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class IngestOptions:
     deduplicate : bool
         Keep the first of several equal texts; the others go to the rejects as `duplicate`.
         Takes some 100 bytes of memory for each different text.
+    encoding : str
+        Of text, jsonl, csv and tsv: a name that Python knows, such as `latin-1`.
+    keep_columns : tuple of str
+        Further fields of structured input to keep in the corpus, as strings: labels, scores, topics.
     """
 
     text_column: str | None = None
@@ -44,8 +49,26 @@ class IngestOptions:
     quoting: bool = True
     split_sentences: bool = False
     deduplicate: bool = False
+    keep_columns: tuple[str, ...] = ()
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "keep_columns", tuple(self.keep_columns))
+        for name in self.keep_columns:
+            if name in CORPUS_WITH_ID.names or self.keep_columns.count(name) > 1:
+                raise UsageError(
+                    f"--keep-column {name}: the corpus has a column of this name already; leave it out, or "
+                    "rename the field in the input"
+                )
+        try:
+            known = codecs.lookup(self.encoding)
+            if not known._is_text_encoding:
+                raise LookupError
+        except LookupError:
+            raise UsageError(
+                f"--encoding {self.encoding}: not a known one; try latin-1, cp1252, utf-16 or gb18030"
+            ) from None
+        object.__setattr__(self, "encoding", known.name)
         if self.format is not None and self.format not in FORMATS:
             raise UsageError(f"--format {self.format}: choose one of {', '.join(FORMATS)}")
         for name in ("limit", "max_characters", "part_rows"):
@@ -76,16 +99,56 @@ class IngestReport:
         """Number of lines looked at (a damaged rest of a file counts as one)."""
         return self.kept + self.rejected
 
-    def check(self, max_rejects: float) -> None:
-        """Raise `IncompleteError` if more than the share `max_rejects` was rejected, or a file is damaged."""
+    def check(self, max_rejects: float, store: str = "store") -> None:
+        """Raise `IncompleteError` if more than the share `max_rejects` was rejected, or a file is damaged.
+
+        Parameters
+        ----------
+        max_rejects : float
+            Share of lines, 0 to 1.
+        store : str
+            Its path, for the advice.
+        """
         damaged = {reason: count for reason, count in self.reasons.items() if reason in checks.DAMAGE}
         detail = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
-        advice = "see what they are with `augment-cli inspect rejects`"
+        advice = f"see what they are with `augment-cli inspect rejects --store {store}`"
+        if damaged.keys() == {checks.UNCLOSED_QUOTE}:
+            raise IncompleteError(
+                f'a quotation mark that is never closed swallowed the rest of a file ({detail}); if " is a '
+                f"character like any other there, read it again with --no-quoting, into another --store or "
+                f"with --overwrite; {advice}"
+            )
         if damaged:
             raise IncompleteError(f"input files are damaged ({detail}); {advice}, and fetch the files again")
         faults = self.rejected - self.duplicates
         if faults > max_rejects * self.read:
             raise IncompleteError(
                 f"{faults:,} of {self.read:,} lines were rejected ({detail}), more than "
-                f"--max-rejects {max_rejects:g} allows; {advice}"
+                f"--max-rejects {max_rejects:g} allows; {advice}{self.remedy}"
+            )
+
+    @property
+    def remedy(self) -> str:
+        """What helps against the reasons, as the end of a sentence; empty where nothing is known to."""
+        if checks.NOT_UTF8 not in self.reasons:
+            return ""
+        return "; text that is not UTF-8 is read with its --encoding, such as latin-1, cp1252 or utf-16"
+
+    def check_stored(self, max_rejects: float, store: str) -> None:
+        """Raise `IncompleteError` if less than half of a corpus was kept, unless that is allowed.
+
+        Parameters
+        ----------
+        max_rejects : float
+            Share of lines, 0 to 1, that may be set aside.
+        store : str
+            Its path, for the message.
+        """
+        faults = self.rejected - self.duplicates
+        if faults > max(max_rejects, 0.5) * self.read:
+            raise IncompleteError(
+                f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
+                f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
+                f"corpus into another --store "
+                f"(--max-rejects {faults / self.read + 0.005:.2f} goes on with this one)"
             )

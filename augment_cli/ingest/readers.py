@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.streams import read_blocks, split_lines
@@ -43,12 +44,18 @@ class Layout:
         One of `FORMATS`, whatever the file's ending.
     quoting : bool
         Whether csv and tsv quote fields with `"`; otherwise it is a character like any other.
+    keep : tuple of str
+        Further fields of a structured file to keep, as strings.
+    encoding : str
+        Of everything but Parquet.
     """
 
     text: str | None = None
     id: str | None = None
     format: str | None = None
     quoting: bool = True
+    keep: tuple[str, ...] = ()
+    encoding: str = "utf-8"
 
 
 def kind_of(path: Path) -> str | None:
@@ -64,27 +71,78 @@ def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
 
     Damage in the middle of a file ends it with one rejected line that names the damage.
     """
+    if layout.format is None and kind_of(path) in (None, "text"):
+        refuse_documents(path)
     kind = layout.format or kind_of(path) or "text"
     if kind == "parquet":
         yield from _read_parquet(path, source, layout)
     elif kind in ("csv", "tsv"):
         separator = "," if kind == "csv" else "\t"
-        yield from read_table(path, source, layout.text, layout.id, separator, layout.quoting)
+        yield from read_table(
+            path, source, layout.text, layout.id, separator, layout.quoting, layout.keep, layout.encoding
+        )
     elif kind == "jsonl":
-        for raw_lines in _read_lines(path, source):
+        for raw_lines in _read_lines(path, source, layout.encoding):
             yield _parse_json_lines(raw_lines, layout)
-    elif layout.text or layout.id:
+    elif layout.text or layout.id or layout.keep:
         raise UsageError(
-            f"{path}: --text-column and --id-column are for jsonl, csv, tsv and parquet; "
+            f"{path}: --text-column, --id-column and --keep-column are for jsonl, csv, tsv and parquet; "
             "plain text has one sentence a line"
         )
     else:
-        yield from _read_lines(path, source)
+        yield from _read_lines(path, source, layout.encoding)
 
 
-def _read_lines(path: Path, source: str) -> Iterator[RawLines]:
+# First bytes of what people have their text in and what is not text, and what to do about it.
+_DOCUMENTS = {
+    b"PK\x03\x04": "is a zip archive, such as .docx or .xlsx: save it as plain text or csv, or unpack it",
+    b"%PDF-": "is a PDF: save its text as .txt, one sentence a line",
+    b"{\\rtf": "is an RTF document: save it as plain text",
+    b"\xd0\xcf\x11\xe0": "is an Office document: save it as plain text or csv",
+    b"PAR1": "is a Parquet file: name it .parquet, or give --format parquet",
+    b"SQLite format 3": "is an SQLite database: export the column of texts as csv",
+    b"<!DOCTYPE": "is a web page: save its text as .txt, one sentence a line",
+    b"<html": "is a web page: save its text as .txt, one sentence a line",
+}
+_JSON_ARRAY = re.compile(rb'\s*\[\s*[{"\[]')
+
+
+def refuse_documents(path: Path) -> None:
+    """See that a file that would be read as lines of text is not something else altogether.
+
+    Raises
+    ------
+    BadInputError
+        If its first bytes are those of a document, an archive or a JSON array.
+    """
+    block = next(read_blocks(path), None)
+    head = b"" if block is None or block.damage else block.data[:4096]
+    for magic, what in _DOCUMENTS.items():
+        if head.startswith(magic):
+            raise BadInputError(f"{path}: {what} (--format text reads its lines as they are)")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    is_json = ".json" in suffixes[-2:]
+    if _JSON_ARRAY.match(head) and (is_json or not _parses_as_lines(head)):
+        raise BadInputError(
+            f"{path}: is a JSON array; write one object a line, for example with "
+            f"`jq -c '.[]' {path.name} > {path.stem}.jsonl` (--format text reads its lines as they are)"
+        )
+    if is_json:
+        raise BadInputError(
+            f"{path}: JSON is read one object a line; give --format jsonl if it is that, or write it so"
+        )
+
+
+def _parses_as_lines(head: bytes) -> bool:
+    """Whether a bracket at the very beginning is only a sentence's: further lines begin otherwise."""
+    lines = [line.strip() for line in head.splitlines()[:50] if line.strip()]
+    odd = sum(line[:1] in b'[]{}"' or line[-1:] in b"[]{}," for line in lines)
+    return 2 * odd < len(lines)
+
+
+def _read_lines(path: Path, source: str, encoding: str) -> Iterator[RawLines]:
     first_line = 1
-    for block in read_blocks(path):
+    for block in read_blocks(path, encoding):
         raw = split_lines(block.data)
         lines = np.arange(first_line, first_line + len(raw))
         first_line += len(raw)
@@ -99,8 +157,14 @@ def _parse_json_lines(raw_lines: RawLines, layout: Layout) -> RawLines:
     texts: list[bytes] = []
     ids: list[str | None] = []
     reasons: list[tuple[int, str]] = []
+    more: dict[str, list[str | None]] = {column: [] for column in layout.keep}
     for position, line in enumerate(raw_lines.raw.to_pylist()):
         text, identity, reason = _json_text(line, name, layout.id)
+        if more:
+            kept = {} if reason else _json_fields(line, layout.keep)
+            reason = reason or (checks.NOT_UTF8 if kept is None else None)
+            for column, values in more.items():
+                values.append((kept or {}).get(column))
         texts.append(b"" if text is None else text.encode("utf-8", "surrogatepass"))
         ids.append(identity)
         if reason:
@@ -109,8 +173,29 @@ def _parse_json_lines(raw_lines: RawLines, layout: Layout) -> RawLines:
     # What the stream said of a line (too long, damaged) counts for more than what its bytes say.
     column = pa.array(texts, pa.large_binary())
     return RawLines(
-        raw_lines.source, raw_lines.lines, column, raw_lines.raw, id_column, reasons + raw_lines.reasons
+        raw_lines.source,
+        raw_lines.lines,
+        column,
+        raw_lines.raw,
+        id_column,
+        reasons + raw_lines.reasons,
+        {key: pa.array(values, pa.string()) for key, values in more.items()},
     )
+
+
+def _json_fields(line: bytes, names: Sequence[str]) -> dict[str, str] | None:
+    """Some fields of a line that is known to be an object, as strings; None where one is not UTF-8."""
+    record = json.loads(line.decode())
+    fields = {}
+    for name in names:
+        value = record.get(name)
+        if value is not None:
+            fields[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    try:
+        "".join(fields.values()).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, written as an escape
+        return None
+    return fields
 
 
 def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None, str | None, str | None]:
@@ -148,7 +233,8 @@ def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]
     try:
         with open_parquet(path) as file:
             _check_columns(path, file.schema_arrow, name, layout.id)
-            columns = [name] if layout.id is None else [name, layout.id]
+            _check_kept(path, file.schema_arrow, layout.keep)
+            columns = list(dict.fromkeys([name, *([layout.id] if layout.id else []), *layout.keep]))
             for record_batch in file.iter_batches(
                 batch_size=_PARQUET_ROWS, columns=columns, use_threads=False
             ):
@@ -162,13 +248,20 @@ def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]
                 if layout.id is not None:
                     ids, bad = _ids_of(record_batch.column(record_batch.schema.get_field_index(layout.id)))
                     reasons += bad
+                more = {}
+                for column in layout.keep:
+                    values = record_batch.column(record_batch.schema.get_field_index(column))
+                    more[column], bad = _strings_of(values)
+                    reasons += bad
                 lines = np.arange(first_row, first_row + len(raw))
                 first_row += len(raw)
-                yield RawLines(source, lines, raw, raw, ids, reasons)
+                yield RawLines(source, lines, raw, raw, ids, reasons, more)
     except (pa.ArrowException, OSError, ValueError, MemoryError):
         broken = pa.array([b""], pa.large_binary())
         ids = pa.array([None], pa.string()) if layout.id else None
-        yield RawLines(source, np.array([first_row]), broken, broken, ids, [(0, checks.DAMAGED_FILE)])
+        more = {column: pa.array([None], pa.string()) for column in layout.keep}
+        damage = [(0, checks.DAMAGED_FILE)]
+        yield RawLines(source, np.array([first_row]), broken, broken, ids, damage, more)
 
 
 def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
@@ -185,6 +278,32 @@ def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
         if value is None:
             reasons.append((row, checks.WRONG_TYPE))
     return pa.array(ids, pa.string()), reasons
+
+
+def _strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
+    """A kept column as strings, null where it has none, and the rows whose value is not UTF-8."""
+    strings: list[str | None] = []
+    reasons = []
+    values = column.cast(pa.binary()).to_pylist() if _is_text(column.type) else column.to_pylist()
+    for row, value in enumerate(values):
+        try:
+            strings.append(
+                value.decode() if isinstance(value, bytes) else None if value is None else str(value)
+            )
+        except UnicodeDecodeError:
+            strings.append(None)
+            reasons.append((row, checks.NOT_UTF8))
+    return pa.array(strings, pa.string()), reasons
+
+
+def _check_kept(path: Path, schema: pa.Schema, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in schema.names:
+            raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; see --keep-column")
+        if pa.types.is_nested(kind := schema.field(name).type) or pa.types.is_binary(kind):
+            raise UsageError(
+                f"{path}: column {name!r} is {kind}; --keep-column keeps text, numbers and dates"
+            )
 
 
 def _is_text(kind: pa.DataType) -> bool:

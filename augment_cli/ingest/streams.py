@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,17 +50,18 @@ class Block:
     damage: str | None = None
 
 
-def read_blocks(path: Path) -> Iterator[Block]:
-    """The lines of a file in blocks; what compresses it is told from its first bytes.
+def read_blocks(path: Path, encoding: str = "utf-8") -> Iterator[Block]:
+    """The lines of a file in blocks, as UTF-8; what compresses it is told from its first bytes.
 
-    A byte order mark is dropped, a missing line end added at the end of the file.
+    A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding` does
+    not know are left as they are, to be rejected as what is not UTF-8.
     """
     waiting: list[bytes] = []
     size = 0
     is_too_long = False
     damage = None
     try:
-        for data in _limited(path, _chunks(path)):
+        for data in _limited(path, _as_utf8(_chunks(path), encoding)):
             waiting.append(data)
             size += len(data)
             if size < BLOCK_BYTES:
@@ -100,6 +102,19 @@ def _chunks(path: Path) -> Iterator[bytes]:
             yield from chunks
         except OSError:
             raise _DamageError(checks.DAMAGED_FILE) from None
+
+
+def _as_utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    if encoding == "utf-8":
+        yield from chunks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace" if encoding.startswith("utf") else _KEEP)
+    for data in chunks:
+        yield decoder.decode(data).encode("utf-8", "surrogateescape")
+    yield decoder.decode(b"", True).encode("utf-8", "surrogateescape")
+
+
+_KEEP = "surrogateescape"
 
 
 def _gunzip(file: BinaryIO) -> Iterator[bytes]:

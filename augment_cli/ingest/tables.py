@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,8 @@ _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 surv
 class _Lines:
     """The file's lines for `csv.reader`, and those it has taken for the row at hand."""
 
-    def __init__(self, path: Path) -> None:
-        self._blocks = read_blocks(path)
+    def __init__(self, path: Path, encoding: str) -> None:
+        self._blocks = read_blocks(path, encoding)
         self._lines: list[bytes] = []
         self._next = 0
         self.taken: list[bytes] = []
@@ -46,9 +46,16 @@ class _Lines:
 
 
 def read_table(
-    path: Path, source: str, text_name: str | None, id_name: str | None, separator: str, quoting: bool
+    path: Path,
+    source: str,
+    text_name: str | None,
+    id_name: str | None,
+    separator: str,
+    quoting: bool,
+    keep: Sequence[str] = (),
+    encoding: str = "utf-8",
 ) -> Iterator[RawLines]:
-    """Read the text (and id) column of a csv or tsv file.
+    """Read the text (and id) column of a csv or tsv file, and those to keep.
 
     A row whose number of fields is not the header's is rejected: a text with a bare separator in it
     would otherwise be cut without a word. A quotation mark that is never closed swallows lines, so it
@@ -59,14 +66,15 @@ def read_table(
     UsageError
         If the header lacks a column.
     """
-    lines = _Lines(path)
+    lines = _Lines(path, encoding)
     rows = csv.reader(
         lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE, strict=True
     )
-    header = _header(path, rows, [text_name or "text", id_name])
+    header = _header(path, rows, [text_name or "text", id_name], keep)
     text_at = header.index(text_name or "text") if header else 0
     id_at = header.index(id_name) if header and id_name else None
-    builder = _RawLinesBuilder(source, id_at is not None)
+    kept_at = {name: header.index(name) for name in keep} if header else {}
+    builder = _RawLinesBuilder(source, id_at is not None, keep)
     while True:
         lines.taken.clear()
         line = lines.number + 1
@@ -83,22 +91,26 @@ def read_table(
             elif len(row) != len(header):
                 builder.reject(line, lines.taken, checks.FIELD_COUNT)
             else:
-                builder.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at])
+                kept = [row[at] for at in kept_at.values()]
+                builder.add(line, lines.taken, row[text_at], None if id_at is None else row[id_at], kept)
         if len(builder) >= _ROWS_AT_A_TIME:
             yield builder.finished()
-            builder = _RawLinesBuilder(source, id_at is not None)
+            builder = _RawLinesBuilder(source, id_at is not None, keep)
     if lines.damage:
         builder.reject(lines.number + 1, [lines.damage[0]], lines.damage[1])
     if len(builder):
         yield builder.finished()
 
 
-def _header(path: Path, rows: Iterator[list[str]], columns: list[str | None]) -> list[str]:
+def _header(
+    path: Path, rows: Iterator[list[str]], columns: list[str | None], keep: Sequence[str]
+) -> list[str]:
     try:
         header = next(rows, [])
     except csv.Error as error:
         raise UsageError(f"{path}: its first row is not a valid header ({error})") from error
-    for name, option in zip(columns, ("--text-column", "--id-column"), strict=True):
+    options = ("--text-column", "--id-column", *["--keep-column"] * len(keep))
+    for name, option in zip([*columns, *keep], options, strict=True):
         if header and name is not None and name not in header:
             raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")
     return header
@@ -107,8 +119,9 @@ def _header(path: Path, rows: Iterator[list[str]], columns: list[str | None]) ->
 class _RawLinesBuilder:
     """Rows on their way to a `RawLines`."""
 
-    def __init__(self, source: str, has_ids: bool) -> None:
+    def __init__(self, source: str, has_ids: bool, keep: Sequence[str] = ()) -> None:
         self._source, self._has_ids = source, has_ids
+        self._more: dict[str, list[str | None]] = {name: [] for name in keep}
         self._lines: list[int] = []
         self._texts: list[bytes] = []
         self._raw: list[bytes] = []
@@ -118,9 +131,15 @@ class _RawLinesBuilder:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def add(self, line: int, taken: list[bytes], text: str, identity: str | None) -> None:
+    def add(
+        self, line: int, taken: list[bytes], text: str, identity: str | None, kept: Sequence[str]
+    ) -> None:
         if identity is not None and not identity.isprintable():
             return self.reject(line, taken, checks.WRONG_TYPE)
+        if any("\udc80" <= character <= "\udcff" for value in kept for character in value):
+            return self.reject(line, taken, checks.NOT_UTF8)
+        for values, value in zip(self._more.values(), kept, strict=True):
+            values.append(value)
         self._lines.append(line)
         self._texts.append(text.encode(_ENCODING, _ERRORS))
         self._raw.append(b"".join(taken).rstrip(b"\r\n"))
@@ -133,6 +152,8 @@ class _RawLinesBuilder:
         self._texts.append(b"")
         self._raw.append(b"".join(taken).rstrip(b"\r\n"))
         self._ids.append(None)
+        for values in self._more.values():
+            values.append(None)
 
     def finished(self) -> RawLines:
         return RawLines(
@@ -142,4 +163,5 @@ class _RawLinesBuilder:
             pa.array(self._raw, pa.large_binary()),
             pa.array(self._ids, pa.string()) if self._has_ids else None,
             self._reasons,
+            {name: pa.array(values, pa.string()) for name, values in self._more.items()},
         )

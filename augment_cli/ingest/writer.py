@@ -27,6 +27,8 @@ class CorpusWriter:
     def __init__(self, store: Store, settings: Settings, options: IngestOptions) -> None:
         self._store, self._settings, self._options = store, settings, options
         self._schema = CORPUS_WITH_ID if options.id_column else CORPUS
+        for name in options.keep_columns:
+            self._schema = self._schema.append(pa.field(name, pa.string()))
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
         self._rejects: list[pa.Table] = []
@@ -91,6 +93,7 @@ class CorpusWriter:
         }
         if raw_lines.ids is not None:
             columns["id"] = raw_lines.ids.take(pa.array(keep))
+        columns |= {name: column.take(pa.array(keep)) for name, column in raw_lines.more.items()}
         self._waiting.append(pa.table(columns, schema=self._schema))
         self._waiting_rows += len(keep)
         self.kept += len(keep)

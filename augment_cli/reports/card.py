@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from augment_cli import augmentations
@@ -11,9 +11,12 @@ from augment_cli.errors import UsageError
 from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
+from augment_cli.syntax.parses import PARSES_STAGE
+from augment_cli.tfidf.fit import TFIDF_STAGE
 from augment_cli.version import __version__
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
+_WORKING = frozenset({TFIDF_STAGE, PARSES_STAGE})  # makers of what no reader of a dataset wants
 _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
 
 
@@ -36,8 +39,15 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
 
 
 def card_of(store: Store, title: str, license_name: str, language: str) -> str:
-    """The card's text: a configuration for each finished stage, and what it was made with."""
-    stages = [store.stage(name) for name in store.stages() if store.has(name) and store.stage(name).rows]
+    """The card's text: a configuration for each stage that a reader wants, and what it was made with.
+
+    That is the sentences, the augmentations and what was packed or computed of them. What the toolkit works
+    with (TF-IDF, parses, rejects, the trainer's caches) is named, and is no configuration: a cache's name has
+    a slash, which `datasets` refuses.
+    """
+    finished = [store.stage(name) for name in store.stages() if store.has(name) and store.stage(name).rows]
+    stages = [stage for stage in finished if stage.settings["stage"] not in _WORKING]
+    stages = [stage for stage in stages if "/" not in stage.name and stage.name != "rejects"]
     if not stages:
         raise UsageError(f"{store.path}: has no finished stage to describe; run `augment-cli una` first")
     header = [
@@ -65,6 +75,7 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         "|---|---|---:|---|",
         *rows,
         "",
+        *_others(sorted({stage.name.split("/")[0] for stage in finished} - {stage.name for stage in stages})),
         "```python",
         "import datasets",
         f'datasets.load_dataset("path/of/this/folder", {json.dumps(stages[-1].name)})',
@@ -72,6 +83,12 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         "",
     ]
     return "\n".join([*header, *body])
+
+
+def _others(names: Sequence[str]) -> Iterable[str]:
+    if names:
+        yield f"The folders {', '.join(f'`{name}`' for name in names)} are what these were made with."
+        yield ""
 
 
 def _configuration(stage: Stage) -> Iterable[str]:

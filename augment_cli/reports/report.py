@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.store.manifest import Stage
-from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 
 
@@ -104,13 +102,14 @@ def sample_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dic
     rows: list[dict[str, Any]] = []
     first = 0
     for index, size in sizes.items():
-        inside = chosen[(chosen >= first) & (chosen < first + size)] - first
+        inside = (chosen[(chosen >= first) & (chosen < first + size)] - first).tolist()
         first += size
-        for group in np.unique(inside // ROW_GROUP_ROWS):
-            positions = pa.array(inside[inside // ROW_GROUP_ROWS == group] - group * ROW_GROUP_ROWS)
-            table = store.read_part(stage, index, row_groups=[int(group)]).take(positions)
-            if is_augmentation(record):
-                corpus = store.read_part("corpus", index, ["text"], [int(group)]).take(positions)
-                table = table.add_column(1, "original", corpus["text"])
-            rows += table.to_pylist()
+        if not inside:
+            continue
+        table = store.read_rows(stage, index, inside)
+        if is_augmentation(record):
+            table = table.add_column(
+                1, "original", store.read_rows("corpus", index, inside, ["text"])["text"]
+            )
+        rows += table.to_pylist()
     return rows

@@ -56,6 +56,8 @@ def augment_texts(
         If the pipeline is not on this machine.
     """
     column, run = pa.array(texts, pa.string()), run.settled(store)
+    if pipeline is None:
+        run.check_named(store)
     resources = run.resources(store)
     prepared = run.augmentation.prepare(run.parameters, resources)
     tokens = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,36 @@ class AugmentationRun:
         choice = begun_with or ("parse" if has_parses else "words")
         parameters = dataclasses.replace(self.parameters, parts_of_speech=choice)
         return dataclasses.replace(self, parameters=parameters)
+
+    def check_named(self, store: Store, to_make: Collection[str] = ()) -> None:
+        """See that the fit and the parses that are named are there, lest a misspelt name make others.
+
+        Parameters
+        ----------
+        store : Store
+        to_make : collection of str, optional
+            Stages that the same command makes first.
+
+        Raises
+        ------
+        UsageError
+            If one is not; the message lists those that are.
+        """
+        for need, option, name, folder in (
+            ("tfidf", "fit", self.fit, stage_names(self.fit)[1]),
+            ("parses", "parses", self.parses, stage_name(self.parses)),
+        ):
+            if name is None or need not in self.needs or folder in {*store.stages(), *to_make}:
+                continue
+            first = folder.removesuffix(f"-{name}")
+            others = [other for other in store.stages() if other == first or other.startswith(f"{first}-")]
+            named = [other.removeprefix(f"{first}-") for other in others if other != first]
+            if first in others:
+                named.append(f"the unnamed one (leave --{option} out)")
+            raise UsageError(
+                f"--{option} {name}: {store.path} has no such {option}; it has {', '.join(named) or 'none'}. "
+                f"Make it with `augment-cli {option.removesuffix('s')} --name {name} --store {store.path}`"
+            )
 
     def folder(self, stage: str | None = None) -> str:
         """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""

@@ -119,6 +119,13 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
         yield
 
 
+def _cannot_be_read(path: Path) -> bool:
+    try:
+        return path.exists() and not os.access(path, os.R_OK)
+    except OSError:  # not even its folder may be looked into
+        return True
+
+
 def explain(error: OSError) -> UserError:
     """What an operating system's error means for a person: what, where, and what to do next."""
     where = error.filename2 or error.filename or "a file of the store"
@@ -126,6 +133,8 @@ def explain(error: OSError) -> UserError:
     again = "then run the same command again; finished parts are kept"
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return MissingError(f"{where}: no room left ({reason}); free some disk space, {again}")
+    if error.errno in {errno.EACCES, errno.EPERM} and _cannot_be_read(Path(where)):
+        return BadInputError(f"{where}: not allowed to read it ({reason}); `chmod u+r` makes it readable")
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return MissingError(f"{where}: not allowed ({reason}); make it writable or use another --store")
     if error.errno in {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY}:

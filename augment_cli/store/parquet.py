@@ -141,6 +141,12 @@ def iterate_row_groups(path: Path, columns: Sequence[str], coded: Collection[str
             yield file.read_row_group(group, columns=list(columns), use_threads=False)
 
 
+def row_group_sizes(path: Path) -> list[int]:
+    """Number of rows of each row group, from the footer."""
+    with _naming_damage(path), open_parquet(path) as file:
+        return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+
+
 def describe(path: Path) -> tuple[int, pa.Schema]:
     """Number of rows and Arrow schema (with our metadata) from a part's footer."""
     with _naming_damage(path), open_parquet(path) as file:

@@ -37,7 +37,13 @@ from augment_cli.store.manifest import (
     parse_manifest,
     part_name,
 )
-from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, write_parquet
+from augment_cli.store.parquet import (
+    describe,
+    iterate_row_groups,
+    read_parquet,
+    row_group_sizes,
+    write_parquet,
+)
 from augment_cli.store.schema import SCHEMA_VERSION, metadata_of, with_metadata
 from augment_cli.store.settings import Settings, differences
 from augment_cli.store.verification import refuse_links, verify_part
@@ -199,6 +205,35 @@ class Store:
         """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
         return read_parquet(self.verified_path(stage, index), columns, row_groups)
 
+    def read_rows(
+        self, stage: str, index: int, positions: Sequence[int], columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read some rows of a part, and no more row groups than they lie in.
+
+        Parameters
+        ----------
+        stage : str
+        index : int
+            Of the part.
+        positions : sequence of int
+            Of the rows within the part, rising.
+        columns : sequence of str, optional
+            All by default.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each position.
+        """
+        path = self.verified_path(stage, index)
+        tables, first = [read_parquet(path, columns, [])], 0
+        for group, size in enumerate(row_group_sizes(path)):
+            inside = [position - first for position in positions if first <= position < first + size]
+            first += size
+            if inside:
+                tables.append(read_parquet(path, columns, [group]).take(pa.array(inside)))
+        return pa.concat_tables(tables)
+
     def iterate_part(
         self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
     ) -> Iterator[pa.Table]:
@@ -282,10 +317,21 @@ class Store:
             If the stage exists with other settings; the message names the first differing key.
         """
         current = settings.as_json()
-        self._check_name(name)
+        self._check_name(name, settings.stage)
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
                 key, old, new = next(differences(record.settings, current))
+                if record.settings["stage"] != current["stage"]:
+                    raise MixError(
+                        f"{self.path / name}: the name is taken by a stage that {record.settings['stage']!r} "
+                        "made; nothing was changed. Choose another --name"
+                    )
+                if name in {"corpus", "rejects"}:
+                    raise MixError(
+                        f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. Every "
+                        "stage is made from the corpus: read this one into another --store, or give "
+                        f"--overwrite, which deletes all stages of {self.path}"
+                    )
                 raise MixError(
                     f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. "
                     f"Use the same settings, {beside}, or remove it with "
@@ -299,8 +345,13 @@ class Store:
         self._stages[name] = Stage(name, current, count, {})
         return list(range(count))
 
-    def _check_name(self, name: str) -> None:
+    def _check_name(self, name: str, maker: str) -> None:
         self.part_path(name, 0)  # refuses an impossible name
+        if "/" in name and name.split("/")[0] != maker:
+            raise UsageError(
+                f"{name!r} is not a valid stage name: a folder within a folder is for caches; use lower-case "
+                "letters, digits, '.', '_' and '-'"
+            )
         for other in self._stages:
             if other.startswith(f"{name}/") or name.startswith(f"{other}/"):
                 raise UsageError(f"{name!r} lies inside stage {other!r} or around it; choose another")
@@ -371,14 +422,39 @@ class Store:
         """Fix (first row_id, rows) of each part. Ingest does, before its first commit."""
         self._row_ranges = list(row_ranges)
 
-    def remove(self, name: str) -> None:
-        """Delete a stage: first its manifest entry, then its files."""
-        self.stage(name)
-        names = {"corpus", "rejects"} if name in {"corpus", "rejects"} else {name}
+    def made_from(self, *names: str) -> list[str]:
+        """Stages that were made from some others, directly or by way of further ones, in their order."""
+        found = set(names)
+        if found & {"corpus", "rejects"}:
+            return [other for other in self._stages if other not in found | {"corpus", "rejects"}]
+        while True:
+            digests = {self._stages[name].digest for name in found if name in self._stages}
+            more = {
+                other
+                for other, stage in self._stages.items()
+                if other not in found and digests & set(stage.settings["inputs"].values())
+            }
+            if not more:
+                return [other for other in self._stages if other in found - set(names)]
+            found |= more
+
+    def remove(self, *stages: str) -> None:
+        """Delete stages: first their manifest entries, then their files.
+
+        Raises
+        ------
+        UsageError
+            If there is no such stage, or the corpus is among them and stages made from it are not.
+        """
+        for name in stages:
+            self.stage(name)
+        names = set(stages)
+        if names & {"corpus", "rejects"}:
+            names |= {"corpus", "rejects"}
         others = [other for other in self._stages if other not in names]
         if "corpus" in names and others:
             raise UsageError(
-                f"{self.path}: every stage is made from the corpus; remove {', '.join(others)} first, "
+                f"{self.path}: every stage is made from the corpus; remove {', '.join(others)} with it, "
                 "or use another --store"
             )
         for one in names & self._stages.keys():
@@ -387,9 +463,12 @@ class Store:
         if "corpus" in names:
             self._row_ranges = []
         self._write_manifest()
-        for one in names:
-            shutil.rmtree(self.path / one, ignore_errors=True)
-            shutil.rmtree(self.work / one, ignore_errors=True)
+        for one in sorted(names):
+            for folder in (self.path, self.work):
+                shutil.rmtree(folder / one, ignore_errors=True)
+                for parent in list(Path(one).parents)[:-1]:  # of a cache, the folders around it
+                    with contextlib.suppress(OSError):  # there are other caches in it
+                        (folder / parent).rmdir()
 
     def clean_work(self, name: str) -> None:
         """Delete a stage's temporary files, unless other processes are writing theirs beside."""

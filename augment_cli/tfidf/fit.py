@@ -157,6 +157,11 @@ def fit(
         terms, mappings = look_up(counted, _given_terms(options))
     else:
         terms, mappings = reduce_counts(counted, options.min_df)
+    if not terms.table.num_rows:
+        raise UsageError(
+            f"--min-df {options.min_df}: none of the {terms.documents:,} sentences has a term that is in so "
+            "many of them, so the table would be empty; choose a smaller --min-df"
+        )
     if missing_table:
         statistics = {"documents": terms.documents, "terms": terms.table.num_rows}
         store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))

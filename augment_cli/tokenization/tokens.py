@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,14 @@ def tokens_of_rows(rows: Iterable[Sequence[tuple[str, int, int]]]) -> Tokens:
         starts=np.array(starts, np.int32),
         ends=np.array(ends, np.int32),
     )
+
+
+# Scripts that put no spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan.
+_WITHOUT_SPACES = r"[\x{0E00}-\x{0EFF}\x{0F00}-\x{109F}\x{1780}-\x{17FF}\x{3040}-\x{30FF}\x{3400}-\x{9FFF}]"
+
+
+def share_without_spaces(texts: pa.Array) -> float:
+    """Share of the characters of some texts, 0 to 1, that are of a script without spaces between words."""
+    characters = pc.sum(pc.utf8_length(texts)).as_py() or 0
+    rest = pc.replace_substring_regex(texts, _WITHOUT_SPACES, "")
+    return 1 - (pc.sum(pc.utf8_length(rest)).as_py() or 0) / max(characters, 1)

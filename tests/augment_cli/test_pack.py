@@ -1,10 +1,15 @@
 """`pack`: the wide table, what becomes of unchanged rows, and sentence-transformers training on it."""
 
+import csv
+import json
+
+import pyarrow as pa
 import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, pack, read_pack_recipe
+from augment_cli.pack import PackOptions, choose, cost_of, pack, read_pack_recipe
+from augment_cli.reports.report import sample_rows
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -16,8 +21,6 @@ from augment_cli.store.store import Store
 @pytest.fixture
 def mixed(store):
     """The store with a stage of positives in which every third row is unchanged."""
-    import pyarrow as pa
-
     settings = Settings("uda", 1, {"draw": 0}, 42)
     with store.lock():
         for index in store.begin("uda", settings):
@@ -44,9 +47,14 @@ def test_by_default_everything_finished_by_kind(mixed):
     rows = packed(mixed, options)
     originals, una, una_1 = (mixed.read(name)["text"].to_pylist() for name in ("corpus", "una", "una.1"))
     assert rows == [
-        {"anchor": text, "positive": text.upper(), "negative": una[row], "negative_1": una_1[row]}
+        {
+            "anchor": text,
+            "positive": text.upper(),
+            "negative": una[row] or una_1[row],
+            "negative_1": una_1[row] or una[row],
+        }
         for row, text in enumerate(originals)
-        if row % 3 and una[row] is not None and una_1[row] is not None
+        if row % 3 and (una[row] or una_1[row])
     ]
     assert verify(mixed) == [] and why_not_reused(mixed, "pack") is None
 
@@ -68,6 +76,14 @@ def test_several_positives_give_rows_several_negatives_columns(mixed):
     assert sum(part["dropped"] for part in statistics) == 20
 
 
+def test_inspect_reads_rows_of_a_stage_with_row_groups_of_any_size(mixed):
+    rows = packed(mixed, choose(mixed, ["corpus", "uda"], ["una"]))  # a row group for each positive
+    assert len(rows) == 100
+    for seed in range(5):
+        assert all(row in rows for row in sample_rows(mixed, "pack", 10, seed))
+    assert sample_rows(mixed, "pack", 1_000) == rows
+
+
 def test_without_positives_the_anchor_is_its_own(store):
     assert choose(store) == PackOptions(("corpus",), ("una", "una.1"))
 
@@ -84,9 +100,108 @@ def test_any_jobs_and_resume(mixed):
         packed(mixed, PackOptions(options.positives, options.negatives, "anchor"))
 
 
+@pytest.fixture
+def gappy(mixed):
+    """Two stages of negatives beside each other: `una` of even rows and `negation` of every fourth."""
+    with mixed.lock():
+        for name, step in (("antonym", 2), ("negation", 4)):
+            settings = Settings(name, 1, {"draw": 0}, 42)
+            for index in mixed.begin(name, settings):
+                part = mixed.read_part("corpus", index)
+                ids, rows = part["row_id"].to_pylist(), part["text"].to_pylist()
+                texts = [
+                    None if row % step else f"{name} {text}" for row, text in zip(ids, rows, strict=True)
+                ]
+                columns = [ids, texts, [None] * len(ids), [[]] * len(ids)]
+                table = pa.table([pa.array(column) for column in columns], names=schema.AUGMENTATION.names)
+                statistics = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+                mixed.commit(
+                    mixed.write_part(name, index, schema.AUGMENTATION, [table], settings, statistics)
+                )
+    return mixed
+
+
+def test_a_missing_negative_is_filled_by_another_of_the_row_and_the_cost_is_said(gappy):
+    rows = packed(gappy, choose(gappy, ["corpus"], ["negation", "antonym"]))
+    texts = gappy.read("corpus")["text"].to_pylist()
+    assert [row["anchor"] for row in rows] == texts[::2]
+    for number, row in enumerate(rows):
+        kinds = [row["negative"].split()[0], row["negative_1"].split()[0]]
+        assert kinds == (["antonym"] * 2 if number % 2 else ["negation", "antonym"])
+    assert cost_of(gappy, "pack") == (
+        "pack: 30 rows of 60 sentences; unchanged, and so without a text of their own: negation 45, antonym "
+        "30; 30 rows dropped. Where a negative is missing another of the same sentence stands in; "
+        "--require-all keeps the 15 rows that have all"
+    )
+
+
+def test_all_negatives_are_required_only_when_told(gappy, command):
+    rows = packed(gappy, choose(gappy, ["corpus"], ["negation", "antonym"], require_all=True))
+    assert [row["anchor"] for row in rows] == gappy.read("corpus")["text"].to_pylist()[::4]
+    # The settings are those of an earlier version, which required all.
+    assert gappy.stage("pack").settings["parameters"].keys() == {"positives", "negatives", "unchanged"}
+    result = command("pack", "--store", gappy.path, "--negative", "negation", "--name", "one")
+    assert result.returncode == 0 and "one: 10 rows of 60 sentences; unchanged" in result.stderr
+
+
+def test_a_negative_given_as_a_positive_is_refused(gappy):
+    with pytest.raises(UsageError, match=r"--positive una: .* give it as --negative una"):
+        choose(gappy, ["una"], [])
+    with pytest.raises(UsageError, match="cannot be its own negative"):
+        choose(gappy, ["uda"], ["corpus"])
+
+
+def test_columns_of_the_corpus_are_carried(mixed, tmp_path):
+    rows = packed(mixed, choose(mixed, ["uda"], ["una"], carry=["row_id", "line"]))
+    assert [row["row_id"] for row in rows] == [row for row in range(60) if row % 3]
+    assert list(rows[0]) == ["anchor", "positive", "negative", "row_id", "line"]
+    with pytest.raises(UsageError, match=r"--carry label: the corpus has row_id, source, line to carry"):
+        choose(mixed, carry=["label"])
+
+
+def test_a_split_keeps_equal_sentences_together_and_is_whole(command, tmp_path):
+    lines = [f"the river number {n % 40} flows by" for n in range(80)]
+    (tmp_path / "in.txt").write_text("\n".join(lines))
+    assert command("ingest", "--corpus", "in.txt", "--part-rows", "30").returncode == 0
+    assert command("una", "--radius", "4").returncode == 0
+    arguments = ["pack", "--split", "0.25", "--shuffle", "--carry", "row_id", "--out", "pairs.csv"]
+    result = command(*arguments, "--jobs", "1")
+    assert result.returncode == 0, result.stderr
+    store = Store.open(tmp_path / "store")
+    train, test = (store.read(f"pack-{side}").to_pylist() for side in ("train", "test"))
+    assert {row["anchor"] for row in train}.isdisjoint({row["anchor"] for row in test})
+    assert sorted(row["row_id"] for row in train + test) == list(range(80))
+    assert 5 <= len(test) <= 40
+    ids = [row["row_id"] for row in train]
+    assert ids != sorted(ids)
+    for side, rows in (("train", train), ("test", test)):
+        with (tmp_path / f"pairs-{side}.csv").open(newline="") as file:
+            read = list(csv.DictReader(file))
+        assert read == [{key: str(value) for key, value in row.items()} for row in rows]
+    command("pack", "--split", "0.25", "--shuffle", "--carry", "row_id", "--name", "again", "--jobs", "2")
+    store = Store.open(tmp_path / "store")
+    assert store.stage("again-train").digest == store.stage("pack-train").digest
+
+
+def test_jsonl_out(mixed, command):
+    result = command("pack", "--store", mixed.path, "--out", "pairs.jsonl")
+    assert result.returncode == 0, result.stderr
+    lines = (mixed.path.parent / "pairs.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == Store.open(mixed.path).read("pack").to_pylist()
+    assert command("pack", "--store", mixed.path, "--out", "pairs.xlsx").returncode == 2
+    assert command("pack", "--store", mixed.path, "--out", "nowhere/pairs.csv").returncode == 2
+
+
 @pytest.mark.parametrize(
     "options",
-    [{"positives": ["nowhere"]}, {"negatives": ["terms"]}, {"unchanged": "keep"}, {"negatives": []}],
+    [
+        {"positives": ["nowhere"]},
+        {"negatives": ["terms"]},
+        {"unchanged": "keep"},
+        {"negatives": []},
+        {"split": 1.0},
+        {"split": -0.5},
+    ],
 )
 def test_what_cannot_be_packed_is_refused(store, options):
     with pytest.raises(UsageError):

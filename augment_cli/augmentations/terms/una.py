@@ -23,7 +23,8 @@ UNA = Augmentation(
     resolve=term_replacement.resolve,
     warnings=term_replacement.warnings,
     examples=(
-        "augment-cli una --beta 0.5 --radius 4000",
+        "augment-cli una",
+        "augment-cli una --beta 0.5 --radius 4000 --name una-paper",
         "augment-cli una --radius 1% --draws 3",
         "augment-cli una --corpus sentences.txt --store my-store",
         "augment-cli una --positions random --terms random --name una-random",

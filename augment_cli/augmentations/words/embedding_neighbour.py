@@ -101,11 +101,12 @@ def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
 
 
 def _resolve(parameters: EmbeddingParameters, resources: Resources) -> dict[str, Any]:
+    digest = _digest(parameters)  # first of all, since it says what is missing
     values = dataclasses.asdict(parameters) | word_list_digests("function_words")
     vocabulary = Path(parameters.vectors).expanduser().with_suffix(".txt")
     if parameters.vectors.endswith(".npy") and vocabulary.is_file():
         values["words"] = sha256_of_file(vocabulary)
-    return values | {"vectors": _digest(parameters)}
+    return values | {"vectors": digest}
 
 
 EMBEDDING_NEIGHBOUR = Augmentation(

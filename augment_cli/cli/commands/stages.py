@@ -25,7 +25,10 @@ def ingest(
     quoting: options.Quoting = True,
     split_sentences: options.SplitSentences = False,
     deduplicate: options.Deduplicate = False,
+    keep_column: options.KeepColumns = None,
+    encoding: options.Encoding = "utf-8",
     tolerance: options.Tolerance,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
@@ -50,8 +53,10 @@ def ingest(
         quoting=quoting,
         split_sentences=split_sentences,
         deduplicate=deduplicate,
+        keep_columns=tuple(keep_column or ()),
+        encoding=encoding,
     )
-    with Session(store, reporter=ConsoleReporter()) as session:
+    with Session(store, reporter=ConsoleReporter(), overwrite=overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
         views.show_run(session.store, session.results, as_json)
 
@@ -73,6 +78,7 @@ def fit(
     ] = "",
     name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
     workers: options.Workers,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Fit the TF-IDF matrix and the table of each term's maximum score.
@@ -93,7 +99,7 @@ def fit(
 
     stages = tuple(stage.strip() for stage in on.split(","))
     fit_options = FitOptions(tokenizer, min_df, stages, terms_of)
-    with Session(store, workers.engine(), ConsoleReporter()) as session:
+    with Session(store, workers.engine(), ConsoleReporter(), overwrite=overwrite) as session:
         session.ingest(corpus)
         session.fit(fit_options, name)
         views.show_run(session.store, session.results, as_json)
@@ -112,6 +118,7 @@ def parse(
     tolerance: options.Tolerance,
     workers: options.Workers,
     parts: options.Parts = None,
+    overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -140,7 +147,8 @@ def parse(
         views.show_plan(plan_run(store, corpus, ingest_options, [], [stage_name(name)]), as_json)
         return
     chosen = options.part_numbers(parts)
-    with Session(store, workers.engine(), ConsoleReporter(), shared=chosen is not None) as session:
+    reporter, shared = ConsoleReporter(), chosen is not None
+    with Session(store, workers.engine(), reporter, shared, overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
         session.parse(pipeline, name, chosen)
         views.show_run(session.store, session.results, as_json)
@@ -161,6 +169,7 @@ def run_recipe(
     tolerance: options.Tolerance,
     workers: options.Workers,
     pipeline: options.SpacyPipeline = None,
+    overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -189,6 +198,7 @@ def run_recipe(
         corpus,
         changes,
         pipeline=pipeline,
+        overwrite=overwrite,
         reporter=ConsoleReporter(),
         **vars(tolerance),
         **vars(workers),

@@ -15,21 +15,38 @@ from augment_cli.cli.guard import guarded
 @app.command()
 @guarded
 def remove(
-    stage: Annotated[str, typer.Argument(help="such as una")],
+    stages: Annotated[list[str], typer.Argument(help="such as una; one or more")],
+    with_descendants: Annotated[
+        bool, typer.Option("--with-descendants", help="delete what was made from them too")
+    ] = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
-    """Delete a stage of a store, so that it can be made with other settings.
+    """Delete stages of a store, so that they can be made with other settings.
 
     \b
     Examples:
 
         augment-cli remove una
+
+        augment-cli remove tfidf terms --with-descendants
     """
     from augment_cli.store.store import Store
 
     with Store.open(store).lock():
-        Store.open(store).remove(stage)
-    print(f"{store}: removed {stage}")
+        opened = Store.open(store)
+        for stage in stages:
+            opened.stage(stage)
+        hanging = opened.made_from(*stages)
+        if with_descendants:
+            stages, hanging = [*dict.fromkeys([*stages, *hanging])], []
+        opened.remove(*dict.fromkeys(stages))
+    print(f"{store}: removed {', '.join(stages)}")
+    if hanging:
+        print(
+            f"Made from that, and kept: {', '.join(hanging)}. They stay readable; once {stages[0]} is made "
+            f"anew with other settings, they are of the old. Delete them with "
+            f"`augment-cli remove {' '.join(hanging)} --store {store}`"
+        )
 
 
 @app.command()
@@ -47,18 +64,35 @@ def pack(
     unchanged: Annotated[
         str, typer.Option("--unchanged", help="rows a stage left unchanged: drop, or anchor (it stands in)")
     ] = "drop",
+    require_all: Annotated[
+        bool, typer.Option("--require-all", help="drop rows that lack one of several negatives")
+    ] = False,
+    carry: Annotated[
+        list[str] | None,
+        typer.Option("--carry", help="column of the corpus to have behind the texts, such as id; repeatable"),
+    ] = None,
+    split: Annotated[
+        float, typer.Option("--split", help="share of the sentences held out: makes NAME-train and NAME-test")
+    ] = 0.0,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="random order within each part")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="of --split and --shuffle")] = 42,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="write the rows to this .csv or .jsonl file too")
+    ] = None,
     recipe: Annotated[
         Path | None, typer.Option("--recipe", help="TOML file with a [pack] table instead of these options")
     ] = None,
     name: Annotated[str, typer.Option("--name", help="folder of the result")] = "pack",
     store: options.Store = options.DEFAULT_STORE,
     workers: options.Workers,
+    overwrite: options.Overwrite = False,
     as_json: options.Json = False,
 ) -> None:
     """Write a wide table anchor, positive, negative, … that sentence-transformers trains on as it is.
 
     By default all finished augmentations of the store; without positives the anchor is its own. Each
-    stage of positives gives rows of its own, each stage of negatives a column.
+    stage of positives gives rows of its own, each stage of negatives a column. Where one of several negatives
+    is missing, another of the same sentence stands in; a row without any is dropped.
 
     \b
     Examples:
@@ -66,19 +100,29 @@ def pack(
         augment-cli pack
 
         augment-cli pack --positive corpus --negative una --unchanged drop --name pack-una
+
+        augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.pack import choose, read_pack_recipe
+    from augment_cli.pack import check_export_path, choose, export, read_pack_recipe
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
     columns: dict[str, Any] = {"positives": positive, "negatives": negative, "unchanged": unchanged}
+    columns |= {"require_all": require_all, "carry": carry}
     if recipe is not None:
         columns |= read_pack_recipe(recipe)
+    columns |= {"split": split, "shuffle": shuffle, "seed": seed}
+    if out is not None:
+        check_export_path(out)
     Store.open(store)  # there must be one
-    with Session(store, workers.engine(), ConsoleReporter()) as session:
-        session.pack(choose(session.store, **columns), name)
+    with Session(store, workers.engine(), ConsoleReporter(), overwrite=overwrite) as session:
+        stages = session.pack(choose(session.store, **columns), name)
+        if out is not None:
+            for stage in stages:
+                path = out.with_stem(out.stem + stage.removeprefix(name))
+                session.reporter.say(f"{path}: {export(session.store, stage, path):,} rows")
         views.show_run(session.store, session.results, as_json)
 
 

@@ -34,7 +34,23 @@ def test_1_internal_errors_keep_their_traceback(process, store_folder):
         "fit", "--name", "x", "--tokenizer", "broken:explode", cwd=store_folder, PYTHONPATH=str(store_folder)
     )
     assert result.returncode == 1
-    assert "ZeroDivisionError" in result.stderr and "an internal error" in result.stderr
+    assert "ZeroDivisionError" in result.stderr
+    assert "broken.py, line 2, which is no part of augment-cli" in result.stderr
+
+
+def test_1_our_own_errors_are_ours(command, store_folder, monkeypatch):
+    monkeypatch.setattr("augment_cli.store.store.Store.read_rows", None)
+    result = command("inspect", "una")
+    assert result.returncode == 1 and "an internal error, which is our fault" in result.stderr
+
+
+def test_1_an_error_in_an_augmentation_names_its_file(command, store_folder, monkeypatch):
+    from augment_cli.augmentations.terms.shared import term_replacement
+
+    monkeypatch.setattr(term_replacement, "re", None)
+    result = command("una", "--name", "new")
+    assert result.returncode == 1 and "AttributeError" in result.stderr
+    assert "an error in the augmentation of" in result.stderr and "our fault" not in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -48,6 +64,11 @@ def test_1_internal_errors_keep_their_traceback(process, store_folder):
         ["una", "--draws", "0"],
         ["una", "--limit", "0"],
         ["una", "--name", "../out"],
+        ["una", "--name", "x/y"],
+        ["una", "--name", "tokens/x/y"],
+        ["pack", "--name", "x/y"],
+        ["fit", "--name", "x/y"],
+        ["parse", "--name", "x/y"],
         ["una", "--parts", "one"],
         ["una", "--dry-run", "--corpus", "-"],
         ["una", "--parts", "5"],

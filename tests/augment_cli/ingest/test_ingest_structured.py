@@ -221,3 +221,48 @@ def test_what_is_no_parquet_is_refused_and_never_unpickled(read_bytes, data, mon
 def test_format_overrides_the_ending(read_bytes):
     assert read_bytes(b'{"text": "one"}\n', "a.txt", format="jsonl").texts == ["one"]
     assert read_bytes(b'{"text": "one"}\n', "a.jsonl", format="text").texts == ['{"text": "one"}']
+
+
+def further_columns(kind: str) -> bytes:
+    rows = [("one", "a", 1), ("two", None, 2), ("three", "c", 3)]
+    if kind == "jsonl":
+        records = [{"text": text, "label": label, "score": score} for text, label, score in rows]
+        return b"".join(json_line({key: value for key, value in row.items() if value}) for row in records)
+    if kind == "csv":
+        return b"text,score,label\n" + b"".join(f"{t},{s},{label or ''}\n".encode() for t, label, s in rows)
+    table = pa.table(dict(zip(("text", "label", "score"), map(list, zip(*rows, strict=True)), strict=True)))
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_further_columns_are_kept_as_strings(read_bytes, kind):
+    data = further_columns(kind)
+    result = read_bytes(data, f"a.{kind}", keep_columns=("label", "score"))
+    corpus = result.store.read("corpus")
+    assert corpus.column_names == ["row_id", "text", "source", "line", "label", "score"]
+    assert corpus["label"].to_pylist() == ["a", "" if kind == "csv" else None, "c"]
+    assert corpus["score"].to_pylist() == ["1", "2", "3"]
+    split = read_bytes(data, f"a.{kind}", keep_columns=("score",), split_sentences=True)
+    assert split.store.read("corpus")["score"].to_pylist() == ["1", "2", "3"]
+    plain = read_bytes(data, f"a.{kind}")
+    assert "keep_columns" not in plain.store.stage("corpus").settings["parameters"]
+
+
+@pytest.mark.parametrize("name", ["text", "row_id", "id"])
+def test_a_column_to_keep_must_not_hide_one_of_the_corpus(read_bytes, name):
+    with pytest.raises(UsageError, match=f"--keep-column {name}"):
+        read_bytes(b"text\nx\n", "a.csv", keep_columns=(name,))
+
+
+def test_a_column_to_keep_must_be_there_and_be_utf8(read_bytes):
+    with pytest.raises(UsageError, match="--keep-column"):
+        read_bytes(b"text\nx\n", "a.csv", keep_columns=("label",))
+    with pytest.raises(UsageError, match="--keep-column"):
+        read_bytes(b"x\n", "a.txt", keep_columns=("label",))
+    assert read_bytes(b"text,label\nx,\xff\n" + b"y,z\n", "a.csv", keep_columns=("label",)).reasons == [
+        (2, "not_utf8")
+    ]
+    line = b'{"text": "x", "label": "\\ud800"}\n{"text": "y"}\n'
+    assert read_bytes(line, "a.jsonl", keep_columns=("label",)).reasons == [(1, "not_utf8")]

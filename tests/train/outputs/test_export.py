@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import pool
 from augment_cli.errors import UsageError
+from tests.helpers.places import REPOSITORY
 from train.outputs.export import check_pooling, export, mean_and_deviation, write_card
 
 TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]
@@ -72,6 +74,16 @@ def test_fp16_weights_come_back_in_fp32(tiny_encoder, tmp_path):
     half = load_encoder(tmp_path / "half")
     assert next(half.model.parameters()).dtype == torch.float32
     np.testing.assert_allclose(half.encode(TEXTS), encoder.encode(TEXTS), atol=1e-2)
+
+
+def test_sentence_transformers_loads_fp16_weights_as_fp32(tiny_encoder, tmp_path):
+    export(load_encoder(tiny_encoder), tmp_path / "half", torch.float16)
+    for folder in (tmp_path / "half", REPOSITORY / "data" / "models" / "encoder"):
+        with safe_open(folder / "model.safetensors", "pt") as file:
+            assert {file.get_tensor(name).dtype for name in file.keys()} == {torch.float16}  # noqa: SIM118
+        library = SentenceTransformer(str(folder), device="cpu")
+        assert {weight.dtype for weight in library.parameters()} == {torch.float32}
+        assert next(AutoModel.from_pretrained(folder).parameters()).dtype == torch.float32
 
 
 def test_card_names_data_command_and_scores(tmp_path):

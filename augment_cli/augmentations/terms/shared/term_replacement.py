@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.parameters import parameter, read_word_list
@@ -26,15 +27,18 @@ from augment_cli.text.spans import Edits, offsets_from_lengths, ranges, string_a
 from augment_cli.text.surface import equals_original, slices, spaced
 from augment_cli.tfidf.term_table import TermTable
 
+LONGEST_TERM = 100  # characters; the longest word of a dictionary has 45
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
 
 
 @dataclass(frozen=True)
 class TermReplacementParameters:
-    """Parameters of UNA and UDA; the defaults are the paper's."""
+    """Parameters of UNA and UDA; the defaults are the paper's, the window as a share of the vocabulary."""
 
     beta: float = parameter(0.5, "mean replacement probability of a token", minimum=0, maximum=1)
-    radius: str = parameter("4000", "ranks either side to draw a replacement from, or a share such as 1%")
+    radius: str = parameter(
+        "1%", "ranks either side to draw a replacement from (the paper's 4000), or a share of the terms"
+    )
     positions: str = parameter("tfidf", "how positions are chosen", choices=("tfidf", "random"))
     terms: str = parameter("tfidf", "how replacements are chosen", choices=("tfidf", "random"))
     include_self: bool = parameter(False, "let a term replace itself, as the authors' code does")
@@ -49,10 +53,25 @@ class TermReplacementParameters:
 def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict[str, Any]:
     """The JSON values the result depends on: the radius in ranks, the protected terms by digest."""
     words = read_word_list(parameters.keep, "--keep") if parameters.keep else ()
+    limit = {"longest_term": LONGEST_TERM} if _leaves_out_long_terms(parameters, _terms(resources)) else {}
     return dataclasses.asdict(parameters) | {
         "radius": radius_in_ranks(parameters.radius, _terms(resources)),
         "keep": sha256_of_json(words) if words else None,
+        **limit,
     }
+
+
+def _leaves_out_long_terms(parameters: TermReplacementParameters, terms: TermTable) -> bool:
+    """Whether there are terms that are no words (addresses, encoded data), which no sentence shall get.
+
+    The authors' surface keeps them, as the paper does.
+    """
+    return parameters.surface == "natural" and bool(_long_terms(terms).any())
+
+
+def _long_terms(terms: TermTable) -> np.ndarray:
+    """bool (V,): the terms of more than `LONGEST_TERM` characters."""
+    return pc.greater(pc.utf8_length(terms.terms), LONGEST_TERM).to_numpy(zero_copy_only=False)
 
 
 def radius_in_ranks(radius: str, terms: TermTable) -> int:
@@ -66,15 +85,31 @@ def radius_in_ranks(radius: str, terms: TermTable) -> int:
 
 
 def warnings(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
-    """A window over more than half of the vocabulary hardly depends on the term it replaces."""
-    size = len(_terms(resources))
-    radius = radius_in_ranks(parameters.radius, _terms(resources))
-    if parameters.terms == "random" or 2 * radius + 1 <= size / 2:
-        return []
-    return [
-        f"--radius {parameters.radius}: the window covers {min(1, (2 * radius + 1) / size):.0%} of the "
-        f"{size:,} terms, so replacements are hardly chosen by weight; --radius 1% suits any corpus"
-    ]
+    """What of the parameters does not do what one may think, given this vocabulary."""
+    terms = _terms(resources)
+    size, radius = len(terms), radius_in_ranks(parameters.radius, terms)
+    notes = []
+    if parameters.beta == 0 and parameters.positions == "tfidf":
+        notes.append(
+            "--beta 0: one term of each sentence is replaced all the same, that with the highest weight, as "
+            "the method has it; --positions random --beta 0 replaces none"
+        )
+    if parameters.terms == "random":
+        return notes
+    if radius == 0 and not parameters.include_self:
+        notes.append(
+            "--radius 0: no other term is in the window, so nothing will be changed; try --radius 1%"
+        )
+    elif 2 * radius + 1 > size / 2:
+        share = f"the window covers {min(1, (2 * radius + 1) / size):.0%} of the {size:,} terms"
+        if str(parameters.radius).strip().endswith("%"):
+            remedy = "a smaller share, or a larger corpus, makes them look-alikes"
+        else:
+            remedy = "--radius 1% grows with the corpus"
+        notes.append(
+            f"--radius {parameters.radius}: {share}, so replacements are hardly chosen by weight; {remedy}"
+        )
+    return notes
 
 
 def _terms(resources: Resources) -> TermTable:
@@ -142,6 +177,9 @@ class TermReplacement:
         self._opposite = opposite
         self._position_key = resources.key(f"{name}/position")
         self._term_key = resources.key(f"{name}/term")
+        self._too_long = None
+        if _leaves_out_long_terms(parameters, self._terms):
+            self._too_long = _long_terms(self._terms)
         self._kept = np.zeros(len(self._terms) + 1, bool)  # the last one for id −1, terms not in the table
         self._kept[-1] = True
         if parameters.keep:
@@ -168,6 +206,8 @@ class TermReplacement:
         draw = self._terms.draw_any if self._parameters.terms == "random" else self._draw_in_window
         uniforms = uniform(self._term_key, row_ids[drawn], counters[drawn])
         new_ids = draw(tokens.term_ids[drawn], uniforms=uniforms, include_self=self._parameters.include_self)
+        if self._too_long is not None:
+            new_ids = np.where((new_ids >= 0) & self._too_long[new_ids], -1, new_ids)
         has_term = new_ids >= 0
 
         reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, has_term)

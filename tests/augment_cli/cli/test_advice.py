@@ -1,0 +1,135 @@
+"""Advice in messages leads somewhere: its commands run, its options are there and do what is said."""
+
+import re
+import shlex
+
+import pytest
+
+from augment_cli.ingest import IngestOptions
+from augment_cli.reports.doctor import examine
+from augment_cli.store.files import explain
+from augment_cli.store.store import Store
+
+LINES = [f"the river number {n} flows by house {n * n}" for n in range(60)]
+
+
+def commands_in(text: str) -> list[list[str]]:
+    return [shlex.split(line)[1:] for line in re.findall(r"`(augment-cli [^`]+)`", text)]
+
+
+@pytest.mark.parametrize("allowed", ["0.5", "0"])
+def test_the_reject_note_names_the_store_and_its_command_works(command, tmp_path, allowed):
+    (tmp_path / "in.txt").write_bytes(b"\n".join([*(line.encode() for line in LINES), b"\xff", b""]))
+    result = command("ingest", "--corpus", "in.txt", "--store", "news", "--max-rejects", allowed)
+    assert result.returncode == (0 if allowed == "0.5" else 3)
+    advised = commands_in(result.stderr)
+    assert advised and all(command(*arguments).returncode == 0 for arguments in advised)
+
+
+def test_a_changed_corpus_is_told_what_can_be_done(command, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(LINES))
+    assert command("una", "--corpus", "in.txt").returncode == 0
+    (tmp_path / "in.txt").write_text("\n".join(LINES[1:]))
+    result = command("ingest", "--corpus", "in.txt")
+    assert result.returncode == 5 and "--overwrite" in result.stderr and "another --store" in result.stderr
+    assert "--name" not in result.stderr and "remove corpus" not in result.stderr
+    assert command("ingest", "--corpus", "in.txt", "--overwrite").returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["una"], ["pack"]])
+def test_a_name_that_is_taken_is_not_to_be_removed(command, tmp_path, arguments):
+    (tmp_path / "in.txt").write_text("\n".join(LINES))
+    assert command("una", "--corpus", "in.txt").returncode == 0
+    result = command(*arguments, "--name", "corpus")
+    assert result.returncode == 5 and "the name is taken by a stage that 'corpus' made" in result.stderr
+    assert "remove" not in result.stderr and "Choose another --name" in result.stderr
+
+
+def test_an_input_that_cannot_be_read_is_not_to_be_made_writable(command, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("x")
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    known = explain(PermissionError(13, "Permission denied", str(tmp_path / "in.txt")))
+    assert known.exit_code == 4 and "chmod u+r" in str(known) and "writable" not in str(known)
+    monkeypatch.setattr("os.access", lambda path, mode: True)
+    known = explain(PermissionError(13, "Permission denied", str(tmp_path / "in.txt")))
+    assert known.exit_code == 6 and "writable" in str(known)
+
+
+def test_a_quotation_mark_that_is_never_closed_suggests_no_quoting(command, tmp_path):
+    rows = [f"{line}" for line in LINES]
+    rows[30] = '"' + rows[30]
+    (tmp_path / "in.csv").write_text("\n".join(["text", *rows, ""]))
+    result = command("ingest", "--corpus", "in.csv")
+    assert result.returncode == 3 and "--no-quoting" in result.stderr and "fetch" not in result.stderr
+    assert command("ingest", "--corpus", "in.csv", "--no-quoting", "--overwrite").returncode == 0
+    assert Store.open(tmp_path / "store").rows == 60
+
+
+def test_latin_1_is_named_in_words_with_its_remedy(command, tmp_path):
+    texts = [f"le café numéro {n}" for n in range(20)]
+    (tmp_path / "in.txt").write_text("\n".join(texts), "latin-1")
+    result = command("ingest", "--corpus", "in.txt")
+    assert result.returncode == 4 and "20 lines not_utf8" in result.stderr and "{" not in result.stderr
+    assert "--encoding, such as latin-1" in result.stderr
+    assert command("ingest", "--corpus", "in.txt", "--encoding", "latin-1").returncode == 0
+    assert Store.open(tmp_path / "store").read("corpus")["text"].to_pylist() == texts
+    assert command("ingest", "--corpus", "in.txt", "--encoding", "latin-99").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [("a.csv", "cp1252"), ("a.jsonl", "utf-16"), ("a.txt", "gb18030"), ("a.txt", "utf-16-le")],
+)
+def test_every_format_is_read_in_its_encoding(command, tmp_path, name, encoding):
+    texts = ["Grüße aus Köln", "naïve café", "Ärger"]
+    rows = {"a.csv": ["text", *texts], "a.jsonl": [f'{{"text": "{text}"}}' for text in texts]}.get(
+        name, texts
+    )
+    (tmp_path / name).write_bytes("\r\n".join([*rows, ""]).encode(encoding))
+    assert command("ingest", "--corpus", name, "--encoding", encoding).returncode == 0
+    store = Store.open(tmp_path / "store")
+    assert store.read("corpus")["text"].to_pylist() == texts
+    assert (
+        store.stage("corpus").settings["parameters"]["encoding"] == IngestOptions(encoding=encoding).encoding
+    )
+
+
+def test_bytes_that_an_encoding_does_not_know_are_rejected(command, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"caf\xe9\nodd \x81 byte\n")
+    command("ingest", "--corpus", "a.txt", "--encoding", "cp1252", "--max-rejects", "1")
+    store = Store.open(tmp_path / "store")
+    assert store.read("corpus")["text"].to_pylist() == ["café"]
+    assert store.read("rejects")["reason"].to_pylist() == ["not_utf8"]
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://bucket/in.txt", "https://example.org/in.txt.gz", "hf://datasets/x"]
+)
+def test_an_address_is_called_one(command, address):
+    result = command("ingest", "--corpus", address)
+    assert result.returncode == 4 and "addresses are not read" in result.stderr
+    assert address in result.stderr and "no such file" not in result.stderr
+
+
+def test_1_percent_is_not_advised_against_itself(command, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(LINES))
+    result = command("una", "--corpus", "in.txt", "--radius", "40%")
+    assert "the window covers" in result.stderr and "--radius 1%" not in result.stderr
+    result = command("una", "--radius", "4000", "--name", "wide")
+    assert "the window covers" in result.stderr and "--radius 1% grows" in result.stderr
+
+
+def test_a_recipe_file_that_is_not_there_is_called_a_file(command):
+    result = command("run", "mine.toml")
+    assert result.returncode == 2 and "mine.toml: no such file" in result.stderr
+    assert "ending in .toml" not in result.stderr
+    assert "ending in .toml" in command("run", "mine").stderr
+
+
+def test_the_trainer_is_not_to_be_had_from_pip(tmp_path, monkeypatch):
+    import importlib.util
+
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
+    entry = next(entry for entry in examine(tmp_path) if entry["what"] == "train, eval")
+    assert "make setup" in entry["get"] and "pip install" not in entry["get"]

@@ -1,0 +1,44 @@
+"""`--fit` and `--parses` name what is there: a misspelt name is an error, and makes nothing."""
+
+import pytest
+
+import augment_cli
+from augment_cli.errors import UsageError
+from augment_cli.runs.run import make_run
+from augment_cli.store.store import Store
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["una", "--fit", "frequnet"], "--fit frequnet: store has no such fit; it has frequent, the unnamed"),
+        (["una", "--fit", "frequnet", "--dry-run"], "it has frequent, the unnamed one (leave --fit out)"),
+        (["pi", "--parses", "large"], "--parses large: store has no such parses; it has none. Make it with"),
+        (["synonym", "--parses", "large"], "`augment-cli parse --name large --store store`"),
+    ],
+)
+def test_a_misspelt_name_is_an_error_that_lists_what_is_there(command, tmp_path, arguments, message):
+    (tmp_path / "in.txt").write_text("the river flows\nthe river floods the town\n")
+    assert command("ingest", "--corpus", "in.txt").returncode == 0
+    assert command("fit").returncode == 0 and command("fit", "--name", "frequent").returncode == 0
+    before = Store.open(tmp_path / "store").stages()
+    result = command(*arguments, "--name", "new")
+    assert result.returncode == 2 and message in result.stderr
+    assert Store.open(tmp_path / "store").stages() == before
+
+
+def test_after_a_fit_that_failed_its_name_is_still_unknown(command, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("the river flows\nthe river floods the town\n")
+    assert command("ingest", "--corpus", "in.txt").returncode == 0
+    assert command("fit", "--tokenizer", "no.such:tokenizer", "--name", "chars").returncode == 2
+    result = command("una", "--fit", "chars", "--radius", "1%")
+    assert result.returncode == 2 and "it has none" in result.stderr
+    assert not (tmp_path / "store" / "terms-chars").exists()
+
+
+def test_from_python_too(store):
+    with pytest.raises(UsageError, match="has no such fit"):
+        augment_cli.run("una", store.path, fit="frequnet", jobs=1)
+    with pytest.raises(UsageError, match="has no such parses"):
+        augment_cli.augment(["It rains."], "pi", store=store, parses="large")
+    make_run("una", fit="frequnet").check_named(store, ["terms-frequnet"])
