@@ -132,15 +132,15 @@ class Session:
 
     def _make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
         """With `overwrite`, delete a stage that has other settings, and what was made from it."""
-        there = [stage for stage in stages if stage in self.store.stages()]
-        if not self._overwrite or not there:
+        present = [stage for stage in stages if stage in self.store.stages()]
+        if not self._overwrite or not present:
             return
         current = settings().fingerprint
-        if all(self.store.stage(stage).settings["fingerprint"] == current for stage in there):
+        if all(self.store.stage(stage).settings["fingerprint"] == current for stage in present):
             return
-        hanging = self.store.made_from(*there)
-        self.store.remove(*there, *hanging)
-        self.reporter.warn(f"--overwrite: removed {', '.join([*there, *hanging])}")
+        hanging = self.store.made_from(*present)
+        self.store.remove(*present, *hanging)
+        self.reporter.warn(f"--overwrite: removed {', '.join([*present, *hanging])}")
 
     def ingest(
         self,

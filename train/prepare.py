@@ -214,7 +214,9 @@ def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None =
 _HOPELESS = 4
 
 
-def check_memory(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int, there: int | None = None) -> None:
+def check_memory(
+    trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int, available: int | None = None
+) -> None:
     """Refuse a step that this machine cannot hold, before it is tried.
 
     Parameters
@@ -227,7 +229,7 @@ def check_memory(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int, ther
         This process among all.
     rows : int
         How many there are to train on.
-    there : int, optional
+    available : int, optional
         Bytes of memory; by default the device's, divided among this machine's processes.
 
     Raises
@@ -235,17 +237,17 @@ def check_memory(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int, ther
     UsageError
         If the estimate is several times what there is.
     """
-    if there is None:
+    if available is None:
         if ranks.device.type == "cuda":
-            there = int(torch.cuda.get_device_properties(ranks.device).total_memory)
+            available = int(torch.cuda.get_device_properties(ranks.device).total_memory)
         else:
-            there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // ranks.here
+            available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // ranks.here
     memory = memory_of(trainee, recipe, ranks, rows)
     needed = memory.weights + memory.activations
-    if needed > _HOPELESS * there:
+    if needed > _HOPELESS * available:
         raise UsageError(
             f"batch = {recipe.batch}: encoding {memory.at_once:,} texts at once takes up to "
-            f"{needed / 1e9:,.0f} GB, and there are {there / 1e9:,.0f}; choose a smaller batch, or "
+            f"{needed / 1e9:,.0f} GB, and there are {available / 1e9:,.0f}; choose a smaller batch, or "
             "--set chunk=64, which encodes so many texts at a time and computes the same"
         )
 

@@ -424,19 +424,19 @@ class Store:
 
     def made_from(self, *names: str) -> list[str]:
         """Stages that were made from some others, directly or by way of further ones, in their order."""
-        found = set(names)
-        if found & {"corpus", "rejects"}:
-            return [other for other in self._stages if other not in found | {"corpus", "rejects"}]
+        chosen = set(names)
+        if chosen & {"corpus", "rejects"}:
+            return [other for other in self._stages if other not in chosen | {"corpus", "rejects"}]
         while True:
-            digests = {self._stages[name].digest for name in found if name in self._stages}
+            digests = {self._stages[name].digest for name in chosen if name in self._stages}
             more = {
                 other
                 for other, stage in self._stages.items()
-                if other not in found and digests & set(stage.settings["inputs"].values())
+                if other not in chosen and digests & set(stage.settings["inputs"].values())
             }
             if not more:
-                return [other for other in self._stages if other in found - set(names)]
-            found |= more
+                return [other for other in self._stages if other in chosen - set(names)]
+            chosen |= more
 
     def remove(self, *stages: str) -> None:
         """Delete stages: first their manifest entries, then their files.

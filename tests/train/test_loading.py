@@ -140,3 +140,9 @@ def test_a_loss_without_settings():
     assert "loss_settings" not in Recipe().as_json()  # checkpoints of before there were any go on
     with pytest.raises(UsageError, match='the loss "nt-xent" has no settings; leave the table out'):
         make_recipe({"loss": "nt-xent", "loss_settings": {"margin": 1.0}})
+
+
+def test_a_recipe_file_that_is_not_there_is_called_a_file():
+    with pytest.raises(MissingError, match=r"^mine\.toml: no such file") as caught:
+        load_recipe("mine.toml")
+    assert "name a .toml file" not in str(caught.value)
