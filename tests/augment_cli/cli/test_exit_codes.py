@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+from tests.helpers.places import REPOSITORY
+
 
 @pytest.fixture
 def store_folder(sample_folder, tmp_path):
@@ -30,9 +32,9 @@ def test_0_in_a_fresh_folder_and_the_second_run_leaves_every_byte(process, tmp_p
 
 def test_1_internal_errors_keep_their_traceback(process, store_folder):
     (store_folder / "broken.py").write_text("def explode(texts):\n    1 / 0\nexplode.version = '1'\n")
-    result = process(
-        "fit", "--name", "x", "--tokenizer", "broken:explode", cwd=store_folder, PYTHONPATH=str(store_folder)
-    )
+    path = os.pathsep.join([str(REPOSITORY), str(store_folder)])
+    arguments = ["fit", "--name", "x", "--tokenizer", "broken:explode"]
+    result = process(*arguments, cwd=store_folder, PYTHONPATH=path)
     assert result.returncode == 1
     assert "ZeroDivisionError" in result.stderr
     assert "broken.py, line 2, which is no part of augment-cli" in result.stderr

@@ -121,7 +121,7 @@ def test_remove(store):
     store.remove("una.1")
     assert "una.1" not in Store.open(store.path).stages()
     assert not (store.path / "una.1").exists()
-    with pytest.raises(UsageError, match="made from the corpus; remove terms, tfidf, una first"):
+    with pytest.raises(UsageError, match="made from the corpus; remove terms, tfidf, una with it"):
         store.remove("corpus")
     for name in ("una", "tfidf", "terms", "corpus"):
         store.remove(name)
