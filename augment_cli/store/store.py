@@ -37,6 +37,7 @@ from augment_cli.store.manifest import (
     parse_manifest,
     part_name,
 )
+from augment_cli.store.manifest_schema import refuse_constant
 from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, write_parquet
 from augment_cli.store.schema import SCHEMA_VERSION, metadata_of, with_metadata
 from augment_cli.store.settings import Settings, differences
@@ -77,7 +78,8 @@ class Store:
         """
         folder = Path(path)
         try:
-            manifest = json.loads((folder / "manifest.json").read_bytes())
+            text = (folder / "manifest.json").read_bytes()
+            manifest = json.loads(text, parse_constant=refuse_constant)
         except FileNotFoundError:
             raise BadInputError(
                 f"{folder}: no store here (no manifest.json); make one with "
@@ -95,7 +97,7 @@ class Store:
                     "use another --store"
                 )
             return cls(folder, *parse_manifest(manifest))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise BadInputError(
                 f"{folder / 'manifest.json'}: not a manifest of this package ({error}); restore it from a "
                 "copy, or delete the store and run again"
