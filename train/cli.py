@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 
 from augment_cli.errors import UsageError, UserError
+from augment_cli.visible import visible
 from train.machine.environment import prepare
 
 ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
@@ -71,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = _run(args, sys.argv[1:] if arguments is None else arguments)
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(error)}", file=sys.stderr)
         code = error.exit_code
     except KeyboardInterrupt:
         code = 130

@@ -13,6 +13,7 @@ import typer
 
 from augment_cli.errors import UserError
 from augment_cli.store.files import explain
+from augment_cli.visible import visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,7 +31,7 @@ def guarded(function: Function) -> Function:
         try:
             return function(*args, **kwargs)
         except UserError as error:
-            print(f"augment-cli: {error}", file=sys.stderr)
+            print(f"augment-cli: {visible(error)}", file=sys.stderr)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             print("\nInterrupted. Finished parts are kept; the same command resumes.", file=sys.stderr)
@@ -44,7 +45,7 @@ def guarded(function: Function) -> Function:
             if error.errno is None:  # not from the operating system, so our own bug
                 return _internal_error()
             known = explain(error)
-            print(f"augment-cli: {known}", file=sys.stderr)
+            print(f"augment-cli: {visible(known)}", file=sys.stderr)
             raise typer.Exit(known.exit_code) from None
         except Exception:
             return _internal_error()
@@ -53,7 +54,7 @@ def guarded(function: Function) -> Function:
 
 
 def _internal_error() -> None:
-    traceback.print_exc()
+    print(visible(traceback.format_exc()), file=sys.stderr, end="")
     message = "augment-cli: an internal error, which is our fault; please report the lines above"
     print(message, file=sys.stderr)
     raise typer.Exit(1) from None

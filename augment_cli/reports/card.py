@@ -12,6 +12,7 @@ from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 from augment_cli.version import __version__
+from augment_cli.visible import visible
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
 _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
@@ -30,7 +31,7 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
         raise UsageError(
             f"{path}: was not written by `augment-cli card`; move it away to have a card written"
         )
-    text = card_of(store, title, license_name, language)
+    text = visible(card_of(store, title, license_name, language))
     write_atomically(path, text.encode(), store.work / "parts")
     return text
 

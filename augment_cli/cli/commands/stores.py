@@ -10,6 +10,7 @@ import typer
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.visible import visible
 
 
 @app.command()
@@ -29,7 +30,7 @@ def remove(
 
     with Store.open(store).lock():
         Store.open(store).remove(stage)
-    print(f"{store}: removed {stage}")
+    print(f"{visible(store)}: removed {stage}")
 
 
 @app.command()
