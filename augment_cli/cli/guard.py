@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import sys
 import traceback
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from augment_cli.errors import UserError
+from augment_cli.errors import MissingError, UserError
 from augment_cli.store.files import explain
 from augment_cli.visible import visible
 
@@ -22,6 +23,19 @@ EXIT_CODES = (
     "5 refuses to mix, 6 something missing on this machine, 130 interrupted."
 )
 
+_NO_MEMORY = (
+    "memory ran out, or a limit on it (`ulimit -v`, a batch system, a container) was reached; run the same "
+    "command again with more of it or a smaller --jobs; finished parts are kept"
+)
+_LEAST_ADDRESS_SPACE = 600_000_000  # bytes; with less, libraries abort while they are loaded
+_NO_MEMORY_WORDS = (
+    "cannot allocate memory",
+    "can't allocate memory",
+    "failed to map segment",
+    "can't start new thread",
+    "out of memory",
+)
+
 
 def guarded(function: Function) -> Function:
     """Turn expected errors into a line on stderr and their exit code; keep tracebacks for our own bugs."""
@@ -29,6 +43,7 @@ def guarded(function: Function) -> Function:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
+            _check_address_space()
             return function(*args, **kwargs)
         except UserError as error:
             print(f"augment-cli: {visible(error)}", file=sys.stderr)
@@ -42,12 +57,19 @@ def guarded(function: Function) -> Function:
         except typer.Exit:
             raise
         except OSError as error:
-            if error.errno is None:  # not from the operating system, so our own bug
+            if error.errno is None and not _means_no_memory(
+                error
+            ):  # not from the operating system, so our own bug
                 return _internal_error()
-            known = explain(error)
+            known = MissingError(f"{_NO_MEMORY} ({error})") if _means_no_memory(error) else explain(error)
             print(f"augment-cli: {visible(known)}", file=sys.stderr)
             raise typer.Exit(known.exit_code) from None
-        except Exception:
+        except Exception as error:
+            if _means_no_memory(error):
+                print(
+                    f"augment-cli: {_NO_MEMORY} ({visible(error) or type(error).__name__})", file=sys.stderr
+                )
+                raise typer.Exit(MissingError.exit_code) from None
             return _internal_error()
 
     return wrapper  # type: ignore[return-value]
@@ -58,3 +80,31 @@ def _internal_error() -> None:
     message = "augment-cli: an internal error, which is our fault; please report the lines above"
     print(message, file=sys.stderr)
     raise typer.Exit(1) from None
+
+
+def _check_address_space() -> None:
+    """Refuse a limit under which Python's libraries would end the process without a word.
+
+    Raises
+    ------
+    MissingError
+        If there is such a limit.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESS_SPACE:
+        raise MissingError(
+            f"this shell allows {limit / 1e6:,.0f} MB of address space (`ulimit -v`), and at least "
+            f"{_LEAST_ADDRESS_SPACE / 1e6:,.0f} MB are needed; raise the limit and run the same command again"
+        )
+
+
+def _means_no_memory(error: BaseException) -> bool:
+    """Whether an error, or what it came from, says that memory ran out."""
+    seen: BaseException | None = error
+    while seen is not None:
+        text = str(seen).lower()
+        is_of_kind = isinstance(seen, OSError | ImportError | RuntimeError)
+        if isinstance(seen, MemoryError) or (is_of_kind and any(word in text for word in _NO_MEMORY_WORDS)):
+            return True
+        seen = seen.__cause__
+    return False

@@ -76,7 +76,7 @@ class Store:
         BadInputError
             If the folder is not a store, or its manifest cannot be read.
         """
-        folder = Path(path)
+        folder = _readable(Path(path))
         try:
             text = (folder / "manifest.json").read_bytes()
             manifest = json.loads(text, parse_constant=refuse_constant)
@@ -106,7 +106,7 @@ class Store:
     @classmethod
     def create(cls, path: str | Path) -> Store:
         """Open the store at `path`, or prepare an empty one (nothing is written before the first commit)."""
-        folder = Path(path)
+        folder = _readable(Path(path))
         if (folder / "manifest.json").exists():
             return cls.open(folder)
         if folder.exists() and not folder.is_dir():
@@ -399,3 +399,15 @@ class Store:
     def _write_manifest(self) -> None:
         data = dump_manifest(SCHEMA_VERSION, self._row_ranges, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work / "parts")
+
+
+def _readable(folder: Path) -> Path:
+    """The folder, unless Arrow could not open a file in it."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{folder}: this path is not valid UTF-8, and Arrow opens no Parquet file under it; "
+            "rename the folder, or use another --store"
+        ) from None
+    return folder
