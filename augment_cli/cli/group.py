@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from augment_cli import augmentations
+from augment_cli.cli import INTERRUPTED
 from augment_cli.visible import visible
 
 
@@ -55,6 +57,9 @@ def _visible_errors() -> Iterator[None]:
     """A wrong option is quoted in the message about it, and may hold anything."""
     try:
         yield
+    except KeyboardInterrupt:  # while the command's libraries are loaded; Click would call it an error
+        print(INTERRUPTED, file=sys.stderr)
+        raise typer.Exit(130) from None
     except Exception as error:
         if isinstance(message := getattr(error, "message", None), str):
             error.message = visible(message)  # type: ignore[attr-defined]

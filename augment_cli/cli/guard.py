@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import typer
 
+from augment_cli.cli import INTERRUPTED
 from augment_cli.errors import MissingError, UserError
 from augment_cli.store.files import explain
 from augment_cli.visible import visible
@@ -49,7 +50,7 @@ def guarded(function: Function) -> Function:
             print(f"augment-cli: {visible(error)}", file=sys.stderr)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            print("\nInterrupted. Finished parts are kept; the same command resumes.", file=sys.stderr)
+            print(INTERRUPTED, file=sys.stderr)
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
