@@ -37,7 +37,7 @@ setup: .venv/.complete
 	$(INSTALL) ".[dev]"
 	@touch $@
 
-# `make augment` alone needs 70 of the 136 packages and 1.7 of the 2.6 GB (with PyTorch for the CPU).
+# `make augment` alone needs 71 of the 137 packages and 1.7 of the 2.6 GB (with PyTorch for the CPU).
 .venv/.augment: $(SOURCES)
 	$(BOOTSTRAP) -m venv .venv
 	$(INSTALL) ".[parse,neural]"

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.errors import UsageError, UserError
+from augment_cli.visible import visible
 from eval import protocols
 from eval.results import tables
 from eval.results.files import ModelResults, find_results, read_results
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             _score(given)
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(error)}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("interrupted; finished tasks and stored embeddings are kept", file=sys.stderr)
@@ -196,7 +197,7 @@ def _read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict
         chosen, options.data, any_data=options.any_data, skip_missing=skip_missing
     )
     for message in messages:
-        print(f"skipped: {message}", file=sys.stderr)
+        print(f"skipped: {visible(message)}", file=sys.stderr)
     return registry, data_tables
 
 

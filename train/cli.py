@@ -21,7 +21,9 @@ import sys
 from pathlib import Path
 
 from augment_cli.errors import UsageError, UserError
+from augment_cli.visible import visible
 from train.machine.environment import prepare
+from train.outputs.folder import check_folder, explain
 
 ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
 
@@ -66,14 +68,21 @@ def main(arguments: list[str] | None = None) -> None:
     arguments : list of str or None, optional
         What was typed after `python -m train`; by default that of this process.
     """
-    prepare()
-    args = parser().parse_args(arguments)
     try:
+        prepare()
+        args = parser().parse_args(arguments)
         code = _run(args, sys.argv[1:] if arguments is None else arguments)
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(error)}", file=sys.stderr)
         code = error.exit_code
+    except OSError as error:
+        if error.errno is None:  # not from the operating system, so our own bug
+            raise
+        known = explain(error)
+        print(f"error: {visible(known)}", file=sys.stderr)
+        code = known.exit_code
     except KeyboardInterrupt:
+        print("interrupted; the same command continues from the newest checkpoint", file=sys.stderr)
         code = 130
     sys.exit(code)
 
@@ -94,6 +103,9 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
     except ValueError:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
+
+    if not args.dry_run:
+        check_folder(args.out or Path("runs") / recipe.name)
 
     from train.machine.distributed import join, leave
     from train.plan import plan

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import typer
 
+INTERRUPTED = "\nInterrupted. Finished parts are kept; the same command resumes."
 # They add their commands when imported; the help lists the commands in this order.
 _COMMANDS = ("reports", "stages", "vectors", "models", "stores")
 
@@ -23,7 +26,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    load_commands()(prog_name="augment-cli")
+    try:
+        load_commands()(prog_name="augment-cli")
+    except KeyboardInterrupt:  # while libraries are loaded
+        print(INTERRUPTED, file=sys.stderr)
+        sys.exit(130)
+    finally:
+        # What is left is the interpreter's own end, which a Ctrl-C would only litter with a traceback.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def load_commands() -> typer.Typer:

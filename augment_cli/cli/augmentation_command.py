@@ -69,7 +69,9 @@ def run_augmentation(
     seed: Annotated[int, typer.Option("--seed", help="seed of all draws")] = DEFAULT_SEED,
     draws: Annotated[
         int,
-        typer.Option("--draws", min=1, help="independent draws, each a stage of its own: NAME, NAME.1, …"),
+        typer.Option(
+            "--draws", min=1, max=10_000, help="independent draws, each a stage of its own: NAME, NAME.1, …"
+        ),
     ] = 1,
     stage: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
     fit: Annotated[

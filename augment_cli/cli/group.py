@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from augment_cli import augmentations
+from augment_cli.cli import INTERRUPTED
+from augment_cli.visible import visible
 
 
 class AugmentationGroup(TyperGroup):
@@ -26,6 +31,16 @@ class AugmentationGroup(TyperGroup):
             )
         return super().get_command(ctx, cmd_name)
 
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """The options before the command's name, read."""
+        with _visible_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the command's own options, and run it."""
+        with _visible_errors():
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command to run, with all its options; for a name that is not one, those that are like it."""
         if args and not args[0].startswith("-") and args[0] not in (known := self.list_commands(ctx)):
@@ -41,3 +56,17 @@ class AugmentationGroup(TyperGroup):
             application.command(name, epilog=None)(guarded(make_command)(name))
             command = typer.main.get_command(application)
         return name, command, rest
+
+
+@contextlib.contextmanager
+def _visible_errors() -> Iterator[None]:
+    """A wrong option is quoted in the message about it, and may hold anything."""
+    try:
+        yield
+    except KeyboardInterrupt:  # while the command's libraries are loaded; Click would call it an error
+        print(INTERRUPTED, file=sys.stderr)
+        raise typer.Exit(130) from None
+    except Exception as error:
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = visible(message)  # type: ignore[attr-defined]
+        raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import resource
 import sys
 import traceback
 from collections.abc import Callable
@@ -13,14 +14,29 @@ from typing import Any, TypeVar
 
 import typer
 
-from augment_cli.errors import UserError
+from augment_cli.cli import INTERRUPTED
+from augment_cli.errors import MissingError, UserError
 from augment_cli.store.files import explain
+from augment_cli.visible import visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 internal error, 2 usage, 3 finished but incomplete, 4 bad input, "
     "5 refuses to mix, 6 something missing on this machine, 130 interrupted."
+)
+
+_NO_MEMORY = (
+    "memory ran out, or a limit on it (`ulimit -v`, a batch system, a container) was reached; run the same "
+    "command again with more of it or a smaller --jobs; finished parts are kept"
+)
+_LEAST_ADDRESS_SPACE = 600_000_000  # bytes; with less, libraries abort while they are loaded
+_NO_MEMORY_WORDS = (
+    "cannot allocate memory",
+    "can't allocate memory",
+    "failed to map segment",
+    "can't start new thread",
+    "out of memory",
 )
 
 
@@ -30,12 +46,13 @@ def guarded(function: Function) -> Function:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
+            _check_address_space()
             return function(*args, **kwargs)
         except UserError as error:
-            print(f"augment-cli: {error}", file=sys.stderr)
+            print(f"augment-cli: {visible(error)}", file=sys.stderr)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            print("\nInterrupted. Finished parts are kept; the same command resumes.", file=sys.stderr)
+            print(INTERRUPTED, file=sys.stderr)
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -43,20 +60,27 @@ def guarded(function: Function) -> Function:
         except typer.Exit:
             raise
         except OSError as error:
-            if error.errno is None:  # not from the operating system, so our own bug
+            if error.errno is None and not _means_no_memory(
+                error
+            ):  # not from the operating system, so our own bug
                 return _internal_error(error)
-            known = explain(error)
-            print(f"augment-cli: {known}", file=sys.stderr)
+            known = MissingError(f"{_NO_MEMORY} ({error})") if _means_no_memory(error) else explain(error)
+            print(f"augment-cli: {visible(known)}", file=sys.stderr)
             raise typer.Exit(known.exit_code) from None
         except Exception as error:
+            if _means_no_memory(error):
+                print(
+                    f"augment-cli: {_NO_MEMORY} ({visible(error) or type(error).__name__})", file=sys.stderr
+                )
+                raise typer.Exit(MissingError.exit_code) from None
             return _internal_error(error)
 
     return wrapper  # type: ignore[return-value]
 
 
 def _internal_error(error: Exception) -> None:
-    traceback.print_exc()
-    print(f"augment-cli: {_whose(error)}", file=sys.stderr)
+    print(visible(traceback.format_exc()), file=sys.stderr, end="")
+    print(f"augment-cli: {visible(_whose(error))}", file=sys.stderr)
     raise typer.Exit(1) from None
 
 
@@ -79,3 +103,31 @@ def _whose(error: Exception) -> str:
         if not place.is_relative_to(standard) and "site-packages" not in place.parts:
             return f"an error in {place}, line {line}, which is no part of augment-cli; mend it there"
     return "an internal error, which is our fault; please report the lines above"
+
+
+def _check_address_space() -> None:
+    """Refuse a limit under which Python's libraries would end the process without a word.
+
+    Raises
+    ------
+    MissingError
+        If there is such a limit.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESS_SPACE:
+        raise MissingError(
+            f"this shell allows {limit / 1e6:,.0f} MB of address space (`ulimit -v`), and at least "
+            f"{_LEAST_ADDRESS_SPACE / 1e6:,.0f} MB are needed; raise the limit and run the same command again"
+        )
+
+
+def _means_no_memory(error: BaseException) -> bool:
+    """Whether an error, or what it came from, says that memory ran out."""
+    seen: BaseException | None = error
+    while seen is not None:
+        text = str(seen).lower()
+        is_of_kind = isinstance(seen, OSError | ImportError | RuntimeError)
+        if isinstance(seen, MemoryError) or (is_of_kind and any(word in text for word in _NO_MEMORY_WORDS)):
+            return True
+        seen = seen.__cause__
+    return False

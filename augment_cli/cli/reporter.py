@@ -19,6 +19,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from augment_cli.visible import visible
+
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -37,11 +39,11 @@ class ConsoleReporter:
 
     def say(self, message: str) -> None:
         """A line worth reading."""
-        self._console.print(message, markup=False, soft_wrap=True)
+        self._console.print(visible(message), markup=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
         """A line that should not be missed."""
-        self._console.print(f"Note: {message}", style="yellow", markup=False, soft_wrap=True)
+        self._console.print(f"Note: {visible(message)}", style="yellow", markup=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sys
@@ -18,6 +17,7 @@ from rich.text import Text
 from augment_cli.reports import report
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
+from augment_cli.visible import visible_json, visible_line
 
 
 def console() -> Console:
@@ -25,9 +25,14 @@ def console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
+def cell(value: object) -> Text:
+    """A value in a table: as it is, whatever it holds; no markup, no control characters."""
+    return Text(visible_line(value))
+
+
 def print_json(value: Any) -> None:
     """One JSON value on stdout."""
-    print(json.dumps(value, indent=1, ensure_ascii=False))
+    print(visible_json(value))
 
 
 def size(count: int | None) -> str:
@@ -62,7 +67,7 @@ def show_run(store: Store, results: Sequence[StageResult], as_json: bool) -> Non
             took = f"{entry['seconds']:.1f}"
         else:
             took = "" if entry["stage"] in {"rejects", "terms"} else "already there"
-        table.add_row(entry["stage"], f"{entry['rows']:,}", _share(entry), took, size(entry["bytes"]))
+        table.add_row(cell(entry["stage"]), f"{entry['rows']:,}", _share(entry), took, size(entry["bytes"]))
     console().print(table)
 
 
@@ -89,18 +94,18 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
         if entry["seed"] is not None:
             settings["seed"] = entry["seed"]
         table.add_row(
-            entry["stage"],
+            cell(entry["stage"]),
             f"{entry['parts']}/{entry['expected_parts']}" + ("" if entry["complete"] else " unfinished"),
             f"{entry['rows']:,}",
             _share(entry),
             size(entry["bytes"]),
-            ", ".join(f"{key}={value}" for key, value in settings.items()),
+            cell(", ".join(f"{key}={value}" for key, value in settings.items())),
         )
     console().print(table)
     for entry in entries:
         if entry["differs"]:
             line = f"{entry['stage']} cannot be reused: made with {entry['differs']}"
-            console().print(line, style="yellow", markup=False, soft_wrap=True)
+            console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
 
 
 def short(value: Any) -> Any:
@@ -126,7 +131,7 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
             value = ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
         if isinstance(value, float):
             value = f"{value:.4f}"
-        table.add_row(key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+        table.add_row(cell(key.replace("_", " ")), f"{value:,}" if isinstance(value, int) else cell(value))
     console().print(table)
 
 
@@ -151,7 +156,7 @@ def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
         table.add_column(forms[key][0], justify="right")
     for entry in entries:
         cells = ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
-        table.add_row(entry["stage"], entry["meaning"], *cells)
+        table.add_row(cell(entry["stage"]), cell(entry["meaning"]), *cells)
     console().print(table)
 
 
@@ -164,14 +169,16 @@ def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     for row in rows:
         if "original" not in row:
             line = "  ".join(f"{key}={value!r}" for key, value in _plain(row).items())
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(visible_line(line), markup=False, soft_wrap=True)
             continue
         before, after = marked(row["original"], row.get("edits") or [])
         if "edits" not in row and row["text"] is not None:
             after = Text(row["text"])
         out.print(Text.assemble((f"{row['row_id']:>9}  ", "dim"), before), soft_wrap=True)
         if row["text"] is None:
-            out.print(Text.assemble(("        →  ", "dim"), (f"unchanged: {row['reason']}", "yellow")))
+            out.print(
+                Text.assemble(("        →  ", "dim"), (visible_line(f"unchanged: {row['reason']}"), "yellow"))
+            )
         else:
             out.print(Text.assemble(("        →  ", "dim"), after), soft_wrap=True)
         if numbers := row.get("scores"):
@@ -185,15 +192,15 @@ def marked(original: str, edits: Sequence[dict[str, Any]]) -> tuple[Text, Text]:
     for edit in edits:
         kept = original[position : edit["start"]]
         removed, new = original[edit["start"] : edit["end"]], edit["replacement"]
-        before.append(kept)
-        after.append(kept)
+        before.append(visible_line(kept))
+        after.append(visible_line(kept))
         if removed:
-            before.append(f"[{removed}]", "red")
+            before.append(visible_line(f"[{removed}]"), "red")
         if new:
-            after.append(f"[{new}]", "bold green")
+            after.append(visible_line(f"[{new}]"), "bold green")
         position = edit["end"]
-    before.append(original[position:])
-    after.append(original[position:])
+    before.append(visible_line(original[position:]))
+    after.append(visible_line(original[position:]))
     return before, after
 
 
@@ -217,7 +224,7 @@ def show_hints(store: Store, folders: Sequence[str]) -> None:
         f"{program} stats {folders[0]}{option}",
         f'{python} -c "{read}"',
     ):
-        out.print(f"  {command}", markup=False, soft_wrap=True)
+        out.print(f"  {visible_line(command)}", markup=False, soft_wrap=True)
 
 
 def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
@@ -230,7 +237,8 @@ def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
         table.add_column(name)
     for entry in entries:
         ready = "yes" if entry["ready"] else "no"
-        table.add_row(entry["what"], ready, ", ".join(entry["missing"]), Text(entry["get"] or ""))
+        missing = ", ".join(entry["missing"])
+        table.add_row(cell(entry["what"]), ready, cell(missing), cell(entry["get"] or ""))
     console().print(table)
 
 
@@ -244,7 +252,13 @@ def show_plan(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
         table.add_column(name, justify="right" if name.startswith("about") else "left")
     for entry in entries:
         seconds = f"{entry['seconds']:.0f}" if "seconds" in entry else ""
-        table.add_row(entry["stage"], entry["state"], f"{entry['rows']:,}", seconds, size(entry.get("bytes")))
+        table.add_row(
+            cell(entry["stage"]),
+            cell(entry["state"]),
+            f"{entry['rows']:,}",
+            seconds,
+            size(entry.get("bytes")),
+        )
     console().print(table)
 
 

@@ -10,6 +10,8 @@ from augment_cli.ingest import checks
 from augment_cli.ingest.readers import FORMATS
 from augment_cli.store.schema import CORPUS_WITH_ID, PART_ROWS
 
+MOST = 2**31 - 1  # of rows a part, sentences, characters a line: positions in a part are of 32 bits
+
 
 @dataclass(frozen=True)
 class IngestOptions:
@@ -75,6 +77,8 @@ class IngestOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"--{name.replace('_', '-')} {value}: must be at least 1")
+            if value is not None and value > MOST:
+                raise UsageError(f"--{name.replace('_', '-')} {value}: must be at most {MOST:,}")
 
 
 @dataclass(frozen=True)

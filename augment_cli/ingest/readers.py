@@ -316,6 +316,11 @@ def _check_columns(path: Path, schema: pa.Schema, text: str, identity: str | Non
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
         if name is not None and name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; name one with {option}")
+        if name is not None and (count := schema.names.count(name)) > 1:
+            raise UsageError(
+                f"{path}: has {count} columns {name!r}, and which is meant cannot be known; "
+                f"rename them, or name another with {option}"
+            )
     if not _is_text(kind := schema.field(text).type):
         raise UsageError(f"{path}: column {text!r} is {kind}, not text; name another with --text-column")
     if identity is None:

@@ -14,6 +14,7 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf.fit import TFIDF_STAGE
 from augment_cli.version import __version__
+from augment_cli.visible import visible
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
 _WORKING = frozenset({TFIDF_STAGE, PARSES_STAGE})  # makers of what no reader of a dataset wants
@@ -33,7 +34,7 @@ def write_card(store: Store, title: str, license_name: str, language: str) -> st
         raise UsageError(
             f"{path}: was not written by `augment-cli card`; move it away to have a card written"
         )
-    text = card_of(store, title, license_name, language)
+    text = visible(card_of(store, title, license_name, language))
     write_atomically(path, text.encode(), store.work / "parts")
     return text
 

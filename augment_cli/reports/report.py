@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from augment_cli import augmentations
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.store.manifest import Stage
+from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
 
@@ -47,8 +48,32 @@ def _status_of(stage: Stage) -> dict[str, Any]:
         "fingerprint": stage.settings["fingerprint"],
     }
     if is_augmentation(stage):
-        entry["changed"] = sum(part.statistics["changed"] for part in stage.parts.values())
+        entry["changed"] = sum(part["changed"] for part in _statistics_of(stage))
     return entry
+
+
+def _statistics_of(stage: Stage) -> list[dict[str, Any]]:
+    """What the manifest says of each part beyond its size.
+
+    Raises
+    ------
+    BadInputError
+        If it lacks the sums that every augmentation writes, or they cannot be true.
+    """
+    for index, part in stage.parts.items():
+        values = part.statistics
+        lacks = [key for key in ("changed", "edits", "reasons", "sums") if key not in values]
+        if is_augmentation(stage) and (lacks or not 0 <= values["changed"] <= part.rows):
+            raise BadInputError(
+                f"stage {stage.name!r}, part {index}: the manifest "
+                + (
+                    f"lacks its statistics {', '.join(lacks)}"
+                    if lacks
+                    else "counts more changed rows than rows"
+                )
+                + f"; restore it from a copy, or remove the stage with `augment-cli remove {stage.name}`"
+            )
+    return [part.statistics for part in stage.parts.values()]
 
 
 def stats(store: Store, name: str) -> dict[str, Any]:
@@ -59,10 +84,10 @@ def stats(store: Store, name: str) -> dict[str, Any]:
     """
     stage = store.stage(name)
     entry = _status_of(stage)
-    parts = [part.statistics for part in stage.parts.values()]
+    parts = _statistics_of(stage)
     if not is_augmentation(stage):
         keys = sorted({key for part in parts for key, value in part.items() if isinstance(value, int)})
-        entry |= {key: sum(part[key] for part in parts) for key in keys}
+        entry |= {key: sum(part.get(key) or 0 for part in parts) for key in keys}
         if stage.settings["stage"] == "corpus" and any("reasons" in part for part in parts):
             entry["reasons"] = _sum_counts(parts, "reasons")
         if stage.settings["stage"] in ("scores", "mined"):
@@ -77,7 +102,7 @@ def stats(store: Store, name: str) -> dict[str, Any]:
     entry |= sums
     if "replaced" in sums and "tokens" in sums:
         entry["replaced_share"] = sums["replaced"] / max(sums["tokens"], 1)
-        entry["beta"] = stage.settings["parameters"]["beta"]
+        entry["beta"] = stage.settings["parameters"].get("beta")
     return entry
 
 
@@ -98,6 +123,12 @@ def sample_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dic
         raise UsageError(f"{store.path}: stage {stage!r} has no finished part yet; run it again to resume")
     sizes = {index: record.parts[index].rows for index in sorted(record.parts)}
     total = sum(sizes.values())
+    for index, size in sizes.items():
+        if (rows_there := describe(store.verified_path(stage, index))[0]) != size:
+            path = store.part_path(stage, index)
+            raise BadInputError(
+                f"{path}: has {rows_there:,} rows, the manifest says {size:,}; make the stage anew"
+            )
     chosen = np.sort(np.random.default_rng(seed).permutation(total)[:count])
     rows: list[dict[str, Any]] = []
     first = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,7 +94,9 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
     digests = {store.stage(stage).digest for stage in store.stages()}
     if maker == "corpus":
         if corpus is not None:
-            options = IngestOptions(**stored["parameters"])
+            known = {item.name for item in dataclasses.fields(IngestOptions)}
+            parameters = {key: value for key, value in stored["parameters"].items() if key in known}
+            options = IngestOptions(**parameters)
             current["inputs"] = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
     else:
         current["inputs"] = {

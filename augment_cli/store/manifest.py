@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from augment_cli.store.files import sha256_of_json
+from augment_cli.store.manifest_schema import check_shape
 
 STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)
 RESERVED_NAMES = frozenset({"manifest.json", "readme.md"})
-_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 def part_name(index: int) -> str:
@@ -92,43 +92,39 @@ def dump_manifest(schema: int, row_ranges: Sequence[tuple[int, int]], stages: di
     return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-def parse_manifest(value: dict[str, Any]) -> tuple[RowRanges, dict[str, Stage]]:
+def parse_manifest(value: Any) -> tuple[RowRanges, dict[str, Stage]]:
     """The row ranges of the parts, and the stages of a manifest.
 
     Raises
     ------
-    ValueError, KeyError, TypeError, AttributeError
-        If it is damaged, edited, or not a manifest of this package.
+    ValueError
+        If it is damaged, edited, or not a manifest of this package; the message says where.
     """
+    check_shape(value)
     rest = {key: item for key, item in value.items() if key != "sha256"}
-    if value.get("sha256") != sha256_of_json(rest):
+    if value["sha256"] != sha256_of_json(rest):
         raise ValueError("it was edited or damaged: its sha256 does not fit")
     row_ranges: RowRanges = []
     for first, rows in value["parts"]:
-        if _count(first) != (sum(row_ranges[-1]) if row_ranges else 0):
+        if first != (sum(row_ranges[-1]) if row_ranges else 0):
             raise ValueError("the row ranges of its parts do not follow each other")
-        row_ranges.append((first, _count(rows)))
-    return row_ranges, {name: _stage(name, stage) for name, stage in value["stages"].items()}
+        row_ranges.append((first, rows))
+    stages = {name: _stage(name, stage) for name, stage in value["stages"].items()}
+    for name in stages:
+        folders = name.split("/")
+        if outer := next((o for n in range(1, len(folders)) if (o := "/".join(folders[:n])) in stages), None):
+            raise ValueError(f"stage {name!r} lies inside stage {outer!r}")
+    return row_ranges, stages
 
 
 def _stage(name: str, value: dict[str, Any]) -> Stage:
-    if not is_stage_name(name):
+    if not is_stage_name(name) or max(map(len, name.split("/"))) > 255:
         raise ValueError(f"{name!r} is not a valid stage name")
-    settings, expected = value["settings"], _count(value["expected_parts"])
+    settings, expected = value["settings"], value["expected_parts"]
     without_fingerprint = {key: item for key, item in settings.items() if key != "fingerprint"}
     if settings["fingerprint"] != sha256_of_json(without_fingerprint):
         raise ValueError(f"the settings of stage {name!r} do not fit their fingerprint")
-    parts = {}
-    for key, part in value["parts"].items():
-        index = int(key)
-        if not 0 <= index < expected or not _SHA256.fullmatch(part["sha256"]):
-            raise ValueError(f"stage {name!r} has an impossible part {key!r}")
-        rows, size = _count(part["rows"]), _count(part["bytes"])
-        parts[index] = Part(rows, size, part["sha256"], dict(part["statistics"]))
+    parts = {int(key): Part(**part) for key, part in value["parts"].items()}
+    if parts and max(parts) >= expected:
+        raise ValueError(f"stage {name!r} has an impossible part {max(parts)}: it has {expected} in all")
     return Stage(name, settings, expected, parts)
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is not a valid count")
-    return value

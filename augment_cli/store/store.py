@@ -37,6 +37,7 @@ from augment_cli.store.manifest import (
     parse_manifest,
     part_name,
 )
+from augment_cli.store.manifest_schema import refuse_constant
 from augment_cli.store.parquet import (
     describe,
     iterate_row_groups,
@@ -85,9 +86,10 @@ class Store:
         BadInputError
             If the folder is not a store, or its manifest cannot be read.
         """
-        folder = Path(path)
+        folder = _readable(Path(path))
         try:
-            manifest = json.loads((folder / "manifest.json").read_bytes())
+            text = (folder / "manifest.json").read_bytes()
+            manifest = json.loads(text, parse_constant=refuse_constant)
         except FileNotFoundError:
             raise BadInputError(
                 f"{folder}: no store here (no manifest.json); make one with "
@@ -105,7 +107,7 @@ class Store:
                     "use another --store"
                 )
             return cls(folder, *parse_manifest(manifest))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise BadInputError(
                 f"{folder / 'manifest.json'}: not a manifest of this package ({error}); restore it from a "
                 "copy, or delete the store and run again"
@@ -114,7 +116,7 @@ class Store:
     @classmethod
     def create(cls, path: str | Path) -> Store:
         """Open the store at `path`, or prepare an empty one (nothing is written before the first commit)."""
-        folder = Path(path)
+        folder = _readable(Path(path))
         if (folder / "manifest.json").exists():
             return cls.open(folder)
         if folder.exists() and not folder.is_dir():
@@ -480,3 +482,15 @@ class Store:
     def _write_manifest(self) -> None:
         data = dump_manifest(SCHEMA_VERSION, self._row_ranges, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work / "parts")
+
+
+def _readable(folder: Path) -> Path:
+    """The folder, unless Arrow could not open a file in it."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{folder}: this path is not valid UTF-8, and Arrow opens no Parquet file under it; "
+            "rename the folder, or use another --store"
+        ) from None
+    return folder

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ def command(tmp_path, monkeypatch):
                 main()
             except SystemExit as stop:
                 code = int(stop.code or 0)
+            finally:
+                signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's end ignores it
         return Result(code, out.getvalue(), err.getvalue())
 
     return run

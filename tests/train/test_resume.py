@@ -142,7 +142,7 @@ def test_killed_before_a_step_continues_to_the_bit(
 
 def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path, monkeypatch):
     run = make_run(tiny_store, tiny_encoder, tmp_path / "run")
-    original, calls = checkpoint.save_file, []
+    original, calls = checkpoint.write_tensors, []
 
     def kill(tensors, path):
         calls.append(path)
@@ -152,7 +152,7 @@ def test_killed_while_a_checkpoint_is_written(tiny_store, tiny_encoder, tmp_path
         original(tensors, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save_file", kill)
+        patch.setattr(checkpoint, "write_tensors", kill)
         with pytest.raises(Killed):
             train(run, join())
     assert [path.name for path in checkpoint.checkpoints(run.out / "checkpoints")] == ["step-0000004"]

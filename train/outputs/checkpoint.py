@@ -21,11 +21,12 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import fsync, replace_folder, sha256_of_file, sha256_of_json
+from train.outputs.folder import write_tensors
 
 FORMAT = 2
 _NAME = re.compile(r"step-(\d{7,})")
@@ -74,8 +75,8 @@ def save(
     work = folder / f".writing-{step:07d}-{os.getpid()}"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    save_file(model_tensors(model), work / "model.safetensors")
-    save_file(_optimizer_tensors(model, optimizer), work / "optimizer.safetensors")
+    write_tensors(model_tensors(model), work / "model.safetensors")
+    write_tensors(_optimizer_tensors(model, optimizer), work / "optimizer.safetensors")
     digests = {name: sha256_of_file(work / name) for name in ("model.safetensors", "optimizer.safetensors")}
     content = json.loads(json.dumps({"format": FORMAT, "step": step, "digests": digests} | state))
     content["digest"] = sha256_of_json(content)
@@ -124,7 +125,7 @@ def read_state(path: Path) -> dict[str, Any]:
         known = state["format"] == FORMAT and isinstance(state["step"], int)
         digests = dict(state["digests"])
         recorded = state.pop("digest", None)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadInputError(f"{path}: no readable state.json ({error!r}); {advice}") from error
     if not known:
         raise BadInputError(f"{path}: a checkpoint of another format or program; {advice}")

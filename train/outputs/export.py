@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import weights_in
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
+from train.outputs.folder import write_tensors
 
 # Our pooling name to (the one key of new sentence-transformers releases, the flag of older ones).
 _POOLING = {
@@ -67,7 +67,7 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
         name: tensor.detach().to("cpu", dtype).contiguous()
         for name, tensor in _distinct(encoder.model).items()
     }
-    save_file(weights, work / "model.safetensors", metadata={"format": "pt"})
+    write_tensors(weights, work / "model.safetensors", metadata={"format": "pt"})
     (work / "model.safetensors").chmod(0o644)  # safetensors makes its files the owner's alone
     config = encoder.model.config.to_dict() | {"architectures": [type(encoder.model).__name__]}
     # What loaders compute in. Halves are a format for the disk: a CPU trains 15 times slower in fp16.

@@ -88,7 +88,7 @@ class Quiet:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The events of a `log.jsonl`; a last line cut off by a crash is left out.
+    """The events of a `log.jsonl`, up to the first line that is cut off by a crash or damaged.
 
     Parameters
     ----------
@@ -98,11 +98,14 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     events = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            events.append(json.loads(line))
-        except ValueError:
+            event = json.loads(line)
+            if not isinstance(event["step"], int):
+                break
+        except (ValueError, KeyError, TypeError, RecursionError):  # cut off by a crash, or damaged
             break
+        events.append(event)
     return events
 
 

@@ -9,6 +9,7 @@ import typer
 
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.visible import visible
 
 
 @app.command("convert-weights")
@@ -27,4 +28,4 @@ def convert_weights(
     """
     from augment_cli.neural.conversion import convert_weights as convert
 
-    print(f"{convert(folder)}: written; the pickled file may be deleted")
+    print(f"{visible(convert(folder))}: written; the pickled file may be deleted")

@@ -10,6 +10,7 @@ import typer
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.visible import visible
 
 
 @app.command()
@@ -227,4 +228,4 @@ def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
     if problems:
         raise BadInputError("\n".join([f"{store}: {len(problems)} problems", *problems]))
     if not as_json:
-        print(f"{store}: {len(opened.stages())} stages, every part is as it was committed")
+        print(f"{visible(store)}: {len(opened.stages())} stages, every part is as it was committed")

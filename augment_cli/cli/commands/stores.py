@@ -10,6 +10,7 @@ import typer
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.visible import visible
 
 
 @app.command()
@@ -40,12 +41,12 @@ def remove(
         if with_descendants:
             stages, hanging = [*dict.fromkeys([*stages, *hanging])], []
         opened.remove(*dict.fromkeys(stages))
-    print(f"{store}: removed {', '.join(stages)}")
+    print(f"{visible(store)}: removed {', '.join(stages)}")
     if hanging:
         print(
             f"Made from that, and kept: {', '.join(hanging)}. They stay readable; once {stages[0]} is made "
             f"anew with other settings, they are of the old. Delete them with "
-            f"`augment-cli remove {' '.join(hanging)} --store {store}`"
+            f"`augment-cli remove {' '.join(hanging)} --store {visible(store)}`"
         )
 
 

@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from augment_cli.errors import BadInputError, IncompleteError, UsageError
+from augment_cli.ingest import IngestOptions, ingest
+from augment_cli.store.store import Store
 
 
 def json_line(value) -> bytes:
@@ -266,3 +268,19 @@ def test_a_column_to_keep_must_be_there_and_be_utf8(read_bytes):
     ]
     line = b'{"text": "x", "label": "\\ud800"}\n{"text": "y"}\n'
     assert read_bytes(line, "a.jsonl", keep_columns=("label",)).reasons == [(1, "not_utf8")]
+
+
+@pytest.mark.parametrize("twice", ["text", "id"])
+def test_parquet_with_two_columns_of_a_name_is_refused(tmp_path, twice):
+    columns = [pa.array(["one sentence"]), pa.array(["a"]), pa.array(["another one"])]
+    pq.write_table(pa.table(columns, names=["text", "id", twice]), tmp_path / "in.parquet")
+    with pytest.raises(UsageError, match=f"has 2 columns '{twice}'.*rename them"):
+        ingest(Store.create(tmp_path / "store"), [tmp_path / "in.parquet"], IngestOptions(id_column="id"))
+
+
+def test_parquet_with_its_text_as_its_id(tmp_path):
+    pq.write_table(pa.table({"text": ["one sentence", "another one"]}), tmp_path / "in.parquet")
+    store = Store.create(tmp_path / "store")
+    with store.lock():
+        ingest(store, [tmp_path / "in.parquet"], IngestOptions(id_column="text"))
+    assert store.read("corpus")["id"].to_pylist() == ["one sentence", "another one"]

@@ -101,10 +101,16 @@ def test_verify_recounts_rows_from_the_data(store):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=-1), "not a valid count"),
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=True), "not a valid count"),
-        (lambda value: value["stages"]["una"]["parts"]["0"].update(sha256="../x"), "impossible part"),
-        (lambda value: value["stages"]["una"]["parts"].update({"9": {"sha256": "0" * 64}}), "impossible"),
+        (
+            lambda value: value["stages"]["una"]["parts"]["0"].update(rows=-1),
+            r"stage 'una', part 0, \$\.rows",
+        ),
+        (lambda value: value["stages"]["una"]["parts"]["0"].update(rows=True), "Expected `int`, got `bool`"),
+        (lambda value: value["stages"]["una"]["parts"]["0"].update(sha256="../x"), r"part 0, \$\.sha256"),
+        (
+            lambda value: value["stages"]["una"]["parts"].update({"9": value["stages"]["una"]["parts"]["0"]}),
+            "impossible part 9",
+        ),
         (lambda value: value["stages"]["una"]["settings"].update(seed=5), "do not fit their fingerprint"),
         (
             lambda value: value["stages"].update({"../out": value["stages"].pop("una")}),

@@ -1,0 +1,54 @@
+"""Too little memory, as a person meets it: one line, exit 6, and the same command finishes with more."""
+
+import resource
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+from augment_cli.store.store import Store
+from tests.helpers.commands import ENVIRONMENT
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        pa.ArrowMemoryError("malloc of size 8 failed"),
+        ImportError("libarrow.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
+def test_it_is_not_our_fault(command, store, monkeypatch, error):
+    def fail(path):
+        raise error
+
+    monkeypatch.setattr(Store, "open", fail)
+    result = command("status", "--store", store.path)
+    assert result.returncode == 6 and "memory ran out" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_other_errors_are_still_ours(command, store, monkeypatch):
+    def fail(path):
+        raise RuntimeError("of another kind")
+
+    monkeypatch.setattr(Store, "open", fail)
+    result = command("status", "--store", store.path)
+    assert result.returncode == 1 and "Traceback" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+@pytest.mark.parametrize("megabytes", [300, 500, 700])
+def test_a_limit_on_address_space(tmp_path, megabytes):
+    limit = megabytes * 10**6
+    result = subprocess.run(
+        [sys.executable, "-m", "augment_cli", "una", "--jobs", "1"],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert result.returncode == 6, result.stderr
+    said = f"allows {megabytes:,} MB of address space" if megabytes < 600 else "memory ran out"
+    assert said in result.stderr and "Traceback" not in result.stderr

@@ -1,0 +1,136 @@
+"""A run's folder that cannot be written: said before anything is loaded; a full disk: in our words."""
+
+import os
+import resource
+import sys
+
+import pytest
+import torch
+
+from augment_cli.errors import BadInputError, MissingError
+from train.cli import main
+from train.outputs import checkpoint, folder
+from train.outputs.log import read_log
+
+
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """The exit code and the line of a run with `tmp_path / "run"`, which has neither store nor encoder."""
+
+    def run(out=tmp_path / "run"):
+        with pytest.raises(SystemExit) as stop:
+            main(
+                [
+                    "simcse",
+                    "--store",
+                    str(tmp_path / "none"),
+                    "--encoder",
+                    str(tmp_path / "none"),
+                    "--out",
+                    str(out),
+                ]
+            )
+        return stop.value.code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["", "checkpoints"])
+def test_a_file_where_a_folder_must_be(tmp_path, refused, name):
+    file = tmp_path / "run" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("a file")
+    code, line = refused()
+    assert code == 4 and f"{file}: is a file, and the run needs a folder" in line
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "summary.json"])
+def test_a_folder_where_a_file_must_be(tmp_path, refused, name):
+    (tmp_path / "run" / name).mkdir(parents=True)
+    code, line = refused()
+    assert code == 4 and f"{name}: is a folder, and the run writes a file" in line
+
+
+def test_a_folder_inside_a_file(tmp_path, refused):
+    (tmp_path / "file").write_text("a file")
+    code, line = refused(tmp_path / "file" / "run")
+    assert code == 4 and f"{tmp_path / 'file'}: is a file" in line
+
+
+@pytest.mark.parametrize("name", ["run", "run/checkpoints"])
+def test_a_folder_that_may_not_be_written(tmp_path, refused, monkeypatch, name):
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    access = os.access  # root may write anywhere, so the answer is changed and not the folder
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / name and access(path, mode))
+    code, line = refused()
+    assert code == 6 and f"{tmp_path / name}: may not be written" in line
+
+
+def test_a_sound_folder_is_not_touched(tmp_path):
+    folder.check_folder(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit's error has another number elsewhere")
+def test_a_disk_that_takes_no_more(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError) as caught:
+            folder.write_tensors({"x": torch.zeros(10_000)}, tmp_path / "model.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    known = folder.explain(caught.value)
+    assert isinstance(known, MissingError) and "model.safetensors" in str(known)
+    assert "no room left" in str(known) and "continues from the newest checkpoint" in str(known)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "words"),
+    [
+        (28, 6, "no room left"),
+        (30, 6, "not allowed"),
+        (13, 6, "not allowed"),
+        (20, 4, "in the way"),
+        (5, 6, "refused"),
+    ],
+)
+def test_the_command_says_what_the_disk_said(tmp_path, capsys, monkeypatch, number, kind, words):
+    def fail(out):
+        raise OSError(number, os.strerror(number), str(out / "checkpoints"))
+
+    monkeypatch.setattr("train.cli.check_folder", fail)
+    with pytest.raises(SystemExit) as stop:
+        main(["simcse", "--out", str(tmp_path / "run")])
+    shown = capsys.readouterr().err
+    assert stop.value.code == kind and words in shown and str(tmp_path / "run" / "checkpoints") in shown
+
+
+@pytest.mark.parametrize(
+    "line", ["[1]", "3", "null", '{"event": "step"}', "[" * 100_000, '{"step": "x"}', "\x00\x1b", "{"]
+)
+def test_a_damaged_log_ends_where_the_damage_begins(tmp_path, line):
+    (tmp_path / "log.jsonl").write_text(f'{{"step": 1}}\n{line}\n{{"step": 2}}\n')
+    assert read_log(tmp_path / "log.jsonl") == [{"step": 1}]
+
+
+def test_a_log_that_is_not_text(tmp_path):
+    (tmp_path / "log.jsonl").write_bytes(b'{"step": 1}\n\xff\xfe\x00\n')
+    assert read_log(tmp_path / "log.jsonl") == [{"step": 1}]
+
+
+def test_a_deeply_nested_state(tmp_path):
+    (tmp_path / "state.json").write_text("[" * 100_000)
+    with pytest.raises(BadInputError, match="no readable state"):
+        checkpoint.read_state(tmp_path)
+
+
+def test_an_interrupt_before_the_first_step(tmp_path, capsys, monkeypatch):
+    def interrupt(out):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("train.cli.check_folder", interrupt)
+    with pytest.raises(SystemExit) as stop:
+        main(["simcse", "--out", str(tmp_path / "run")])
+    shown = capsys.readouterr().err
+    assert stop.value.code == 130 and shown.startswith("interrupted;")
