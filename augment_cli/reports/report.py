@@ -62,7 +62,7 @@ def _statistics_of(stage: Stage) -> list[dict[str, Any]]:
     """
     for index, part in stage.parts.items():
         values = part.statistics
-        lacks = [key for key in ("changed", "edits", "reasons", "sums") if key not in values]
+        lacks = [key for key in ("changed", "edits", "reasons", "sums") if values.get(key) is None]
         if is_augmentation(stage) and (lacks or not 0 <= values["changed"] <= part.rows):
             raise BadInputError(
                 f"stage {stage.name!r}, part {index}: the manifest "

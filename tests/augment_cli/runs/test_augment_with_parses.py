@@ -98,7 +98,7 @@ def test_parts_need_parses_that_are_there(store, shipped):
     with Session(store.path, Engine(1), shared=True) as session:
         session.augment(make_run("pi"), "pi-parts", parts={1})
         assert session.store.stage("pi-parts").parts.keys() == {1}
-        with pytest.raises(UsageError, match="run `augment-cli parse` first"):
+        with pytest.raises(UsageError, match="Make it with `augment-cli parse"):
             session.augment(make_run("pi", parses="new"), parts={1})
 
 
