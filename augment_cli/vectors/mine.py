@@ -27,7 +27,7 @@ from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import stage_names
 from augment_cli.vectors.choosing import SKIPPED, Limits, choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher, check_max_df, sparse_library
-from augment_cli.vectors.pieces import Pieces
+from augment_cli.vectors.pieces import Pieces, make_parts
 from augment_cli.vectors.search import Neighbours, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
@@ -228,18 +228,6 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     if work.parameters.by == "tfidf":
         candidates = np.flatnonzero(first == np.arange(len(first)))
         LexicalIndex.build(store, work.fit, work.parameters.max_df, candidates).save(done.folder)
-    waiting = sorted(work.pieces)
-
-    def commit_what_is_complete() -> None:
-        for index in list(waiting):
-            if _join_part(store, work, done, index):
-                done.remove(index)
-                waiting.remove(index)
-
-    def count(rows: int) -> None:
-        progress(rows)
-        commit_what_is_complete()
-
     common = {
         "store_path": store.path,
         "stage": work.stages[0],
@@ -248,16 +236,15 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "fit": work.fit,
         "settings": work.settings[0],
     }
-    commit_what_is_complete()
-    while waiting:  # again where a finished piece turned out to be damaged
-        tasks = [
-            common | {"index": index, "piece": piece}
-            for index in waiting
-            for piece in range(work.pieces[index])
-            if not done.has(index, piece)
-        ]
-        engine.run("augment_cli.vectors.mine:mine_piece", tasks, count, unit="pieces")
-        commit_what_is_complete()
+    make_parts(
+        work.pieces,
+        done,
+        lambda index: _join_part(store, work, done, index),
+        engine,
+        "augment_cli.vectors.mine:mine_piece",
+        common,
+        progress,
+    )
     for stage in work.stages:
         store.clean_work(stage)
 

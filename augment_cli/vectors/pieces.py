@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError
 from augment_cli.store.files import fsync
 from augment_cli.store.parquet import read_parquet, write_parquet
@@ -71,3 +74,54 @@ class Pieces:
     def remove(self, index: int) -> None:
         """Delete the pieces of a part; it is committed."""
         shutil.rmtree(self._part(index), ignore_errors=True)
+
+
+def make_parts(
+    pieces: Mapping[int, int],
+    done: Pieces,
+    join: Callable[[int], bool],
+    engine: Engine,
+    task: str,
+    arguments: Mapping[str, Any],
+    progress: Callable[[int], None],
+) -> None:
+    """Make the pieces that are missing, and commit each part as it becomes complete.
+
+    Parameters
+    ----------
+    pieces : mapping of int to int
+        How many pieces each missing part has.
+    done : Pieces
+        Those that are finished.
+    join : callable
+        Commits a part if all of its pieces are there, and says whether it did.
+    engine : Engine
+    task : str
+        `package.module:function` that makes one piece, given `index` and `piece`, and returns its rows.
+    arguments : mapping of str to Any
+        What else the function gets.
+    progress : callable
+        Called with the number of rows done since the last call.
+    """
+    waiting = sorted(pieces)
+
+    def commit_what_is_complete() -> None:
+        for index in list(waiting):
+            if join(index):
+                done.remove(index)
+                waiting.remove(index)
+
+    def count(rows: int) -> None:
+        progress(rows)
+        commit_what_is_complete()
+
+    commit_what_is_complete()  # a run may have ended between the last piece and the commit
+    while waiting:  # again where a finished piece turned out to be damaged
+        calls = [
+            {**arguments, "index": index, "piece": piece}
+            for index in waiting
+            for piece in range(pieces[index])
+            if not done.has(index, piece)
+        ]
+        engine.run(task, calls, count, unit="pieces")
+        commit_what_is_complete()

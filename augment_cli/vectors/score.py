@@ -25,7 +25,7 @@ from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import signals
 from augment_cli.vectors.mine import candidate_blocks
-from augment_cli.vectors.pieces import Pieces
+from augment_cli.vectors.pieces import Pieces, make_parts
 from augment_cli.vectors.search import search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
@@ -183,18 +183,6 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     done.folder.mkdir(parents=True, exist_ok=True)
     if "nearest_cosine" in work.options.columns:
         np.save(done.folder / "first.npy", equal_rows(store, CORPUS_STAGE)[0], allow_pickle=False)
-    waiting = sorted(work.pieces)
-
-    def commit_what_is_complete() -> None:
-        for index in list(waiting):
-            if _join_part(store, work, done, index):
-                done.remove(index)
-                waiting.remove(index)
-
-    def count(rows: int) -> None:
-        progress(rows)
-        commit_what_is_complete()
-
     common = {
         "store_path": store.path,
         "stage": work.stage,
@@ -204,16 +192,15 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "piece_rows": work.piece_rows,
         "settings": work.settings,
     }
-    commit_what_is_complete()
-    while waiting:  # again where a finished piece turned out to be damaged
-        tasks = [
-            common | {"index": index, "piece": piece}
-            for index in waiting
-            for piece in range(work.pieces[index])
-            if not done.has(index, piece)
-        ]
-        engine.run("augment_cli.vectors.score:score_piece", tasks, count, unit="pieces")
-        commit_what_is_complete()
+    make_parts(
+        work.pieces,
+        done,
+        lambda index: _join_part(store, work, done, index),
+        engine,
+        "augment_cli.vectors.score:score_piece",
+        common,
+        progress,
+    )
     store.clean_work(work.stage)
 
 
