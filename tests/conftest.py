@@ -11,6 +11,10 @@ from tests.helpers.places import REPOSITORY
 # A shell that starts us in the background lets us ignore Ctrl-C, and so would every command we start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A test may run a copy of the tree elsewhere, where the Makefile's ../shared/data would be another folder.
+if os.environ.get("DATA"):
+    os.environ["DATA"] = str(REPOSITORY / os.environ["DATA"])
+
 # Fixtures that several folders use.
 pytest_plugins = [
     "tests.helpers.commands",
@@ -31,8 +35,6 @@ def data_folder() -> Path:
     """
     named = os.environ.get("DATA")
     folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
-    if not folder.is_absolute():
-        folder = REPOSITORY / folder
     if folder.is_dir():
         return folder
     if named:
