@@ -25,7 +25,15 @@ from augment_cli.ingest import (
     ingest,
     report_of,
 )
-from augment_cli.pack import PACK_STAGE, SIDES, PackOptions, cost_of, pack, pack_settings
+from augment_cli.pack import (
+    PACK_STAGE,
+    SIDES,
+    PackOptions,
+    cost_of,
+    cost_of_filters,
+    pack,
+    pack_settings,
+)
 from augment_cli.parsing import stage as parsing
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
@@ -37,6 +45,7 @@ from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
+from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
@@ -305,14 +314,20 @@ class Session:
         if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
             raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
 
-    def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> list[str]:
-        """Make the wide table that sentence-transformers trains on, and say what each column costs.
+    def pack(self, options: PackOptions, stage: str = PACK_STAGE, dry_run: bool = False) -> list[str]:
+        """Make the table that sentence-transformers trains on; say what each filter and each column costs.
+
+        Vectors that filters or scores need and that are missing are made before it, but not in a dry run,
+        which stops when it has said what the filters cost.
 
         Returns
         -------
         list of str
             The stages: `stage`, or with a split `stage-train` and `stage-test`.
         """
+        self._price_filters(options, dry_run)
+        if dry_run:
+            return []
         sides = {stage: options}
         if options.split:
             sides = {f"{stage}-{side}": dataclasses.replace(options, side=side) for side in SIDES}
@@ -323,6 +338,24 @@ class Session:
             if cost := cost_of(self.store, name):
                 self.reporter.say(cost)
         return list(sides)
+
+    def _price_filters(self, options: PackOptions, dry_run: bool) -> None:
+        """Say before anything is written how many rows each filter costs; refuse what leaves none."""
+        if options.compared and not dry_run:
+            own = [name for name in options.compared if not is_mined(self.store, name)]
+            self._embed_missing((CORPUS_STAGE, *own), None, options.vectors)
+        if not options.filters and not dry_run:
+            return
+        costs = cost_of_filters(self.store, options)
+        rows = costs.pop("rows")
+        left = rows - sum(costs.values())
+        said = [
+            f"--{name.replace('_', '-')} {getattr(options, name):g} costs {cost:,}"
+            for name, cost in costs.items()
+        ]
+        self.reporter.say("; ".join([f"{rows:,} rows without filters", *said, f"{left:,} left"]))
+        if said and not left:
+            raise UsageError(f"{self.store.path}: no row passes the filters ({'; '.join(said)}); loosen them")
 
     def embed(
         self,
