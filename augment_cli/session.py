@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import (
@@ -23,6 +24,7 @@ from augment_cli.ingest import (
     corpus_settings,
     find_files,
     ingest,
+    pairs,
     report_of,
 )
 from augment_cli.pack import (
@@ -48,6 +50,7 @@ from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
+_STAGES_WITHOUT_AUGMENTATION = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors")
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
 
@@ -160,9 +163,11 @@ class Session:
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
         """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
+        self._check_pairs(options or IngestOptions())
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 self._refuse_other_options(options or IngestOptions())
+                self._give_pairs(options or IngestOptions())
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
                 self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
@@ -189,12 +194,33 @@ class Session:
                 + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
             )
         report.check(max_rejects, str(self.store.path))
+        self._give_pairs(options or IngestOptions())
         return report
+
+    def _check_pairs(self, options: IngestOptions) -> None:
+        """See that no column of pairs has the name of a stage of another kind."""
+        taken = {*augmentations.names(), *_STAGES_WITHOUT_AUGMENTATION}
+        for column, role in pairs.roles_of(options).items():
+            self.store.part_path(column, 0)  # refuses what cannot be a stage's name
+            if column in taken:
+                raise UsageError(
+                    f"--{role}-column {column}: is what another stage is called; rename it in the input"
+                )
+
+    def _give_pairs(self, options: IngestOptions) -> None:
+        """Make the stages of the columns that hold the user's own positives and negatives."""
+        for column, role in pairs.roles_of(options).items():
+            self._make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
+            with self._timed(column, None) as progress:
+                pairs.make_given(self.store, column, role)
+                progress(self.store.rows)
 
     def _refuse_other_options(self, options: IngestOptions) -> None:
         """Options given without a corpus must be those its corpus was read with."""
         stored, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
         for key, value in vars(options).items():
+            if key in ("positive_columns", "negative_columns"):
+                continue  # these make stages of what the corpus kept
             usual = getattr(default, key)
             read_with = stored.get(key, usual)  # what is not in the settings was not chosen
             if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):

@@ -61,6 +61,20 @@ KeepColumns = Annotated[
     list[str] | None,
     typer.Option("--keep-column", help="further field to keep in the corpus, such as label; repeatable"),
 ]
+PositiveColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--positive-column",
+        help="field with a positive of the text: becomes a stage of its name; repeatable",
+    ),
+]
+NegativeColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--negative-column",
+        help="field with a negative of the text: becomes a stage of its name; repeatable",
+    ),
+]
 MaxRejects = Annotated[
     float, typer.Option("--max-rejects", min=0, max=1, help="share of lines that may be set aside")
 ]

@@ -40,6 +40,9 @@ class IngestOptions:
         Of text, jsonl, csv and tsv: a name that Python knows, such as `latin-1`.
     keep_columns : tuple of str
         Further fields of structured input to keep in the corpus, as strings: labels, scores, topics.
+    positive_columns, negative_columns : tuple of str
+        Fields of structured input that hold a positive or a negative of the text; they are kept too, and each
+        becomes a stage of its name (`augment_cli.ingest.pairs`).
     """
 
     text_column: str | None = None
@@ -53,15 +56,34 @@ class IngestOptions:
     deduplicate: bool = False
     keep_columns: tuple[str, ...] = ()
     encoding: str = "utf-8"
+    positive_columns: tuple[str, ...] = ()
+    negative_columns: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Fields that the corpus keeps beside text and id: those of pairs after the others."""
+        return (*self.keep_columns, *self.positive_columns, *self.negative_columns)
+
+    def _check_kept(self) -> None:
+        for key in ("keep_columns", "positive_columns", "negative_columns"):
+            object.__setattr__(self, key, tuple(getattr(self, key)))
+            for name in getattr(self, key):
+                if name in CORPUS_WITH_ID.names or self.kept.count(name) > 1:
+                    option = f"--{key.replace('_', '-')[:-1]}"
+                    raise UsageError(
+                        f"{option} {name}: the corpus has a column of this name already; leave it out, or "
+                        "rename the field in the input"
+                    )
+        costs = {"deduplicate": "drops pairs whose anchor repeats", "split_sentences": "cuts anchors"}
+        for key, what in costs.items():
+            if (self.positive_columns or self.negative_columns) and getattr(self, key):
+                raise UsageError(
+                    f"--{key.replace('_', '-')}: {what}; leave it out with --positive-column and "
+                    "--negative-column"
+                )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keep_columns", tuple(self.keep_columns))
-        for name in self.keep_columns:
-            if name in CORPUS_WITH_ID.names or self.keep_columns.count(name) > 1:
-                raise UsageError(
-                    f"--keep-column {name}: the corpus has a column of this name already; leave it out, or "
-                    "rename the field in the input"
-                )
+        self._check_kept()
         try:
             known = codecs.lookup(self.encoding)
             if not known._is_text_encoding:

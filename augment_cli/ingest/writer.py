@@ -27,7 +27,7 @@ class CorpusWriter:
     def __init__(self, store: Store, settings: Settings, options: IngestOptions) -> None:
         self._store, self._settings, self._options = store, settings, options
         self._schema = CORPUS_WITH_ID if options.id_column else CORPUS
-        for name in options.keep_columns:
+        for name in options.kept:
             self._schema = self._schema.append(pa.field(name, pa.string()))
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
+from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine import MINED_STAGE
 
@@ -250,6 +251,8 @@ def _kind_of(store: Store, name: str) -> str | None:
     maker = store.stage(name).settings["stage"]
     if maker == MINED_STAGE:
         return "negative"
+    if maker == GIVEN:
+        return str(store.stage(name).settings["parameters"]["kind"])
     return augmentations.get(maker).kind if maker in augmentations.names() else None
 
 
