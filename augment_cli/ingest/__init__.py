@@ -97,6 +97,7 @@ def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -
             "quoting": options.quoting,
             "split_sentences": options.split_sentences,
             "deduplicate": options.deduplicate,
+            **({"near_similarity": options.near_similarity} if options.deduplicate == "near" else {}),
             **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
             **({"keep_columns": list(options.kept)} if options.kept else {}),
         },

@@ -10,6 +10,8 @@ from augment_cli.ingest import checks
 from augment_cli.ingest.readers import FORMATS
 from augment_cli.store.schema import CORPUS_WITH_ID, PART_ROWS
 
+DEDUPLICATE = ("exact", "near")
+NEAR_SIMILARITY = 0.8
 MOST = 2**31 - 1  # of rows a part, sentences, characters a line: positions in a part are of 32 bits
 
 
@@ -33,9 +35,12 @@ class IngestOptions:
         Whether fields of csv and tsv may be quoted with `"`.
     split_sentences : bool
         Cut each text into sentences, one row each.
-    deduplicate : bool
+    deduplicate : bool or {"exact", "near"}
         Keep the first of several equal texts; the others go to the rejects as `duplicate`.
-        Takes some 100 bytes of memory for each different text.
+        Takes some 100 bytes of memory for each different text. `near`: nearly equal ones
+        too, as `near_duplicate`, with the row_id that each repeats (`augment_cli.ingest.near_duplicates`).
+    near_similarity : float
+        From which similarity on two texts are near, 0 to 1.
     encoding : str
         Of text, jsonl, csv and tsv: a name that Python knows, such as `latin-1`.
     keep_columns : tuple of str
@@ -53,7 +58,8 @@ class IngestOptions:
     format: str | None = None
     quoting: bool = True
     split_sentences: bool = False
-    deduplicate: bool = False
+    deduplicate: bool | str = False
+    near_similarity: float = NEAR_SIMILARITY
     keep_columns: tuple[str, ...] = ()
     encoding: str = "utf-8"
     positive_columns: tuple[str, ...] = ()
@@ -83,6 +89,14 @@ class IngestOptions:
                 )
 
     def __post_init__(self) -> None:
+        if self.deduplicate not in (False, True, *DEDUPLICATE):
+            raise UsageError(f"--deduplicate {self.deduplicate}: choose one of {', '.join(DEDUPLICATE)}")
+        if self.deduplicate == "exact":
+            object.__setattr__(self, "deduplicate", True)
+        if not 0 < self.near_similarity <= 1:
+            raise UsageError(
+                f"--near-similarity {self.near_similarity:g}: must be above 0 and at most 1, such as 0.8"
+            )
         self._check_kept()
         try:
             known = codecs.lookup(self.encoding)
@@ -117,8 +131,8 @@ class IngestReport:
 
     @property
     def duplicates(self) -> int:
-        """Number of lines left out only because an equal one was kept."""
-        return self.reasons.get(checks.DUPLICATE, 0)
+        """Number of lines left out only because an equal or a near one was kept."""
+        return sum(self.reasons.get(reason, 0) for reason in checks.REPEATS)
 
     @property
     def read(self) -> int:

@@ -24,6 +24,7 @@ from augment_cli.errors import UsageError
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
+from augment_cli.text.normalization import normalize
 from augment_cli.tfidf.fit import stage_names
 from augment_cli.vectors.choosing import SKIPPED, Limits, choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher, check_max_df, sparse_library
@@ -382,8 +383,6 @@ def _by_tfidf(
 
 def _same_text(store: Store, positive: str, index: int, piece: int, neighbours: Neighbours) -> np.ndarray:
     """For each row a neighbour that has the positive's very text (but for case and punctuation), or −1."""
-    from augment_cli.vectors.texts import normalize
-
     texts = normalize(store.read_part(positive, index, ["text"], [piece])["text"].combine_chunks())
     wanted = {text: number for number, text in enumerate(pc.unique(texts).to_pylist()) if text is not None}
     codes = pc.fill_null(pc.index_in(texts, pa.array(wanted)), -1).to_numpy()
