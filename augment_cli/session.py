@@ -142,6 +142,15 @@ class Session:
         if kind is None and self._failures:
             raise IncompleteError("\n".join(self._failures))
 
+    @contextlib.contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Without `overwrite`: for an earlier stage, which was not the one asked for."""
+        overwrite, self._overwrite = self._overwrite, False
+        try:
+            yield
+        finally:
+            self._overwrite = overwrite
+
     def _make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
         """With `overwrite`, delete a stage that has other settings, and what was made from it."""
         present = [stage for stage in stages if stage in self.store.stages()]
@@ -396,7 +405,11 @@ class Session:
         str
             Their folder.
         """
-        work = embedding.begin(self.store, of, parameters or embedding.EmbedParameters(), name)
+        parameters = parameters or embedding.EmbedParameters()
+        self._make_room(
+            [vectors_name(of, name)], lambda: embedding.wanted(self.store, of, parameters, name)[2]
+        )
+        work = embedding.begin(self.store, of, parameters, name)
         with self._timed(work.stage, work.rows) as progress:
             embedding.finish(self.store, work, self.engine, progress)
         return work.stage
@@ -422,6 +435,8 @@ class Session:
             self.fit(name=options.fit)
         if options.needs_vectors:
             self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
+        stage = scoring.scores_name(of, name)
+        self._make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
         work = scoring.begin(self.store, of, options, name)
         with self._timed(work.stage, work.rows) as progress:
             scoring.finish(self.store, work, self.engine, progress)
@@ -449,6 +464,9 @@ class Session:
         else:
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self._embed_missing(stages, parameters, vectors)
+        for number, name in enumerate(mining.mined_names(options, stage)):
+            settings = functools.partial(mining.mine_settings, self.store, options, fit, vectors, number)
+            self._make_room([name], settings)
         work = mining.begin(self.store, options, stage, fit, vectors)
         with self._timed(work.stages[0], work.rows) as progress:
             mining.finish(self.store, work, self.engine, progress)
@@ -463,7 +481,8 @@ class Session:
                 wanted = embedding.as_begun(
                     self.store, [vectors_name(other, name) for other in stages], parameters
                 )
-                self.embed(of, wanted, name)
+                with self._keeping():
+                    self.embed(of, wanted, name)
 
     @contextlib.contextmanager
     def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

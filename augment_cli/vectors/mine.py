@@ -133,6 +133,12 @@ class Work:
     rows: int
 
 
+def mined_names(parameters: MineParameters, stage: str | None = None) -> list[str]:
+    """Folders of the results, one for each negative; `stage` is the first one's."""
+    base = stage or f"{MINED_STAGE}-{parameters.by}"
+    return [f"{base}.{number}" if number else base for number in range(parameters.negatives)]
+
+
 def mine_settings(
     store: Store, parameters: MineParameters, fit: str | None, vectors: str | None, number: int
 ) -> Settings:
@@ -192,8 +198,7 @@ def begin(
     parameters.check()
     if parameters.positive:
         check_text_stage(store, parameters.positive)
-    base = stage or f"{MINED_STAGE}-{parameters.by}"
-    stages = [f"{base}.{number}" if number else base for number in range(parameters.negatives)]
+    stages = mined_names(parameters, stage)
     settings = [
         mine_settings(store, parameters, fit, vectors, number) for number in range(parameters.negatives)
     ]
@@ -201,7 +206,7 @@ def begin(
         {index for name, one in zip(stages, settings, strict=True) for index in store.begin(name, one)}
     )
     pieces = {index: -(-store.parts[index][1] // ROW_GROUP_ROWS) for index in unfinished}
-    done = Pieces(store, base, settings[0])
+    done = Pieces(store, stages[0], settings[0])
     rows = sum(
         _piece_size(store, index, piece)
         for index, count in pieces.items()
