@@ -79,7 +79,7 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     document = (tmp_path / "docs" / "evidence-cpu.md").read_text(encoding="utf-8")
     assert f"| SimCSE [1] | no training | 1 | {100 * score:.2f} |" in document
 
-    # Trained once more, it comes to the same, and the results stay; what is not what was recorded is found out.
+    # Trained once more, it comes to the same, and the results stay; another number is found out.
     before = results.read_bytes()
     command("repeat", "simcse", "--seeds", "42")
     assert (
