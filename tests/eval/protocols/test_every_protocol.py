@@ -14,7 +14,7 @@ from tests.helpers.places import REPOSITORY
 
 def test_every_file_declares_a_protocol_and_every_task_names_one():
     assert all(isinstance(protocols.get(name), Protocol) for name in protocols.names())
-    # Retrieval sets come from folders (--beir), minimal pairs ship (--minimal-pairs): they stand in no registry.
+    # Sets of --beir and --minimal-pairs stand in no registry.
     elsewhere = {"retrieval", "minimal-pairs"}
     assert {task.protocol for task in load_registry().values()} == set(protocols.names()) - elsewhere
 
