@@ -134,7 +134,7 @@ def pack(
 
         augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
 
-        augment-cli pack --negative una --min-positive 0.7 --margin 0.05 --dry-run
+        augment-cli pack --positive corpus --negative una --layout triplet --dry-run
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
