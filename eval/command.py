@@ -193,7 +193,7 @@ def _read_tasks(options: argparse.Namespace) -> tuple[dict[str, Task], list[Tabl
     registry, data_tables = load_registry(options.registry), list[Table]()
     if options.data is not None:
         registry, data_tables = _read_data(options, skip_missing=options.skip_missing)
-    sets = read_beir_folders(options.beir, list(registry))
+    sets: list[Table] = [*read_beir_folders(options.beir, list(registry))]
     if options.minimal_pairs:
         sets.append(minimal_pairs_table())
     return registry | {table.task.name: table.task for table in sets}, [*data_tables, *sets]
