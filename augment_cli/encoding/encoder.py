@@ -38,8 +38,8 @@ class Encoder:
         Its fast tokenizer.
     pooling : str
         A mode of `augment_cli.encoding.pooling`.
-    max_length : int
-        Longest input in tokens, special tokens included; longer ones are cut.
+    max_length : int or None
+        Longest input in tokens, special tokens included; longer ones are cut. None: nothing is cut.
     digest : str or None
         Digest of the model's files; None for a model in training, which is then never cached.
     precision : str
@@ -61,7 +61,7 @@ class Encoder:
     model: Any
     tokenizer: Any
     pooling: str = DEFAULT_POOLING
-    max_length: int = 512
+    max_length: int | None = 512
     digest: str | None = None
     precision: Precision = "fp32"
     modules: list[Callable[[Tensor], Tensor]] = field(default_factory=list)
