@@ -146,15 +146,40 @@ class Encoder:
         """Length of an embedding."""
         return int(self._forward([[]]).shape[1])
 
-    def _encode_distinct(
-        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
+    def encode_ids(
+        self,
+        ids: Sequence[Sequence[int]],
+        *,
+        batch_tokens: int = BATCH_TOKENS,
+        progress: Progress | None = None,
     ) -> np.ndarray:
+        """Encode texts that are token ids already, special tokens included.
+
+        Parameters
+        ----------
+        ids : sequence of sequence of int
+            n texts, at least one.
+        batch_tokens : int, optional
+            As in `encode`.
+        progress : callable, optional
+            As in `encode`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (n, d), float32.
+        """
         training = self.model.training
         self.model.eval()  # dropout would make every call another answer
         try:
-            return self._encode_sorted(self._token_ids(texts), batch_tokens, progress)
+            return self._encode_sorted(ids, batch_tokens, progress)
         finally:
             self.model.train(training)
+
+    def _encode_distinct(
+        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
+    ) -> np.ndarray:
+        return self.encode_ids(self._token_ids(texts), batch_tokens=batch_tokens, progress=progress)
 
     def _encode_sorted(
         self, ids: Sequence[Sequence[int]], batch_tokens: int, progress: Progress | None

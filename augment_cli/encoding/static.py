@@ -1,4 +1,4 @@
-"""Static encoders: a vector for each token of a vocabulary, and for a text the mean of its tokens' vectors."""
+"""Static encoders: a vector for each token, and for a text the mean of the vectors of its tokens."""
 
 from __future__ import annotations
 
