@@ -21,16 +21,16 @@ a small one of the words of a domain:
   python -m train distil --store store --out runs/static --vocabulary learned --size 8000 --words 2000
 """
 _HELP = {
-    "vocabulary": "own: the teacher's tokens; learned: WordPiece, learned from the corpus",
-    "size": "most tokens, the most frequent ones; or pieces to learn (0: all; 30,000)",
-    "words": "whole words of the corpus to add, the most frequent ones that are no tokens yet",
-    "dimension": "length of a vector (0: the teacher's)",
-    "postprocess": "of the tokens' vectors: zipf (whitening by the tokens' probabilities), pca, none",
-    "weights": "of the tokens: sif, idf or none",
-    "count": "sentences in which tokens and words are counted (0: all)",
-    "regress": "sentences whose teacher vectors the table is fitted to (0: none)",
-    "ridge": "how firmly the fitted table stays near the one before",
-    "vectors": "vectors of the store that are the teacher's (embed --name); without them it encodes here",
+    "--vocabulary": "own: the teacher's tokens; learned: WordPiece, learned from the corpus",
+    "--size": "most tokens, the most frequent ones; or pieces to learn (0: all; 30,000)",
+    "--words": "whole words of the corpus to add, the most frequent ones that are no tokens yet",
+    "--dimension": "length of a vector (0: the teacher's)",
+    "--postprocess": "of the tokens' vectors: zipf (whitening by the tokens' probabilities), pca, none",
+    "--weights": "of the tokens: sif, idf or none",
+    "--count": "sentences in which tokens and words are counted (0: all)",
+    "--regress": "sentences whose teacher vectors the table is fitted to (0: none)",
+    "--ridge": "how firmly the fitted table stays near the one before",
+    "--vectors": "vectors of the store that are the teacher's (embed --name); without them it encodes here",
 }
 
 
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
             f"--{field.name}",
             type=type(default),
             default=default,
-            help=f"{_HELP[field.name]} (default {default})",
+            help=f"{_HELP['--' + field.name]} (default {default})",
         )
     return found
 

@@ -122,7 +122,7 @@ def test_a_table_is_the_teacher_s_tokens_whitened_and_weighted(teacher, store):
     found, facts = distil(teacher, store, Settings(dimension=16))
     assert isinstance(found, StaticEncoder) and facts["tokens"] == len(found.tokenizer)
     tokens = found.tokenizer.convert_ids_to_tokens(list(range(len(found.tokenizer))))
-    vectors = np.concatenate([teacher.encode_ids([row]) for row in _as_read(teacher, tokens)])
+    vectors = teacher.encode_ids(list(_as_read(teacher, tokens)))
     counted = np.zeros(len(tokens))
     for text in _texts(store):
         for number in found.tokenizer.backend_tokenizer.encode(text).ids:

@@ -55,7 +55,7 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
     tiny_store, static, tmp_path, monkeypatch, more
 ):
     values = STATIC | {"steps": 6, "checkpoint_every": 2} | more
-    _, events = logged_run(tiny_store, static, tmp_path / "whole", values)
+    logged_run(tiny_store, static, tmp_path / "whole", values)
     original = run_module.rate_at
 
     def kill(number, steps, recipe):
@@ -72,8 +72,6 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
         load_file(tmp_path / name / "last/model.safetensors")["embeddings"] for name in ("whole", "killed")
     )
     np.testing.assert_array_equal(first, second)
-    losses = [event["loss"] for event in events if event["event"] == "step"]
-    assert losses[-1] < losses[0]
     before = load_encoder(static).model.embedding.weight.detach().numpy()
     if not more:  # rows that no text had stay as they were
         moved = (first != before).any(axis=1)
