@@ -52,13 +52,8 @@ def parser() -> argparse.ArgumentParser:
     add("--half", action="store_true", help="store the table in fp16, half the size")
     add("--allow-download", action="store_true", help="fetch a teacher that is not on this machine")
     for field in dataclasses.fields(Settings):
-        default = field.default
-        add(
-            f"--{field.name}",
-            type=type(default),
-            default=default,
-            help=f"{_HELP['--' + field.name]} (default {default})",
-        )
+        option, default = f"--{field.name}", field.default
+        add(option, type=type(default), default=default, help=f"{_HELP[option]} (default {default})")
     return found
 
 
