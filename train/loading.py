@@ -11,6 +11,7 @@ from typing import Any
 
 from augment_cli.errors import MissingError, UsageError
 from train import components
+from train.outputs.trackers import TRACKERS
 from train.recipe import Recipe
 
 RECIPES = Path(__file__).parent / "recipes"
@@ -22,6 +23,8 @@ _CHOICES = {
     "negative_scope": ("all", "own"),
     "schedule": ("linear", "constant", "warmup-stable-decay"),
     "precision": ("fp32", "bf16", "float64"),
+    "dev": ("auto", "neighbours"),
+    "tracker": TRACKERS,
 }
 _KINDS = {
     bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes",
@@ -169,7 +172,9 @@ def _lengths(values: tuple[Any, ...], where: str) -> tuple[int, ...]:
     except ValueError:
         lengths = {0}
     if min(lengths, default=1) < 1:
-        raise UsageError(f"{where}: dimensions = {list(values)} should be lengths of vectors, such as [64, 128]")
+        raise UsageError(
+            f"{where}: dimensions = {list(values)} should be lengths of vectors, such as [64, 128]"
+        )
     return tuple(sorted(lengths))
 
 
@@ -233,7 +238,8 @@ def _check(recipe: Recipe, where: str) -> None:
         if not 0 < getattr(recipe, key) < math.inf:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
     counts = ("epochs", "steps", "warmup_steps", "decay_steps", "seed", "workers", "chunk", "threads",
-              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight", "contrastive_weight")  # fmt: skip
+              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight",
+              "contrastive_weight")  # fmt: skip
     for key in counts:
         if not 0 <= getattr(recipe, key) < math.inf:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must not be below 0")
@@ -255,7 +261,8 @@ def _check(recipe: Recipe, where: str) -> None:
         raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
     if recipe.dimensions and recipe.head != "none":
         raise UsageError(
-            f'{where}: dimensions are those of the embedding, which head "{recipe.head}" mixes; write head = "none"'
+            f'{where}: dimensions are those of the embedding, which head "{recipe.head}" mixes; write '
+            'head = "none"'
         )
     if not recipe.contrastive_weight and not recipe.additions and not recipe.mlm_weight:
         raise UsageError(f"{where}: contrastive_weight = 0 leaves nothing to learn; add [cosine_regression]")

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # Settings of later releases with their defaults: checkpoints of earlier ones do not have them.
-_LATER: dict[str, Any] = {"loss_settings": {}, "contrastive_weight": 1.0, "dimensions": ()}
+_LATER: dict[str, Any] = {
+    "loss_settings": {}, "contrastive_weight": 1.0, "dimensions": (), "dev": "auto", "tracker": "none",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,10 @@ class Recipe:
 
     # --- watching
     evaluate_every: int = 125
+    dev: str = "auto"  # which dev score decides: auto (STS-B where there is one) | neighbours
     patience: int = 0  # stop after so many evaluations without a better score; 0: never
     log_every: int = 10
+    tracker: str = "none"  # none | trackio | wandb (offline): gets what log.jsonl gets
     checkpoint_every: int = 500
     keep: int = 2  # checkpoints kept besides the best
 

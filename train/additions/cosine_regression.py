@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -87,7 +88,7 @@ class CosineRegression(Addition):
     """The embeddings that are exported, before the head, agree with a teacher's cached vectors."""
 
     settings_class = Settings
-    choices = {"on": ("similarities", "vectors")}
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {"on": ("similarities", "vectors")}
 
     def __init__(self, settings: Settings, host: Host) -> None:
         super().__init__(settings, host)

@@ -1,4 +1,4 @@
-"""GCSE's decay: a hard negative that a frozen encoder finds as alike as the encoder in training counts less."""
+"""GCSE's decay: a hard negative that a frozen encoder finds as alike as the trained one counts less."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -95,7 +96,9 @@ def consistency(first: Tensor, second: Tensor, left_out: Tensor, temperature: fl
     -----
     Source: Liu et al. 2023 (RankCSE), the equation of L_consistency.
     """
-    logs = [(side / temperature).masked_fill(left_out, _LEFT_OUT).log_softmax(dim=1) for side in (first, second)]
+    logs = [
+        (side / temperature).masked_fill(left_out, _LEFT_OUT).log_softmax(dim=1) for side in (first, second)
+    ]
     middle = torch.logaddexp(*logs) - torch.log(first.new_tensor(2.0))
     divergences = [(log.exp() * (log - middle)).masked_fill(left_out, 0).sum(dim=1) for log in logs]
     return (divergences[0] + divergences[1]) / 2
@@ -116,7 +119,7 @@ class Settings:
         τ2 and τ3; list-mle has no τ3. The authors' code takes half of τ2 as τ3.
     own : bool
         Whether a row's own positive is in its list. The authors' code leaves it out, so that what the
-        contrastive loss teaches is not taught again.
+        contrastive loss teaches is not taught again; the paper's equation has it.
     consistency : float
         β, weight of the agreement of a row's two views; 0 leaves it out.
     weight : float
@@ -141,7 +144,7 @@ class Ranking(Addition):
     """
 
     settings_class = Settings
-    choices = {"form": ("list-net", "list-mle")}
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {"form": ("list-net", "list-mle")}
 
     def __init__(self, settings: Settings, host: Host) -> None:
         super().__init__(settings, host)

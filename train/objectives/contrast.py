@@ -111,6 +111,7 @@ def shorter(
     """
     if too_long := [str(m) for m in recipe.dimensions if m >= z.shape[-1]]:
         raise UsageError(
-            f"dimensions = {', '.join(too_long)}: the encoder's vectors have {z.shape[-1]} numbers; name smaller ones"
+            f"dimensions = {', '.join(too_long)}: the encoder's vectors have {z.shape[-1]} numbers; "
+            "name smaller ones"
         )
     return {m: (z[..., :m], [(vectors[:, :m], ids) for vectors, ids in negatives]) for m in recipe.dimensions}

@@ -10,7 +10,7 @@ from augment_cli.errors import UserError
 
 # A low loss alone is not a collapse (dropout's twins among 64 rows end at 2e-4 nats), nor is a falling
 # score: it is both, a loss with nothing left to teach and a score well below its best.
-COLLAPSED_LOSS = 1e-3  # nats
+COLLAPSED_LOSS = NOTHING_TO_LEARN = 1e-3  # nats
 COLLAPSED_FALL = 0.05  # of the dev score, below its best
 
 

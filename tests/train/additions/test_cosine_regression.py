@@ -68,5 +68,7 @@ def test_vectors_of_another_length_cannot_be_regressed_on(taught):
 def test_a_recipe_that_would_learn_nothing_is_refused():
     with pytest.raises(UsageError, match="contrastive_weight = 0 leaves nothing to learn"):
         make_recipe({"contrastive_weight": 0})
-    assert make_recipe({"contrastive_weight": 0, "cosine_regression": {}}).as_json()["contrastive_weight"] == 0
+    assert (
+        make_recipe({"contrastive_weight": 0, "cosine_regression": {}}).as_json()["contrastive_weight"] == 0
+    )
     assert "contrastive_weight" not in make_recipe({}).as_json()  # as in checkpoints of earlier releases

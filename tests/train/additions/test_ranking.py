@@ -27,7 +27,9 @@ def softmax(values):
 def slow_list_net(student, teacher, left_out):
     losses = []
     for i, row in enumerate(lists(left_out)):
-        own, right = (softmax([s[i, j] / tau for j in row]) for s, tau in ((student, TAU), (teacher, TEACHER)))
+        own, right = (
+            softmax([s[i, j] / tau for j in row]) for s, tau in ((student, TAU), (teacher, TEACHER))
+        )
         losses.append(-sum(q * math.log(p) for q, p in zip(right, own, strict=True)))
     return np.array(losses)
 

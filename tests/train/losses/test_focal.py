@@ -9,7 +9,7 @@ import torch
 
 from augment_cli.errors import UsageError
 from tests.helpers.slow_losses import check_with_columns
-from tests.helpers.training import cos, draw
+from tests.helpers.training import cos
 from train.loading import make_recipe
 from train.losses.focal import Settings, focal
 from train.losses.one_way import one_way
