@@ -73,15 +73,14 @@ def next_lines(model: Path) -> str:
     model : Path
         A sentence-transformers folder.
     """
-    name = shlex.quote(str(model))
-    program = "from sentence_transformers import SentenceTransformer; "
-    program += (
-        f"SentenceTransformer({str(model)!r}, backend='onnx').save_pretrained({str(model) + '-onnx'!r})"
-    )
+    name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")
+    load = f'SentenceTransformer({json.dumps(str(model))}, backend="onnx")'
+    program = f"from sentence_transformers import SentenceTransformer; {load}"
+    program += f".save_pretrained({json.dumps(str(model) + '-onnx')})"
     return "\n".join(
         [
             f"model: {model}",
-            f"publish: hf upload YOUR-NAME/{shlex.quote(model.absolute().parent.name)} {name} .",
+            f"publish: hf upload {hub} {name} .",
             f"ONNX: python -c {shlex.quote(program)}  (needs sentence-transformers[onnx])",
         ]
     )
