@@ -259,7 +259,8 @@ def loop(training: Training, request: StopRequest) -> int:
             # would bring to zero, is watched.
             numbers = [*metrics.values(), norm]
             broken = next((number for number in numbers if not math.isfinite(number)), None)
-            progress.watch.check(numbers[0] if broken is None else broken, progress.done + 1)
+            collapses = bool(recipe.contrastive_weight)
+            progress.watch.check(numbers[0] if broken is None else broken, progress.done + 1, collapses)
             optimizer.step()
             optimizer.zero_grad()
             progress.done += 1
@@ -396,7 +397,8 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         print(facts["unbeaten"], file=sys.stderr)
     if first and progress.finished:
         events = read_log(run.out / "log.jsonl")
-        facts["warnings"] = [event["message"] for event in events if event["event"] == "warning"]
+        warnings = (event["message"] for event in events if event["event"] == "warning")
+        facts["warnings"] = list(dict.fromkeys(warnings))  # said again where the run was resumed
         for kind in exported:
             write_card(run.out / kind, facts)
     return RunResult(progress.done, scores, stopped_by, facts, best_step)

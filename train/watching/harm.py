@@ -13,7 +13,7 @@ EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
 
 
 class HarmWatch:
-    """Says each sign once a run.
+    """Says each sign once, or again where the run was resumed.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class Watch:
             )
         return False
 
-    def check(self, loss: float, step: int) -> None:
+    def check(self, loss: float, step: int, collapses: bool = True) -> None:
         """Take note of a loss.
 
         Parameters
@@ -91,6 +91,8 @@ class Watch:
             Nats.
         step : int
             Number of the step, from 1.
+        collapses : bool, optional
+            Whether a loss near zero may be a collapse; a regression's is what it aims at.
 
         Raises
         ------
@@ -103,7 +105,8 @@ class Watch:
                 "precision=fp32, and name a new --out: this folder's last checkpoint, with the old settings, "
                 "would come to the same step again"
             )
-        self.loss = loss if math.isinf(self.loss) else 0.9 * self.loss + 0.1 * loss
+        if collapses:
+            self.loss = loss if math.isinf(self.loss) else 0.9 * self.loss + 0.1 * loss
 
     def is_patient(self, patience: int) -> bool:
         """Whether to go on, allowing `patience` evaluations without a better score; 0 allows any number."""
