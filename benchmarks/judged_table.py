@@ -3,9 +3,10 @@
     python -m benchmarks.judged_table            # print it
     python -m benchmarks.judged_table --write    # put it into the document
 
-Changed share, cosine and speed come from the tables of `docs/augmentations.md` and `docs/augmentations-syntax.md`,
-which `benchmarks.augmentation_table` makes. A stage whose augmentation or word lists have changed since somebody
-read it is marked as stale, and a test fails until the table says so or new rows have been read:
+Changed share, cosine and speed come from the tables of `docs/augmentations.md` and
+`docs/augmentations-syntax.md`, which `benchmarks.augmentation_table` makes. A stage whose augmentation or
+word lists have changed since somebody read it is marked as stale, and a test fails until the table says so or new
+rows have been read:
 
     augment-cli judge synonym -n 30 --store STORE --write data/judged/synonym.jsonl
 """
@@ -26,7 +27,7 @@ DOCUMENT = ROOT / "docs/augmentations.md"
 SOURCES = (DOCUMENT, ROOT / "docs/augmentations-syntax.md")
 BEGIN, END = "<!-- judged: made by python -m benchmarks.judged_table --write -->", "<!-- end of judged -->"
 _ROW = re.compile(r"^\| `([a-z-]+)` ?\*? \|(.*)\|$")
-_HEAD = ("changed %", "cosine", "sentences/s")
+_SHOWN = ("cosine", "changed %", "sentences/s")
 
 
 def measured(documents: tuple[Path, ...] = SOURCES) -> dict[str, dict[str, str]]:
@@ -40,23 +41,21 @@ def measured(documents: tuple[Path, ...] = SOURCES) -> dict[str, dict[str, str]]
                 columns = cells
             elif not line.startswith("|"):
                 columns = []
-            elif (row := _ROW.match(line)) and set(_HEAD) <= set(columns) and "read" not in columns:
+            elif (row := _ROW.match(line)) and set(_SHOWN) <= set(columns) and "read" not in columns:
                 values = dict(zip(columns, cells, strict=True))
-                found.setdefault(row[1], {name: values[name] for name in _HEAD})
+                found.setdefault(row[1], {name: values[name] for name in _SHOWN})
     return found
 
 
 def table(folder: Path = JUDGED) -> str:
     """The table as Markdown, a row for each stage that was read."""
     numbers = measured()
-    lines = [
-        "| stage | kind | meaning | read | good | awkward | wrong | wrong, 95 % | cosine | changed % | sentences/s |",
-        "|---|---|---|---:|---:|---:|---:|---|---:|---:|---:|",
-    ]
+    names = ("stage", "kind", "meaning", "read", "good", "awkward", "wrong", "wrong, 95 %", *_SHOWN)
+    lines = [f"| {' | '.join(names)} |", "|---|---|---|---:|---:|---:|---:|---|---:|---:|---:|"]
     stale = []
     for entry in summary(read(sorted(folder.glob("*.jsonl")))):
         descriptor = augmentations.get(entry["augmentation"])
-        of_stage = numbers.get(entry["stage"], dict.fromkeys(_HEAD, ""))
+        of_stage = numbers.get(entry["stage"], dict.fromkeys(_SHOWN, ""))
         mark = " †" if entry["stale"] else ""
         if entry["stale"]:
             stale.append(f"`{entry['stage']}`: {entry['stale']}")
@@ -66,7 +65,7 @@ def table(folder: Path = JUDGED) -> str:
             meaning_of(descriptor),
             *(str(entry[name]) for name in ("read", "good", "awkward", "wrong")),
             f"{entry['wrong_low']:.0%} – {entry['wrong_high']:.0%}",
-            *(of_stage[name] for name in ("cosine", "changed %", "sentences/s")),
+            *(of_stage[name] for name in _SHOWN),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     if stale:

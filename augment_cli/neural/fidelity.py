@@ -148,7 +148,7 @@ _PAIRS = ("()", "[]", "{}", "“”", "«»", "„“")
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: [A-Z][\w-]*)+")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original
 _SLACK = 3  # words that an output may have more or fewer in any case
-_ENGLISH_SHARE = 0.5  # of the original's words, for the guards on words
+_ENGLISH_SHARE = 0.7  # of the original's words, for the guards on words
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def unfaithful(original: str, output: str) -> str | None:
     low, high = _SHORTEST * len(before) - _SLACK, _LONGEST * len(before) + _SLACK
     if not low <= len(after) <= high:
         return Reason.ABSURD_LENGTH
-    letters = [word for word in before if not word.text[0].isdigit()]
+    letters = [word for word in before if not (word.is_capitalised or word.text[0].isdigit())]
     recognised = sum(vocabulary.knows(word.text) for word in letters)
     if recognised < _ENGLISH_SHARE * len(letters):
         return None

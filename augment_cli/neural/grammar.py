@@ -49,8 +49,8 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][a-z'’]*")
 _CLAUSE_WORDS = frozenset(["whether", "that", "which", "who", "if", "because", "when", "while"])
 _AFTER_AGENT = frozenset([",", ".", ";", "in", "on", "for"])
 _PHRASE_WITH_ARTICLE = re.compile(
-    r"\ban? (?:(?:large|great|small) )?(?:number|few|lot|variety|little|majority|result|consequence|day|week|month|"
-    r"year|hour|minute|second|great|good|way)\b"
+    r"\ban? (?:(?:large|great|small) )?(?:number|few|lot|variety|little|majority|result|consequence|day|week|"
+    r"month|year|hour|minute|second|great|good|way)\b"
 )
 _PARTICIPLE_WITHIN = 3  # words after a form of "be"
 

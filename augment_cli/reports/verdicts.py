@@ -1,8 +1,8 @@
 """Changed rows for a person to read, and what was found: counts of good, awkward and wrong with intervals.
 
 A file of judgements has a JSON object in each line, with at least `store`, `stage`, `row_id`, `verdict` and
-`note`. What `sample` writes also has the texts and what made them, so that a judgement stays readable without its
-store, and is known to be stale once the augmentation or one of its word lists has changed.
+`note`. What `sample` writes also has the texts and what made them, so that a judgement stays readable without
+its store, and is known to be stale once the augmentation or one of its word lists has changed.
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
     -------
     list of dict
         `stage`, `augmentation`, `read`, `good`, `awkward`, `wrong`, `unread`; `wrong_low` and `wrong_high`,
-        the interval of the share that is wrong, where any was read; `stale`, why the judgements are of something
-        else than what the augmentation makes today, or None.
+        the interval of the share that is wrong, where any was read; `stale`, why the judgements are of
+        something else than what the augmentation makes today, or None.
     """
     groups: dict[tuple[str, str], list[Judgement]] = {}
     for judgement in judgements:

@@ -60,6 +60,5 @@ def judge(
     if as_json:
         views.print_json({"file": str(path), "rows": len(judgements)})
     else:
-        print(
-            f"{visible(path)}: {len(judgements)} rows to read; then `augment-cli judge --read {visible(path)}`"
-        )
+        name = visible(path)
+        print(f"{name}: {len(judgements)} rows to read; then `augment-cli judge --read {name}`")
