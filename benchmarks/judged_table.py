@@ -5,8 +5,8 @@
 
 Changed share, cosine and speed come from the tables of `docs/augmentations.md` and
 `docs/augmentations-syntax.md`, which `benchmarks.augmentation_table` makes. A stage whose augmentation or
-word lists have changed since somebody read it is marked as stale, and a test fails until the table says so or new
-rows have been read:
+word lists have changed since somebody read it is marked as stale, and a test fails until the table says so or
+new rows have been read:
 
     augment-cli judge synonym -n 30 --store STORE --write data/judged/synonym.jsonl
 """

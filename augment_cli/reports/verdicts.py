@@ -1,7 +1,7 @@
 """Changed rows for a person to read, and what was found: counts of good, awkward and wrong with intervals.
 
-A file of judgements has a JSON object in each line, with at least `store`, `stage`, `row_id`, `verdict` and
-`note`. What `sample` writes also has the texts and what made them, so that a judgement stays readable without
+A file of judgements has a JSON object in each line, with at least `stage`, `row_id` and `verdict`; what the
+page of `augment-cli report` saves is read, too. What `sample` writes also has the texts and what made them, so that a judgement stays readable without
 its store, and is known to be stale once the augmentation or one of its word lists has changed.
 """
 
@@ -28,19 +28,19 @@ _SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 
 _DIGEST, _DIGEST_LETTERS = re.compile(r"[0-9a-f]{64}"), 12
 
 
-class Judgement(msgspec.Struct, omit_defaults=True):
+class Judgement(msgspec.Struct):
     """One row that was, or is to be, read.
 
     Attributes
     ----------
-    store : str
-        Fingerprint of the corpus.
     stage : str
         Name of the stage.
     row_id : int
     verdict : {"good", "awkward", "wrong"} or None
         None where nobody has read it yet.
     note : str
+    store, fingerprint : str
+        Fingerprints of the corpus and of the stage; empty where they were not noted.
     augmentation : str or None
         What made the stage; None means the stage's name.
     version : int or None
@@ -50,11 +50,12 @@ class Judgement(msgspec.Struct, omit_defaults=True):
     original, text : str or None
     """
 
-    store: str
     stage: str
     row_id: int
     verdict: Literal["good", "awkward", "wrong"] | None
-    note: str
+    note: str = ""
+    store: str = ""
+    fingerprint: str = ""
     augmentation: str | None = None
     version: int | None = None
     resources: dict[str, str] = {}
@@ -65,6 +66,13 @@ class Judgement(msgspec.Struct, omit_defaults=True):
     def maker(self) -> str:
         """Name of the augmentation."""
         return self.augmentation or self.stage
+
+
+class _Saved(msgspec.Struct):
+    """What the page of `augment-cli report` saves."""
+
+    judgements: list[Judgement]
+    corpus: str = ""
 
 
 def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgement]:
@@ -114,11 +122,12 @@ def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgemen
 def _unread(store: Store, stage: str, row_id: int, original: str, text: str) -> Judgement:
     settings = store.stage(stage).settings
     return Judgement(
-        store=store.stage("corpus").settings["fingerprint"],
         stage=stage,
         row_id=row_id,
         verdict=None,
         note="",
+        store=store.stage("corpus").settings["fingerprint"],
+        fingerprint=settings["fingerprint"],
         augmentation=settings["stage"],
         version=settings["version"],
         resources=digests_in(settings["parameters"]),
@@ -151,8 +160,15 @@ def read(paths: Iterable[Path]) -> list[Judgement]:
     BadInputError
         If a line is not a judgement; the message has file and line.
     """
-    judgements = []
+    judgements: list[Judgement] = []
     for path in paths:
+        try:
+            saved = msgspec.json.decode(path.read_bytes(), type=_Saved)
+        except msgspec.MsgspecError:
+            pass
+        else:
+            judgements += saved.judgements
+            continue
         for number, line in enumerate(path.read_bytes().splitlines(), 1):
             if not line.strip():
                 continue

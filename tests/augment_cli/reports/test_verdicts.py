@@ -68,6 +68,14 @@ def test_a_line_that_is_no_judgement_is_refused_with_its_place(tmp_path, line):
         verdicts.read([path])
 
 
+def test_what_the_report_page_saves_is_read(tmp_path):
+    path = tmp_path / "judged.json"
+    one = {"stage": "una", "fingerprint": "f", "row_id": 7, "verdict": "wrong"}
+    path.write_text(json.dumps({"corpus": "c", "judgements": [one]}, indent=1), "utf-8")
+    (one,) = verdicts.read([path])
+    assert (one.row_id, one.verdict, one.note, one.fingerprint) == (7, "wrong", "", "f")
+
+
 def test_counts_by_stage():
     some = [judged(verdict=verdict) for verdict in ("good", "wrong", "wrong", "awkward", None)]
     (una, other) = verdicts.summary([*some, judged(stage="una-hard", augmentation="una")])
