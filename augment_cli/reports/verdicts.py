@@ -1,8 +1,9 @@
 """Changed rows for a person to read, and what was found: counts of good, awkward and wrong with intervals.
 
 A file of judgements has a JSON object in each line, with at least `stage`, `row_id` and `verdict`; what the
-page of `augment-cli report` saves is read, too. What `sample` writes also has the texts and what made them, so that a judgement stays readable without
-its store, and is known to be stale once the augmentation or one of its word lists has changed.
+page of `augment-cli report` saves is read, too. What `sample` writes also has the texts and what made them,
+so that a judgement stays readable without its store, and is known to be stale once the augmentation or one of
+its word lists has changed.
 """
 
 from __future__ import annotations
