@@ -38,7 +38,7 @@ def test_a_sample_is_of_changed_rows_and_the_same_for_a_seed(store):
 
 
 def test_a_stage_that_no_augmentation_made_is_refused(store):
-    with pytest.raises(UsageError, match="'corpus' was not made by an augmentation"):
+    with pytest.raises(UsageError, match="'corpus' is not an augmentation's stage"):
         verdicts.sample(store, "corpus", 5)
 
 
