@@ -38,7 +38,7 @@ class Reason(StrEnum):
     MEANING_LOST = "meaning_lost"  # none of the candidates means the same
     INVENTED_WORD = "invented_word"  # a word that is neither the original's nor any vocabulary's
     NAME_OR_NUMBER_CHANGED = "name_or_number_changed"  # a name, number or rare word is lost, new or other
-    UNPAIRED_MARK = "unpaired_mark"  # brackets or quotation marks that do not pair as before
+    UNPAIRED_MARK = "unpaired_mark"  # brackets, quotation marks or symbols that are not as before
     NEGATION_CHANGED = "negation_changed"  # more or fewer negative words
     WORD_ADDED = "word_added"  # a content word that stands for nothing of the original
     WORD_LOST = "word_lost"  # a content word of the original that nothing stands for

@@ -146,6 +146,7 @@ _TURNS = (
 )
 _PAIRS = ("()", "[]", "{}", "“”", "«»", "„“")
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: [A-Z][\w-]*)+")
+_SYMBOL = re.compile(r"[@#$€£°^*+=<>|~/\\&]")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original
 _SLACK = 3  # words that an output may have more or fewer in any case
 _ENGLISH_SHARE = 0.7  # of the original's words, for the guards on words
@@ -263,7 +264,9 @@ def _is_real(word: str, vocabulary: Vocabulary) -> bool:
 
 
 def _marks_pair(original: str, output: str) -> bool:
-    """Whether brackets and double quotes stand in the output as often as in the original, and pair."""
+    """Whether brackets, double quotes and symbols stand in the output as in the original, and pair."""
+    if sorted(_SYMBOL.findall(original)) != sorted(_SYMBOL.findall(output)):
+        return False
     for opening, closing in _PAIRS:
         depth = 0
         if output.count(opening) != original.count(opening) or output.count(closing) != original.count(

@@ -125,7 +125,9 @@ def _is_impossible(first: str, second: str, vocabulary: Vocabulary) -> bool:
         return True
     if (one in _BE and two in _CONJUNCTIONS) or (one in _CONJUNCTIONS and two in _CONJUNCTIONS):
         return True
-    if one == "like" and two in _FINITE:
+    if (one == "like" and two in _FINITE) or (one == "not" and two in _WRONG_PERSON):
+        return True
+    if one == "then" and two in ".;":
         return True
     if two in ("is", "was", "has") and vocabulary.tags(one) == {"NNS"}:
         return True
