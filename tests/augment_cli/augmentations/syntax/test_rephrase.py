@@ -143,7 +143,7 @@ LEFT_ALONE = [
     "They had studies of sleep conducted by nuns.",
     'A "usually open" door was there.',
     "The storm destroyed a great number of his ships.",
-    "Two of them were rich and two were poor.",
+    "In each metal two of these qualities were interior and two were exterior.",
     "He came home (in 1999).",
     "Not only did he sing, but he danced.",
 ]

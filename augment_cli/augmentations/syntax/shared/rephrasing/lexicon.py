@@ -29,6 +29,7 @@ _TAGS = {
 _BOUND_BEFORE = words(
     "so as how too very no not - even best once much far quite more most less least rather just well only"
 )
+_QUANTITIES = words("many several various much different")
 _QUOTES = words("\" “ ‘ ' `` «")
 _COMPARED = words("as than enough")
 
@@ -152,7 +153,7 @@ def phrases(grammar: Grammar, draw: Draw) -> Places:
     good &= ~(counted[numbers] & bound)
     # `a great number of his ships`: nothing stands for the "of".
     without_of = np.array(
-        [entry.pattern[-1] == "of" and entry.replacements[0][-1] != "of" for entry in known], bool
+        [entry.pattern[-1] == "of" and entry.replacements[0][-1] in _QUANTITIES for entry in known], bool
     )
     good &= ~(without_of[numbers] & grammar.is_pos("DET", "PRON", at=behind))
     good &= ~(inside & grammar.is_word(_QUOTES, at=before))
