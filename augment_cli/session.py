@@ -112,6 +112,7 @@ class Session:
         if shared and overwrite:
             raise UsageError("--overwrite deletes stages, and --parts lets others write to them; choose one")
         self._overwrite = overwrite
+        self._is_new = not Path(store).exists()
         self.store = Store.create(store)
         self.engine = engine or Engine.for_this_machine()
         self.reporter: Reporter = reporter or Silent()
@@ -126,6 +127,8 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if kind is not None:
+            self.store.discard_if_empty(with_folder=self._is_new)
         self._lock.close()
         if kind is None and self._failures:
             raise IncompleteError("\n".join(self._failures))
@@ -289,12 +292,21 @@ class Session:
             one = dataclasses.replace(run, draw=draw)
             folders.append(one.folder(stage))
             self._make_room(folders[-1:], functools.partial(one.settings, self.store))
-            with self._timed(folders[-1], self.store.rows) as progress:
+            with self._timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
                 try:
                     augment_store(self.store, one, stage, self.engine, progress, parts)
                 except IncompleteError as error:
                     self._failures.append(str(error))
         return folders
+
+    def _rows_to_make(self, run: AugmentationRun, folder: str, parts: Collection[int] | None) -> int:
+        """Rows that are left for a run to do: not those of finished parts, nor those beyond its `rows`."""
+        finished = self.store.stage(folder).parts if folder in self.store.stages() else {}
+        return sum(
+            run.rows_in_reach(first, count)
+            for index, (first, count) in enumerate(self.store.parts)
+            if index not in finished and (parts is None or index in parts)
+        )
 
     def take_failures(self) -> list[str]:
         """Messages about parts that failed for good; once taken, they are the caller's to report."""

@@ -472,6 +472,19 @@ class Store:
                     with contextlib.suppress(OSError):  # there are other caches in it
                         (folder / parent).rmdir()
 
+    def discard_if_empty(self, with_folder: bool) -> None:
+        """Leave nothing of a store in which no part was committed, as after a command that failed early.
+
+        The caller holds the lock, which goes with it. The folder itself is deleted `with_folder`, which is
+        right where it was not there before.
+        """
+        if self._is_shared or (self.path / "manifest.json").exists():
+            return
+        shutil.rmtree(self.work, ignore_errors=True)
+        if with_folder:
+            with contextlib.suppress(OSError):  # another program put a file there
+                self.path.rmdir()
+
     def clean_work(self, name: str) -> None:
         """Delete a stage's temporary files, unless other processes are writing theirs beside."""
         if self._is_shared:

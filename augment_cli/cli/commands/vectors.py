@@ -26,8 +26,12 @@ FitName = Annotated[str | None, typer.Option("--fit", help="which fit to read, w
 
 @app.command()
 @guarded
+@options.grouped
 def embed(
-    stage: Annotated[str, typer.Argument(help="whose texts to embed, such as una")] = "corpus",
+    *,
+    stage: Annotated[
+        str, typer.Argument(help="whose texts to embed, such as una", autocompletion=options.complete_stage)
+    ] = "corpus",
     model: Model = None,
     pooling: Annotated[
         str, typer.Option("--pooling", help="instead of the model's own: cls, mean, max, …")
@@ -54,10 +58,10 @@ def embed(
     name: Annotated[str | None, typer.Option("--name", help="for vectors beside the first")] = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
-    as_json: options.Json = False,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
+    output: options.Output,
 ) -> None:
     """Make sentence vectors of the corpus, or of any stage with texts, by a local encoder.
 
@@ -71,9 +75,6 @@ def embed(
 
         augment-cli embed una --precision fp32
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
     from augment_cli.vectors.embed import EmbedParameters
@@ -89,16 +90,20 @@ def embed(
         normalize=normalize,
         model=model or MINILM_PACKAGE,
     )
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
-        session.ingest(corpus)
+    with Session(store, workers.engine(), output.reporter()) as session:
+        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.embed(stage, wanted, name)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command()
 @guarded
+@options.grouped
 def score(
-    stage: Annotated[str, typer.Argument(help="whose texts to score, such as una")],
+    *,
+    stage: Annotated[
+        str, typer.Argument(help="whose texts to score, such as una", autocompletion=options.complete_stage)
+    ],
     columns: Annotated[
         str | None,
         typer.Option(
@@ -119,10 +124,8 @@ def score(
     fit: FitName = None,
     name: Annotated[str | None, typer.Option("--name", help="for scores beside the first")] = None,
     store: options.Store = options.DEFAULT_STORE,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
-    as_json: options.Json = False,
+    workers: options.Workers,
+    output: options.Output,
 ) -> None:
     """Score a stage's texts against their originals and the corpus: columns, not verdicts.
 
@@ -136,9 +139,6 @@ def score(
 
         augment-cli score una --columns cosine
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.store.store import Store
     from augment_cli.vectors.embed import EmbedParameters
@@ -148,14 +148,16 @@ def score(
     wanted = ScoreOptions(chosen, nli, acceptability, vectors, fit)
     encoder = None if model is None else EmbedParameters(model=model)
     Store.open(store)  # there must be one
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+    with Session(store, workers.engine(), output.reporter()) as session:
         session.score(stage, wanted, name, encoder)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command()
 @guarded
+@options.grouped
 def mine(
+    *,
     by: Annotated[
         str, typer.Option("--by", help="tfidf (lexical neighbours) or vectors (dense ones)")
     ] = "tfidf",
@@ -203,10 +205,10 @@ def mine(
     name: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
-    as_json: options.Json = False,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
+    output: options.Output,
 ) -> None:
     """Mine hard negatives from the corpus itself: other sentences that are near, but not too near.
 
@@ -221,9 +223,6 @@ def mine(
 
         augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.vectors.embed import EmbedParameters
     from augment_cli.vectors.mine import MineParameters
@@ -245,7 +244,7 @@ def mine(
     )
     wanted.check()
     encoder = None if model is None else EmbedParameters(model=model)
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
-        session.ingest(corpus)
+    with Session(store, workers.engine(), output.reporter()) as session:
+        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.mine(wanted, name, fit, vectors, encoder)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
