@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
@@ -23,6 +23,7 @@ from augment_cli.ingest import (
     corpus_settings,
     find_files,
     ingest,
+    memory,
     report_of,
 )
 from augment_cli.pack import PACK_STAGE, SIDES, PackOptions, cost_of, pack, pack_settings
@@ -150,10 +151,22 @@ class Session:
         corpus: Sequence[str | Path] | None = None,
         options: IngestOptions | None = None,
         *,
+        texts: Any = None,
         strict: bool = False,
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
-        """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
+        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own, else the sample.
+
+        `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
+        """
+        if texts is not None:
+            if corpus is not None:
+                raise UsageError("give either files (corpus) or sentences (texts), not both")
+            spooled = memory.spool(self.store, texts, options or IngestOptions())
+            try:
+                return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
+            finally:
+                self.store.clean_work(memory.FOLDER)
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 self._refuse_other_options(options or IngestOptions())

@@ -284,7 +284,7 @@ class Store:
             self._is_shared = shared
             if not shared:
                 # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.
-                for name in ("parts", *filter(self.has, self._stages)):
+                for name in ("parts", "stdin", "texts", *filter(self.has, self._stages)):
                     shutil.rmtree(self.work / name, ignore_errors=True)
             yield
 

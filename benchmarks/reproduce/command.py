@@ -5,7 +5,8 @@ Examples
 ::
 
     make reproduce DATA=folder                      # all of it, in order; again after a crash
-    make reproduce ROW=una SEEDS=42                 # one row
+    make reproduce ROW=una SEEDS=42                 # one row, if its result is not recorded yet
+    make reproduce ROW=una SEEDS=42 REPRODUCE_ARGS="--results runs/again --docs runs/again"  # once more
     make reproduce ROW=una-beta,vascl-radius        # two sweeps
     make reproduce-plan                             # what is done and what it still takes
     make bed                                        # the encoder that the profile `bed` starts from
@@ -129,6 +130,11 @@ def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder:
 
     chosen = {TRAINING, *args.evaluations.split(",")} if args.evaluations else None
     todo = phases(entries, chosen)
+    if not todo:
+        print(
+            f"nothing to train: every result that can be made here is recorded in {args.results}; to repeat "
+            "a row, name a folder without results with --results FOLDER --docs FOLDER"
+        )
     counter = f"{{}}/{len(todo)}"
     if args.jobs == 1:
         for number, job in enumerate(_jobs(todo, stages, args, folder), 1):

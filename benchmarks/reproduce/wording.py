@@ -4,8 +4,10 @@ HEAD = """\
 # Evidence: {about}
 {warning}
 Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand, in
-`benchmarks/reproduce/grid.toml`. Repeat a row with `make reproduce{wanted} ROW=una SEEDS=42 DATA=folder`, see
-what is missing with `make reproduce-plan{wanted} DATA=folder`.
+`benchmarks/reproduce/grid.toml`. What is recorded there is not trained again; to repeat a row, name a folder
+without results, where the document of it is drawn, too: `make reproduce{wanted} ROW=una SEEDS=42 DATA=folder
+REPRODUCE_ARGS="--results runs/again --docs runs/again"`. What is missing says `make reproduce-plan{wanted}
+DATA=folder`.
 
 Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows:
 `{settings}`.{stages}

@@ -1,10 +1,15 @@
 """The command end to end: from a file of sentences to the document, and on from where it was stopped."""
 
+import argparse
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce.command import main
+from benchmarks.reproduce.command import _work, main, parser
+from tests.helpers.places import REPOSITORY
 
 SETTINGS = '"pooling=mean", "batch=8", "max_length=16", "evaluate_every=2", "steps=2", "threads=1"'
 
@@ -105,6 +110,17 @@ def test_two_at_a_time_give_the_same_and_stages_are_made_on_the_way(command, cap
     forget(results, "simcse")
     command("run", "simcse", "--seeds", "42")
     assert dev_score(results, "simcse") == together
+
+
+def test_what_is_recorded_is_not_trained_again_and_the_document_says_how_it_is(capsys):
+    _work([], None, argparse.Namespace(evaluations="", jobs=1, results=Path("results")), Path("runs"))
+    said = capsys.readouterr().out
+    assert "nothing to train" in said and "recorded in results" in said and "--results FOLDER" in said
+    document = " ".join((REPOSITORY / "docs" / "evidence.md").read_text("utf-8").split())
+    (advised,) = re.findall(r'`make reproduce ROW=una [^`]*REPRODUCE_ARGS="([^"]*)"`', document)
+    again, usual = parser().parse_args(["run", *shlex.split(advised)]), parser().parse_args(["run"])
+    assert again.results != usual.results and again.docs != usual.docs
+    assert not (REPOSITORY / again.results / "cpu.jsonl").exists() or again.results.parts[0] == "runs"
 
 
 def test_an_unknown_profile_is_named(command, capsys):
