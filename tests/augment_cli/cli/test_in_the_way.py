@@ -72,7 +72,7 @@ def test_they_work_in_an_augmentation_and_a_fit(command, small):
         "--encoding",
         "latin-1",
     ]
-    result = command("crop", *reading, "--deduplicate", "--part-rows", "20", "--format", "csv")
+    result = command("crop", *reading, "--deduplicate", "--part-rows", "20", "--format", "csv", "--jobs", "1")
     assert result.returncode == 0, result.stderr
     store = Store.open(small / "store")
     assert store.rows == 60 and len(store.parts) == 3 and store.read("corpus")["topic"][0].as_py() == "rivers"
