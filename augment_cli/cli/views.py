@@ -103,7 +103,7 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
     for entry in entries:
         parameters = entry["parameters"].items()
         settings = {
-            key: short(value) for key, value in parameters if value is not None and value is not False
+            key: report.short(value) for key, value in parameters if value is not None and value is not False
         }
         if entry["seed"] is not None:
             settings["seed"] = entry["seed"]
@@ -124,12 +124,6 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
             console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
 
 
-def short(value: Any) -> Any:
-    """A SHA-256 by its first twelve digits, enough to compare two by eye; `--json` has them whole."""
-    is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
-    return f"{value[:12]}…" if is_digest else value
-
-
 def show_stats(entry: dict[str, Any], as_json: bool) -> None:
     """The numbers of one stage."""
     if as_json:
@@ -142,7 +136,7 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
         if key == "bytes":
             value = size(value)
         if key == "parameters":
-            value = {name: short(number) for name, number in value.items()}
+            value = {name: report.short(number) for name, number in value.items()}
         if isinstance(value, dict):
             value = ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
         if isinstance(value, float):

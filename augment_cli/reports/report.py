@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -120,3 +121,9 @@ def _sum_counts(parts: list[dict[str, Any]], key: str) -> dict[str, int]:
     for part in parts:
         counter.update(part.get(key, {}))
     return dict(sorted(counter.items()))
+
+
+def short(value: Any) -> Any:
+    """A SHA-256 by its first twelve digits, enough to compare two by eye; the manifest has them whole."""
+    is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
+    return f"{value[:12]}…" if is_digest else value

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 
 import pytest
@@ -116,6 +117,16 @@ def test_quiet_says_nothing_but_warnings(command, small):
 def test_stats_says_nothing_on_the_side(command, half):
     result = command("stats", cwd=half)
     assert result.returncode == 0 and result.stderr == "" and "some" in result.stdout
+
+
+def test_digests_are_cut_where_people_read_and_whole_for_programs(command, small):
+    assert command("synonym", "--corpus", "in.txt", "-q").returncode == 0
+    for arguments in (["stats", "synonym"], ["status"], ["card"]):
+        shown = command(*arguments).stdout
+        assert re.search(r"wordnet[= ][0-9a-f]{12}…", shown) and not re.search("[0-9a-f]{13}", shown), (
+            arguments
+        )
+    assert re.search('"wordnet": "[0-9a-f]{64}"', command("stats", "synonym", "--json").stdout)
 
 
 def test_the_table_has_the_speed_of_una_too(half):
