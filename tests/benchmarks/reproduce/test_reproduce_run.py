@@ -1,15 +1,10 @@
 """The command end to end: from a file of sentences to the document, and on from where it was stopped."""
 
-import argparse
 import json
-import re
-import shlex
-from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce.command import _work, main, parser
-from tests.helpers.places import REPOSITORY
+from benchmarks.reproduce.command import main
 
 SETTINGS = '"pooling=mean", "batch=8", "max_length=16", "evaluate_every=2", "steps=2", "threads=1"'
 
@@ -44,7 +39,8 @@ set = [{SETTINGS}]
         folders = [
             part for name in ("results", "runs", "docs") for part in (f"--{name}", str(tmp_path / name))
         ]
-        main([action, "--rows", rows, "--grid", str(grid), "--data", str(data_folder), *folders, *more])
+        given = ["--grid", str(grid), "--data", str(data_folder), "--profile", "cpu"]
+        main([action, "--rows", rows, *given, *folders, *more])
         return tmp_path / "results" / "cpu.jsonl"
 
     return run
@@ -80,8 +76,21 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     assert trained["scores"]["steps"] == 2 and set(trained["data"]) == {"corpus"}
     # The dev score that chose the checkpoint, and the one measured afterwards from the exported encoder.
     assert score == pytest.approx(trained["scores"]["best"], abs=1e-3)
-    document = (tmp_path / "docs" / "evidence.md").read_text(encoding="utf-8")
+    document = (tmp_path / "docs" / "evidence-cpu.md").read_text(encoding="utf-8")
     assert f"| SimCSE [1] | no training | 1 | {100 * score:.2f} |" in document
+
+    # Trained once more, it comes to the same, and the results stay; another number is found out.
+    before = results.read_bytes()
+    command("repeat", "simcse", "--seeds", "42")
+    assert (
+        f"simcse 42: recorded {100 * score:.2f}, again {100 * score:.2f}, within" in capsys.readouterr().out
+    )
+    assert results.read_bytes() == before
+    results.write_bytes(before.replace(f'"stsb-dev": {score}'.encode(), b'"stsb-dev": 0.999'))
+    with pytest.raises(SystemExit):
+        command("repeat", "simcse", "--seeds", "42")
+    assert "recorded 99.90" in capsys.readouterr().out
+    results.write_bytes(before)
 
     # Killed after the training, before its scoring: the training is not repeated.
     forget(results, "simcse", "sts")
@@ -110,17 +119,6 @@ def test_two_at_a_time_give_the_same_and_stages_are_made_on_the_way(command, cap
     forget(results, "simcse")
     command("run", "simcse", "--seeds", "42")
     assert dev_score(results, "simcse") == together
-
-
-def test_what_is_recorded_is_not_trained_again_and_the_document_says_how_it_is(capsys):
-    _work([], None, argparse.Namespace(evaluations="", jobs=1, results=Path("results")), Path("runs"))
-    said = capsys.readouterr().out
-    assert "nothing to train" in said and "recorded in results" in said and "--results FOLDER" in said
-    document = " ".join((REPOSITORY / "docs" / "evidence.md").read_text("utf-8").split())
-    (advised,) = re.findall(r'`make reproduce ROW=una [^`]*REPRODUCE_ARGS="([^"]*)"`', document)
-    again, usual = parser().parse_args(["run", *shlex.split(advised)]), parser().parse_args(["run"])
-    assert again.results != usual.results and again.docs != usual.docs
-    assert not (REPOSITORY / again.results / "cpu.jsonl").exists() or again.results.parts[0] == "runs"
 
 
 def test_an_unknown_profile_is_named(command, capsys):
