@@ -128,9 +128,11 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if kind is not None:
-            self.store.discard_if_empty(with_folder=self._is_new)
-        self._lock.close()
+        try:
+            if kind is not None:
+                self.store.discard_if_empty(with_folder=self._is_new)
+        finally:
+            self._lock.close()
         if kind is None and self._failures:
             raise IncompleteError("\n".join(self._failures))
 
