@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.ingest import IngestOptions, IngestReport, report_of
+from augment_cli.ingest import IngestOptions, IngestReport, entries_of, report_of
 from augment_cli.pack import PACK_STAGE, choose
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
@@ -34,31 +34,44 @@ def open_store(path: str | Path = "store") -> Store:
 
 
 def ingest_corpus(
-    corpus: str | Path | Sequence[str | Path],
+    corpus: str | Path | Sequence[str | Path] | None = None,
     store: str | Path = "store",
     *,
+    texts: Any = None,
     strict: bool = False,
     max_rejects: float = 0.01,
     **options: Any,
 ) -> IngestReport:
-    """Read text files into a store's corpus.
+    """Read sentences, of files or in memory, into a store's corpus.
 
     Parameters
     ----------
-    corpus : path or sequence of paths
-        Files (plain or gzipped text, jsonl, Parquet), folders, globs.
+    corpus : path or sequence of paths, optional
+        Files (plain or compressed text, jsonl, csv, tsv, Parquet), folders, globs.
     store : path
         Folder, made if it is not there.
+    texts : list of str, DataFrame, Series or Arrow table, optional
+        Sentences in memory instead: of a data frame (polars, pandas) or a table the column that `text_column`
+        names. In the corpus, `line` is their position from 1.
     strict : bool
         Stop at the first bad line instead of setting it aside.
     max_rejects : float
         Share of lines, 0 to 1, that may be set aside.
     **options
-        As in `IngestOptions`: text_column, id_column, limit, max_characters, part_rows.
+        As in `IngestOptions`: text_column, id_column, keep_columns, limit, deduplicate, part_rows, ….
+
+    Raises
+    ------
+    UsageError
+        If neither files nor sentences are given, or both, or sentences in the place of files.
+    IncompleteError
+        If more lines were set aside than `max_rejects` allows.
     """
-    entries = [corpus] if isinstance(corpus, str | Path) else list(corpus)
+    if corpus is None and texts is None:
+        raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
+    entries = entries_of(corpus)
     with Session(store) as session:
-        session.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
+        session.ingest(entries, IngestOptions(**options), texts=texts, strict=strict, max_rejects=max_rejects)
         return report_of(session.store)
 
 
@@ -103,6 +116,7 @@ def run(
     store: str | Path = "store",
     *,
     corpus: str | Path | Sequence[str | Path] | None = None,
+    texts: Any = None,
     stage: str | None = None,
     draws: int = 1,
     jobs: int | None = None,
@@ -117,6 +131,8 @@ def run(
     store : path
     corpus : path or sequence of paths, optional
         As in `ingest_corpus`; by default the store's own, else the shipped sample.
+    texts : list of str, DataFrame, Series or Arrow table, optional
+        As in `ingest_corpus`, which is the place for its options, too.
     stage : str, optional
         Folder of the result; the augmentation's name by default.
     draws : int
@@ -132,9 +148,9 @@ def run(
         Ready to be read.
     """
     augmentation_run = make_run(name, **parameters)
-    entries = [corpus] if isinstance(corpus, str | Path) else corpus
+    entries = entries_of(corpus)
     with Session(store, Engine.for_this_machine(jobs)) as session:
-        session.ingest(entries)
+        session.ingest(entries, texts=texts)
         session.augment(augmentation_run, stage, draws)
         return session.store
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError
-from augment_cli.ingest import IngestOptions
+from augment_cli.ingest import IngestOptions, entries_of
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.session import Reporter, Session, StageResult
 from augment_cli.store.store import Store
@@ -95,6 +95,7 @@ def run_recipe(
     corpus: str | Path | Sequence[str | Path] | None = None,
     changes: Sequence[str] = (),
     *,
+    texts: Any = None,
     pipeline: str | Path | None = None,
     strict: bool = False,
     max_rejects: float = 0.01,
@@ -121,6 +122,8 @@ def run_recipe(
         own corpus, else the shipped sample.
     changes : sequence of str
         `STAGE.KEY=VALUE`, as after `--set`.
+    texts : list of str, DataFrame, Series or Arrow table, optional
+        Sentences in memory instead of files, as in `augment_cli.ingest_corpus`.
     pipeline : str or path, optional
         The spaCy pipeline that parses; by default the recipe's own, else the shipped English one.
     strict : bool
@@ -147,12 +150,13 @@ def run_recipe(
     """
     runs = load(recipe, changes)
     pipeline = pipeline or pipeline_of(recipe)
-    entries = [corpus] if isinstance(corpus, str | Path) else corpus
+    entries = entries_of(corpus)
     folders: list[str] = []
     missing: dict[str, str] = {}
     engine = Engine.for_this_machine(jobs, backend, scheduler)
     with Session(store, engine, reporter, overwrite=overwrite) as session:
-        session.ingest(entries, IngestOptions(**options), strict=strict, max_rejects=max_rejects)
+        reading = IngestOptions(**options)
+        session.ingest(entries, reading, texts=texts, strict=strict, max_rejects=max_rejects)
         if _parse_comes_first([item.run for item in runs], pipeline):
             session.parse(pipeline)
         for item in runs:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
@@ -24,6 +24,7 @@ from augment_cli.ingest import (
     corpus_settings,
     find_files,
     ingest,
+    memory,
     pairs,
     report_of,
 )
@@ -124,6 +125,7 @@ class Session:
         if shared and overwrite:
             raise UsageError("--overwrite deletes stages, and --parts lets others write to them; choose one")
         self._overwrite = overwrite
+        self._is_new = not Path(store).exists()
         self.store = Store.create(store)
         self.engine = engine or Engine.for_this_machine()
         self.reporter: Reporter = reporter or Silent()
@@ -138,7 +140,11 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        self._lock.close()
+        try:
+            if kind is not None:
+                self.store.discard_if_empty(with_folder=self._is_new)
+        finally:
+            self._lock.close()
         if kind is None and self._failures:
             raise IncompleteError("\n".join(self._failures))
 
@@ -168,11 +174,23 @@ class Session:
         corpus: Sequence[str | Path] | None = None,
         options: IngestOptions | None = None,
         *,
+        texts: Any = None,
         strict: bool = False,
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
-        """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
+        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own, else the sample.
+
+        `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
+        """
         self._check_pairs(options or IngestOptions())
+        if texts is not None:
+            if corpus is not None:
+                raise UsageError("give either files (corpus) or sentences (texts), not both")
+            spooled = memory.spool(self.store, texts, options or IngestOptions())
+            try:
+                return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
+            finally:
+                self.store.clean_work(memory.FOLDER)
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 self._refuse_other_options(options or IngestOptions())
@@ -333,12 +351,21 @@ class Session:
             one = dataclasses.replace(run, draw=draw)
             folders.append(one.folder(stage))
             self._make_room(folders[-1:], functools.partial(one.settings, self.store))
-            with self._timed(folders[-1], self.store.rows) as progress:
+            with self._timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
                 try:
                     augment_store(self.store, one, stage, self.engine, progress, parts)
                 except IncompleteError as error:
                     self._failures.append(str(error))
         return folders
+
+    def _rows_to_make(self, run: AugmentationRun, folder: str, parts: Collection[int] | None) -> int:
+        """Rows that are left for a run to do: not those of finished parts, nor those beyond its `rows`."""
+        finished = self.store.stage(folder).parts if folder in self.store.stages() else {}
+        return sum(
+            run.rows_in_reach(first, count)
+            for index, (first, count) in enumerate(self.store.parts)
+            if index not in finished and (parts is None or index in parts)
+        )
 
     def take_failures(self) -> list[str]:
         """Messages about parts that failed for good; once taken, they are the caller's to report."""

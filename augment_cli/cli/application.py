@@ -13,7 +13,6 @@ from augment_cli.version import __version__
 app = typer.Typer(
     cls=AugmentationGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},

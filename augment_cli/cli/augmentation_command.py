@@ -89,11 +89,10 @@ def run_augmentation(
     parts: options.Parts = None,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
     from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.reports.plan import plan_run
     from augment_cli.syntax.parses import stage_name
 
@@ -102,15 +101,14 @@ def run_augmentation(
     if dry_run:
         to_parse = [stage_name(parses)] if pipeline is not None else []
         plan = plan_run(store, corpus, ingest_options, [(run, stage, draws)], to_parse)
-        views.show_plan(plan, as_json)
+        views.show_plan(plan, output.as_json)
         return
     chosen = options.part_numbers(parts)
-    reporter, shared = ConsoleReporter(), chosen is not None
+    reporter, shared = output.reporter(), chosen is not None
     with Session(store, workers.engine(), reporter, shared, overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
         if pipeline is not None:
             session.parse(pipeline, parses)
         folders = session.augment(run, stage, draws, chosen)
-        views.show_run(session.store, session.results, as_json)
-        if not as_json and all(session.store.has(folder) for folder in folders):
-            views.show_hints(session.store, folders)
+        output.show(session.store, session.results)
+        output.show_examples(session.store, session.results, folders)

@@ -55,7 +55,22 @@ class AugmentationGroup(TyperGroup):
             application = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             application.command(name, epilog=None)(guarded(make_command)(name))
             command = typer.main.get_command(application)
+        if command is not None:
+            _show_switches_alone(command, ctx)
         return name, command, rest
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of the command itself."""
+        return _show_switches_alone(super(), ctx)
+
+
+def _show_switches_alone(command: Any, ctx: Any) -> list[Any]:
+    """Leave out `<bool>` behind options that take no value, in the help; returns the options."""
+    parameters: list[Any] = command.get_params(ctx)
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
 
 
 @contextlib.contextmanager
@@ -73,9 +88,7 @@ def _visible_errors() -> Iterator[None]:
 
 
 def _with_value(arguments: list[str]) -> list[str]:
-    """The same, with the value `exact` for an `ingest --deduplicate` without one, which Typer cannot say."""
-    if arguments[:1] != ["ingest"]:
-        return arguments
+    """The same, with the value `exact` for a `--deduplicate` without one, which Typer cannot say."""
     following = [*arguments[1:], ""]
     return [
         "--deduplicate=exact" if one == "--deduplicate" and other not in ("exact", "near") else one

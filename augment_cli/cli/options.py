@@ -6,8 +6,10 @@ group's options for Typer, in their place among the others, and back into one va
 
 from __future__ import annotations
 
+import glob
 import inspect
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -17,11 +19,17 @@ import typer
 from augment_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.engine.engine import Engine
     from augment_cli.ingest import IngestOptions
+    from augment_cli.session import StageResult
+    from augment_cli.store.store import Store as StoreOfStages
 
 Store = Annotated[Path, typer.Option("--store", help="folder of the store")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON on stdout")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="print warnings and errors only, and what --json asks for")
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", min=1, help="worker processes; one for each core by default", show_default=False),
@@ -35,21 +43,48 @@ Corpus = Annotated[
         show_default=False,
     ),
 ]
+_READING = "Reading the corpus"  # the panel of the help that these are shown in
+
 TextColumn = Annotated[
-    str | None, typer.Option("--text-column", help="field of structured input [default: text]")
+    str | None,
+    typer.Option("--text-column", help="field of structured input [default: text]", rich_help_panel=_READING),
 ]
-IdColumn = Annotated[str | None, typer.Option("--id-column", help="field to keep as the rows' own id")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="read the first N sentences only")]
-MaxCharacters = Annotated[int, typer.Option("--max-characters", min=1, help="longer lines are set aside")]
-PartRows = Annotated[int, typer.Option("--part-rows", min=1, help="rows a part, in every stage")]
+IdColumn = Annotated[
+    str | None,
+    typer.Option("--id-column", help="field to keep as the rows' own id", rich_help_panel=_READING),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, help="read the first N sentences only", rich_help_panel=_READING),
+]
+MaxCharacters = Annotated[
+    int,
+    typer.Option("--max-characters", min=1, help="longer lines are set aside", rich_help_panel=_READING),
+]
+PartRows = Annotated[
+    int, typer.Option("--part-rows", min=1, help="rows a part, in every stage", rich_help_panel=_READING)
+]
 Format = Annotated[
-    str | None, typer.Option("--format", help="text, jsonl, csv, tsv or parquet, whatever the file's ending")
+    str | None,
+    typer.Option(
+        "--format",
+        help="text, jsonl, csv, tsv or parquet, whatever the file's ending",
+        rich_help_panel=_READING,
+    ),
 ]
 Quoting = Annotated[
-    bool, typer.Option("--quoting/--no-quoting", help='whether csv and tsv fields may be quoted with "')
+    bool,
+    typer.Option(
+        "--quoting/--no-quoting",
+        help='whether csv and tsv fields may be quoted with "',
+        rich_help_panel=_READING,
+    ),
 ]
 SplitSentences = Annotated[
-    bool, typer.Option("--split-sentences", help="cut each text into sentences, one row each")
+    bool,
+    typer.Option(
+        "--split-sentences", help="cut each text into sentences, one row each", rich_help_panel=_READING
+    ),
 ]
 Deduplicate = Annotated[
     str | None,
@@ -58,24 +93,39 @@ Deduplicate = Annotated[
         help="keep the first of equal texts, count the others as duplicates: exact (also with no value), or "
         "near (of nearly equal ones, too)",
         metavar="[exact|near]",
+        rich_help_panel=_READING,
     ),
 ]
 NearSimilarity = Annotated[
     float,
-    typer.Option("--near-similarity", help="of near duplicates: at least so much of their 4-grams in common"),
+    typer.Option(
+        "--near-similarity",
+        help="of near duplicates: at least so much of their 4-grams in common",
+        rich_help_panel=_READING,
+    ),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", help="of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16")
+    str,
+    typer.Option(
+        "--encoding",
+        help="of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16",
+        rich_help_panel=_READING,
+    ),
 ]
 KeepColumns = Annotated[
     list[str] | None,
-    typer.Option("--keep-column", help="further field to keep in the corpus, such as label; repeatable"),
+    typer.Option(
+        "--keep-column",
+        help="further field to keep in the corpus, such as label; repeatable",
+        rich_help_panel=_READING,
+    ),
 ]
 PositiveColumns = Annotated[
     list[str] | None,
     typer.Option(
         "--positive-column",
         help="field with a positive of the text: becomes a stage of its name; repeatable",
+        rich_help_panel=_READING,
     ),
 ]
 NegativeColumns = Annotated[
@@ -83,12 +133,18 @@ NegativeColumns = Annotated[
     typer.Option(
         "--negative-column",
         help="field with a negative of the text: becomes a stage of its name; repeatable",
+        rich_help_panel=_READING,
     ),
 ]
 MaxRejects = Annotated[
-    float, typer.Option("--max-rejects", min=0, max=1, help="share of lines that may be set aside")
+    float,
+    typer.Option(
+        "--max-rejects", min=0, max=1, help="share of lines that may be set aside", rich_help_panel=_READING
+    ),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="stop at the first bad line")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="stop at the first bad line", rich_help_panel=_READING)
+]
 Backend = Annotated[
     str, typer.Option("--backend", help="where parts are made: loky (processes), threading, or dask")
 ]
@@ -122,27 +178,62 @@ Overwrite = Annotated[
 DEFAULT_STORE = Path("store")
 
 
+def complete_stage(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The stages of the store that begin as typed, for the shell's completion; none without a store."""
+    try:
+        manifest = json.loads((Path(ctx.params.get("store") or DEFAULT_STORE) / "manifest.json").read_bytes())
+        return [name for name in manifest["stages"] if name.startswith(incomplete)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def complete_recipe(incomplete: str) -> list[str]:
+    """The shipped recipes that begin as typed."""
+    folder = Path(__file__).parent.parent / "recipes"
+    return sorted(path.stem for path in folder.glob(f"{glob.escape(incomplete)}*.toml"))
+
+
 @dataclass(frozen=True)
 class Reading:
-    """How a corpus is read, in the commands that read one before their own work.
+    """How a corpus is read: the same options in every command that takes `--corpus`.
 
     Attributes
     ----------
-    text_column, id_column : str or None
-        Fields of structured input.
-    limit : int or None
-        Number of sentences, from 1.
+    keep_column, positive_column, negative_column : list of str, optional
+        The `keep_columns`, `positive_columns` and `negative_columns` of `IngestOptions`.
+
+    Notes
+    -----
+    All others are those of `IngestOptions` by the same name.
     """
 
     text_column: TextColumn = None
     id_column: IdColumn = None
+    keep_column: KeepColumns = None
     limit: Limit = None
+    format: Format = None
+    encoding: Encoding = "utf-8"
+    quoting: Quoting = True
+    split_sentences: SplitSentences = False
+    deduplicate: Deduplicate = None
+    near_similarity: NearSimilarity = 0.8
+    positive_column: PositiveColumns = None
+    negative_column: NegativeColumns = None
+    max_characters: MaxCharacters = 5_000
+    part_rows: PartRows = 50_000
 
-    def ingest_options(self, **more: Any) -> IngestOptions:
-        """The same for `Session.ingest`, with `more` of what only `ingest` asks for."""
+    def values(self) -> dict[str, Any]:
+        """The arguments of `IngestOptions`."""
+        values = dict(vars(self))
+        for role in ("keep", "positive", "negative"):
+            values[f"{role}_columns"] = tuple(values.pop(f"{role}_column") or ())
+        return values | {"deduplicate": self.deduplicate or False}
+
+    def ingest_options(self) -> IngestOptions:
+        """The same for `Session.ingest`."""
         from augment_cli.ingest import IngestOptions
 
-        return IngestOptions(**vars(self), **more)
+        return IngestOptions(**self.values())
 
 
 @dataclass(frozen=True)
@@ -185,7 +276,53 @@ class Workers:
         return Engine.for_this_machine(self.jobs, self.backend, self.scheduler)
 
 
-_GROUPS = (Reading, Tolerance, Workers)
+@dataclass(frozen=True)
+class Output:
+    """What a command that makes stages prints.
+
+    Attributes
+    ----------
+    quiet : bool
+        Nothing but warnings and errors.
+    as_json : bool
+        JSON on stdout instead of tables.
+    """
+
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def reporter(self) -> ConsoleReporter:
+        """Where messages and progress go while stages are made."""
+        from augment_cli.cli.reporter import ConsoleReporter
+
+        return ConsoleReporter(self.quiet)
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether tables and hints are wanted."""
+        return not (self.quiet or self.as_json)
+
+    def show(self, store: StoreOfStages, results: Sequence[StageResult]) -> None:
+        """What the run made; as JSON every stage of the store."""
+        from augment_cli.cli import views
+
+        if self.as_json:
+            views.print_run(store, results)
+        elif self.is_for_people:
+            views.show_run(store, results)
+
+    def show_examples(
+        self, store: StoreOfStages, results: Sequence[StageResult], folders: Sequence[str]
+    ) -> None:
+        """Some rows of the stages in `folders`, where the run made any, and what to type next."""
+        from augment_cli.cli import views
+
+        there = [folder for folder in folders if store.has(folder)]
+        if there and self.is_for_people and any(result.was_made for result in results):
+            views.show_hints(store, there)
+
+
+_GROUPS = (Reading, Tolerance, Workers, Output)
 
 
 def grouped(function: Callable[..., None]) -> Callable[..., None]:

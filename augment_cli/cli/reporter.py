@@ -32,13 +32,22 @@ class _RateColumn(ProgressColumn):
 
 
 class ConsoleReporter:
-    """Says things on stderr, so that stdout stays for data."""
+    """Says things on stderr, so that stdout stays for data.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    quiet : bool
+        Say nothing but warnings.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
         self._console = Console(stderr=True, highlight=False)
+        self._quiet = quiet
 
     def say(self, message: str) -> None:
         """A line worth reading."""
+        if self._quiet:
+            return
         self._console.print(visible(message), markup=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
@@ -48,6 +57,9 @@ class ConsoleReporter:
     @contextlib.contextmanager
     def progress(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
         """A bar on a terminal; otherwise a line every few seconds."""
+        if self._quiet:
+            yield lambda done: None
+            return
         if self._console.is_terminal:
             columns = [
                 TextColumn("{task.description:<12}"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from augment_cli.reports import report
+from augment_cli.reports.choosing import Choice, can_be_unchanged, choose_rows
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
 from augment_cli.visible import visible_json, visible_line
@@ -47,28 +49,40 @@ def size(count: int | None) -> str:
     return f"{value:.1f} TB"
 
 
-def show_run(store: Store, results: Sequence[StageResult], as_json: bool) -> None:
-    """What a run made: a row a stage."""
-    seconds = {result.stage: result for result in results}
-    entries = []
-    for entry in report.status(store):
-        result = seconds.get(entry["stage"])
-        entry["seconds"] = round(result.seconds, 3) if result and result.was_made else None
-        entries.append(entry)
-    if as_json:
-        print_json(entries)
-        return
-    table = Table(box=box.SIMPLE_HEAD)
-    for name, justify in (("stage", "left"), ("rows", "right"), ("changed", "right"), ("seconds", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("size", justify="right")
-    for entry in entries:
-        if entry["seconds"] is not None:
-            took = f"{entry['seconds']:.1f}"
-        else:
-            took = "" if entry["stage"] in {"rejects", "terms"} else "already there"
-        table.add_row(cell(entry["stage"]), f"{entry['rows']:,}", _share(entry), took, size(entry["bytes"]))
-    console().print(table)
+def print_run(store: Store, results: Sequence[StageResult]) -> None:
+    """Every stage of the store as JSON, with the seconds of those that this run made."""
+    seconds = {result.stage: round(result.seconds, 3) for result in results if result.was_made}
+    print_json([entry | {"seconds": seconds.get(entry["stage"])} for entry in report.status(store)])
+
+
+def show_run(store: Store, results: Sequence[StageResult]) -> None:
+    """What a run made, a row a stage; stages that it found in the store are only named."""
+    seconds = {result.stage: result.seconds for result in results if result.was_made}
+    found = [result.stage for result in results if result.stage not in seconds]
+    made = {*seconds, *map(_made_with, seconds)}
+    entries = [entry for entry in report.status(store) if entry["stage"] in made]
+    out = console()
+    if entries:
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("stage")
+        for name in ("rows", "changed", "seconds", "size"):
+            table.add_column(name, justify="right")
+        for entry in entries:
+            took = f"{seconds[entry['stage']]:.1f}" if entry["stage"] in seconds else ""
+            rows = f"{entry['rows']:,}"
+            table.add_row(cell(entry["stage"]), rows, _share(entry), took, size(entry["bytes"]))
+        out.print(table)
+    if found:
+        intro = "Already there" if entries else "Nothing to do, already there with these settings"
+        names = ", ".join(dict.fromkeys(found))
+        out.print(visible_line(f"{intro}: {names}"), markup=False, soft_wrap=True)
+
+
+def _made_with(stage: str) -> str:
+    """The stage that is made together with another: the rejects, or the terms of a fit; else itself."""
+    if stage == "corpus":
+        return "rejects"
+    return stage.replace("tfidf", "terms", 1) if stage.startswith("tfidf") else stage
 
 
 def _share(entry: dict[str, Any]) -> str:
@@ -109,29 +123,25 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
     for entry in entries:
         parameters = entry["parameters"].items()
         settings = {
-            key: short(value) for key, value in parameters if value is not None and value is not False
+            key: report.short(value) for key, value in parameters if value is not None and value is not False
         }
         if entry["seed"] is not None:
             settings["seed"] = entry["seed"]
         table.add_row(
             cell(entry["stage"]),
             f"{entry['parts']}/{entry['expected_parts']}" + ("" if entry["complete"] else " unfinished"),
-            f"{entry['rows']:,}",
+            f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else ""),
             _share(entry),
             size(entry["bytes"]),
             cell(", ".join(f"{key}={value}" for key, value in settings.items())),
         )
     console().print(table)
+    if any(entry["rows_in_work"] for entry in entries):
+        console().print("+: rows of parts that are not finished; the same command goes on from them.")
     for entry in entries:
         if entry["differs"]:
             line = f"{entry['stage']} cannot be reused: made with {entry['differs']}"
             console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
-
-
-def short(value: Any) -> Any:
-    """A SHA-256 by its first twelve digits, enough to compare two by eye; `--json` has them whole."""
-    is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
-    return f"{value[:12]}…" if is_digest else value
 
 
 def show_stats(entry: dict[str, Any], as_json: bool) -> None:
@@ -146,7 +156,7 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
         if key == "bytes":
             value = size(value)
         if key == "parameters":
-            value = {name: short(number) for name, number in value.items()}
+            value = {name: report.short(number) for name, number in value.items()}
         if isinstance(value, dict):
             value = ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
         if isinstance(value, float):
@@ -189,11 +199,11 @@ def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     for row in rows:
         if "original" not in row:
             line = "  ".join(f"{key}={value!r}" for key, value in _plain(row).items())
-            out.print(visible_line(line), markup=False, soft_wrap=True)
+            out.print(visible_line(cut_long_tokens(line)), markup=False, soft_wrap=True)
             continue
         before, after = marked(row["original"], row.get("edits") or [])
         if "edits" not in row and row["text"] is not None:
-            after = Text(row["text"])
+            after = Text(visible_line(cut_long_tokens(row["text"])))
         out.print(Text.assemble((f"{row['row_id']:>9}  ", "dim"), before), soft_wrap=True)
         if row["text"] is None:
             out.print(
@@ -210,18 +220,45 @@ def marked(original: str, edits: Sequence[dict[str, Any]]) -> tuple[Text, Text]:
     """Original and augmented text with the changed words in [brackets], red and green on a terminal."""
     before, after, position = Text(), Text(), 0
     for edit in edits:
-        kept = original[position : edit["start"]]
+        kept = visible_line(cut_long_tokens(original[position : edit["start"]]))
         removed, new = original[edit["start"] : edit["end"]], edit["replacement"]
-        before.append(visible_line(kept))
-        after.append(visible_line(kept))
+        before.append(kept)
+        after.append(kept)
         if removed:
-            before.append(visible_line(f"[{removed}]"), "red")
+            before.append(f"[{visible_line(cut_long_tokens(removed))}]", "red")
         if new:
-            after.append(visible_line(f"[{new}]"), "bold green")
+            after.append(f"[{visible_line(cut_long_tokens(new))}]", "bold green")
         position = edit["end"]
-    before.append(visible_line(original[position:]))
-    after.append(visible_line(original[position:]))
+    kept = visible_line(cut_long_tokens(original[position:]))
+    before.append(kept)
+    after.append(kept)
     return before, after
+
+
+# Addresses, keys and the like. Scripts that are written without spaces begin at U+0E00 (Thai).
+_LONG_TOKEN = re.compile(r"[^\s\u0e00-\U0010ffff]{61,}")
+
+
+def cut_long_tokens(text: str) -> str:
+    """A text for the screen: of a token of more than 60 characters, its first 40 and how many there are."""
+    return _LONG_TOKEN.sub(lambda match: f"{match[0][:40]}…({len(match[0]):,} characters)", text)
+
+
+def say_what_is_left_out(store: Store, stage: str, shown: int) -> None:
+    """Where fewer rows were shown than asked for, that there are unchanged ones too."""
+    if can_be_unchanged(store, stage) and shown < store.stage(stage).rows:
+        console().print("Only changed rows are shown; --unchanged shows the others too.", style="dim")
+
+
+@contextlib.contextmanager
+def working() -> Iterator[Callable[[str], None]]:
+    """A line that says what is being worked on: on a terminal, and gone when the work is done."""
+    screen = Console(stderr=True, highlight=False)
+    if not screen.is_terminal:
+        yield lambda name: None
+        return
+    with screen.status("") as status:
+        yield lambda name: status.update(Text(f"looking at {visible_line(name)}"))
 
 
 def show_hints(store: Store, folders: Sequence[str]) -> None:
@@ -235,9 +272,9 @@ def show_hints(store: Store, folders: Sequence[str]) -> None:
         program, python = str(binaries / program), str(binaries / python)
     read = f"import polars; print(polars.read_parquet('{store.path}/{folders[0]}/*.parquet'))"
     for folder in folders[:5]:
-        rows = [row for row in report.sample_rows(store, folder, 100) if row["text"] is not None]
-        out.print(f"From {folder}:" if rows else f"{folder}: hardly a row changed", style="bold")
-        show_rows(rows[:2], as_json=False)
+        rows = choose_rows(store, folder, 2, choice=Choice(only_changed=True))
+        out.print(f"From {folder}:" if rows else f"{folder}: no row was changed", style="bold")
+        show_rows(rows, as_json=False)
     out.print("\nNext:", style="bold")
     for command in (
         f"{program} inspect {folders[0]} -n 20{option}",

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +72,8 @@ class Engine:
         on_stop : callable
             Called at the first Ctrl-C, to tell running calls that can stop half-way to do so.
         unit : str
-            What is finished after the first Ctrl-C, for the message.
+            What a call makes, and what is finished after the first Ctrl-C: parts, pieces, or the running ones
+            of the batches that it makes.
 
         Raises
         ------
@@ -80,9 +82,11 @@ class Engine:
             have been run, and their results are kept.
         """
         failed: list[dict[str, Any]] = []
-        with _polite_interrupt(on_stop, unit) as asked_to_stop:
+        pace = _Pace(min(self.jobs, max(len(calls), 1)), unit)
+        with _polite_interrupt(on_stop, pace.as_words) as asked_to_stop:
             with contextlib.closing(self._results(function, calls, asked_to_stop, failed.append)) as results:
                 for result in results:
+                    pace.done += 1
                     done(result)
             if asked_to_stop():
                 raise KeyboardInterrupt
@@ -111,9 +115,36 @@ class Engine:
         return backends.run_in_processes(jobs, function, calls, asked_to_stop, failed)
 
 
+class _Pace:
+    """How long a call takes, for a person who waits for the running ones.
+
+    Parameters
+    ----------
+    jobs : int
+        Calls that run at a time.
+    unit : str
+        What a call makes. Calls that make batches stop after the running one.
+    """
+
+    def __init__(self, jobs: int, unit: str) -> None:
+        self._jobs, self._unit = jobs, unit
+        self._start = time.monotonic()
+        self.done = 0
+
+    def as_words(self) -> str:
+        """What is finished, and how long that takes if the next calls take as long as those before."""
+        if self._unit == "batches":
+            return "the running batches, a few seconds each"
+        seconds = time.monotonic() - self._start
+        if not self.done:
+            return f"the running {self._unit}, the first ones, begun {seconds:,.0f} s ago"
+        rounds = 1 if self._jobs == 1 else 2  # with several workers a call or two are waiting already
+        return f"the running {self._unit}, up to {rounds * self._jobs * seconds / self.done:,.0f} s"
+
+
 @contextlib.contextmanager
-def _polite_interrupt(on_stop: Callable[[], object], unit: str) -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C asks to stop after the running parts (or `unit`), the second one stops now."""
+def _polite_interrupt(on_stop: Callable[[], object], what: Callable[[], str]) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C asks to stop after `what` is running, the second one stops now."""
     has_asked = False
     if threading.current_thread() is not threading.main_thread():
         yield lambda: has_asked
@@ -125,7 +156,7 @@ def _polite_interrupt(on_stop: Callable[[], object], unit: str) -> Iterator[Call
             raise KeyboardInterrupt
         has_asked = True
         on_stop()
-        print(f"\nFinishing the running {unit}; Ctrl-C again stops now.", file=sys.stderr, flush=True)
+        print(f"\nFinishing {what()}; Ctrl-C again stops now.", file=sys.stderr, flush=True)
 
     previous = signal.signal(signal.SIGINT, on_interrupt)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import Layout, kind_of, read_file
@@ -27,6 +27,7 @@ __all__ = [
     "IngestOptions",
     "IngestReport",
     "corpus_settings",
+    "entries_of",
     "find_files",
     "ingest",
     "report_of",
@@ -35,6 +36,34 @@ __all__ = [
 VERSION = 1
 STDIN = "-"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a Path makes one slash of two
+
+
+def entries_of(corpus: str | Path | Sequence[str | Path] | None) -> list[str | Path] | None:
+    """What a caller from Python names as the corpus, as a list; None stays None.
+
+    Raises
+    ------
+    UsageError
+        If it is, or holds, something else than paths, such as sentences.
+    """
+    if corpus is None:
+        return None
+    entries = [corpus] if isinstance(corpus, str | Path) else corpus
+    if not isinstance(entries, list | tuple) or not all(isinstance(entry, str | Path) for entry in entries):
+        raise UsageError(
+            f"corpus is of {type(corpus).__name__}, and names files; what is in memory is given as texts=…"
+        )
+    for entry in entries:
+        try:
+            find_files([] if entry == STDIN else [entry])
+        except (BadInputError, OSError, ValueError) as error:
+            if " " not in str(entry).strip():
+                raise
+            raise UsageError(
+                f"{str(entry)[:80]}: no such file; corpus names files, sentences themselves are given as "
+                "texts=[…]"
+            ) from error
+    return list(entries)
 
 
 def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:

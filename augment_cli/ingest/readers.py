@@ -232,8 +232,8 @@ def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]
     first_row = 1
     try:
         with open_parquet(path) as file:
-            _check_columns(path, file.schema_arrow, name, layout.id)
-            _check_kept(path, file.schema_arrow, layout.keep)
+            check_columns(path, file.schema_arrow, name, layout.id)
+            check_kept(path, file.schema_arrow, layout.keep)
             columns = list(dict.fromkeys([name, *([layout.id] if layout.id else []), *layout.keep]))
             for record_batch in file.iter_batches(
                 batch_size=_PARQUET_ROWS, columns=columns, use_threads=False
@@ -251,7 +251,7 @@ def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]
                 more = {}
                 for column in layout.keep:
                     values = record_batch.column(record_batch.schema.get_field_index(column))
-                    more[column], bad = _strings_of(values)
+                    more[column], bad = strings_of(values)
                     reasons += bad
                 lines = np.arange(first_row, first_row + len(raw))
                 first_row += len(raw)
@@ -280,7 +280,7 @@ def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
     return pa.array(ids, pa.string()), reasons
 
 
-def _strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
+def strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
     """A kept column as strings, null where it has none, and the rows whose value is not UTF-8."""
     strings: list[str | None] = []
     reasons = []
@@ -296,7 +296,14 @@ def _strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]
     return pa.array(strings, pa.string()), reasons
 
 
-def _check_kept(path: Path, schema: pa.Schema, names: Sequence[str]) -> None:
+def check_kept(path: Path, schema: pa.Schema, names: Sequence[str]) -> None:
+    """See that columns to be kept are there, and can be strings.
+
+    Raises
+    ------
+    UsageError
+        If not; `path` is named in the message.
+    """
     for name in names:
         if name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; see --keep-column")
@@ -312,7 +319,14 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
 
 
-def _check_columns(path: Path, schema: pa.Schema, text: str, identity: str | None) -> None:
+def check_columns(path: Path, schema: pa.Schema, text: str, identity: str | None) -> None:
+    """See that the columns of texts and ids are there, once, and of such a type.
+
+    Raises
+    ------
+    UsageError
+        If not; `path` is named in the message.
+    """
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
         if name is not None and name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; name one with {option}")

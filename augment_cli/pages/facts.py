@@ -15,8 +15,8 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
 from augment_cli.errors import UsageError
 from augment_cli.pages.signs import kind_of, signs_of
-from augment_cli.reports.choosing import numbers_of
-from augment_cli.reports.report import is_augmentation, sample_rows, stats
+from augment_cli.reports.choosing import choose_rows, numbers_of
+from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
@@ -138,7 +138,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
     """
     numbers = stats(store, name)
     descriptor = augmentations.get(numbers["made_by"])
-    sample = [row for row in sample_rows(store, name, SAMPLED_ROWS, seed) if row["text"] is not None]
+    sample = [row for row in choose_rows(store, name, SAMPLED_ROWS, seed) if row["text"] is not None]
     cosines = _cosines(store, name)
     rows = [_example(row, cosines) for row in sample]
     label = meaning_of(descriptor)

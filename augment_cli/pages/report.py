@@ -20,7 +20,8 @@ from augment_cli import augmentations
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.pages import drawing
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
-from augment_cli.reports.report import sample_rows, stats
+from augment_cli.reports.choosing import choose_rows
+from augment_cli.reports.report import stats
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 from augment_cli.version import __version__
@@ -265,7 +266,7 @@ def _picture(stages: Sequence[StageFacts]) -> dict[str, Any] | None:
 
 
 def _lengths(store: Store) -> dict[str, Any]:
-    rows = sample_rows(store, "corpus", _LENGTH_SAMPLE)
+    rows = choose_rows(store, "corpus", _LENGTH_SAMPLE)
     words = np.array([len(row["text"].split()) for row in rows])
     high = float(max(np.quantile(words, 0.99), 10))
     low, middle, most = (int(value) for value in np.quantile(words, [0.05, 0.5, 0.95]))

@@ -147,7 +147,7 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     calls = [
         common | {"index": index, "piece": piece} for index, pieces in work.pieces.items() for piece in pieces
     ]
-    engine.run("augment_cli.parsing.stage:parse_piece", calls, done)
+    engine.run("augment_cli.parsing.stage:parse_piece", calls, done, unit="pieces")
     store.clean_work(work.stage)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
+from augment_cli.reports.report import short
 from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
@@ -118,7 +119,7 @@ def _what(stage: Stage) -> str:
 
 def _settings(stage: Stage) -> str:
     values: dict[str, Any] = {
-        key: value for key, value in stage.settings["parameters"].items() if value is not None
+        key: short(value) for key, value in stage.settings["parameters"].items() if value is not None
     }
     if stage.settings["seed"] is not None:
         values["seed"] = stage.settings["seed"]

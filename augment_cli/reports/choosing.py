@@ -1,4 +1,4 @@
-"""Rows of a stage by the numbers beside them: `--where 'cosine < 0.6'`, `--sort cosine`; and quantiles."""
+"""Which rows of a stage `inspect` shows: by numbers, by words, by row, changed ones; and quantiles."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.store.parquet import describe
-from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
@@ -105,12 +104,35 @@ def numbers_of(store: Store, stage: str, scores: str | None, columns: Sequence[s
     return values
 
 
-def choose_rows(
-    store: Store, stage: str, count: int, seed: int = 0, where: str | None = None, sort: str | None = None
-) -> list[dict[str, Any]]:
-    """Rows of a stage that meet conditions, the first ones by a column, or random ones in order.
+@dataclass(frozen=True)
+class Choice:
+    """Which rows of a stage to show; all conditions must hold.
 
-    Numbers may be columns of the stage or of `scores-STAGE`.
+    Attributes
+    ----------
+    where : str or None
+        Conditions as `parse_where` reads them, on numbers of the stage or of `scores-STAGE`.
+    sort : str or None
+        A column of numbers, smallest first; `-COLUMN`, largest first. Rows with null there are left out.
+    rows : tuple of int
+        These `row_id` only; in a stage without the column, these positions from 0.
+    contains : str or None
+        Rows that have this text, in any case, in any column of strings or in the original.
+    only_changed : bool
+        Leave out rows that an augmentation left unchanged, or that have no negative.
+    """
+
+    where: str | None = None
+    sort: str | None = None
+    rows: tuple[int, ...] = ()
+    contains: str | None = None
+    only_changed: bool = False
+
+
+def choose_rows(
+    store: Store, stage: str, count: int, seed: int = 0, choice: Choice | None = None
+) -> list[dict[str, Any]]:
+    """Rows of a stage that are chosen: the first ones by a column, or random ones in order.
 
     Parameters
     ----------
@@ -119,65 +141,125 @@ def choose_rows(
     count : int
         At most so many.
     seed : int
-        Which random rows, without `sort`.
-    where : str, optional
-        As `parse_where` reads it.
-    sort : str, optional
-        A column, smallest first; `-COLUMN`, largest first. Rows with null there are left out.
+        Which random rows, where nothing sorts them; the same for the same seed.
+    choice : Choice, optional
+        Which rows may be taken; all by default.
 
     Returns
     -------
     list of dict
         The stage's columns; `original` where it has texts beside the corpus'; `scores`, the numbers beside.
+
+    Raises
+    ------
+    UsageError
+        If no part is finished, or a column or row is named that is not there.
+    BadInputError
+        If a part has other rows than the manifest says.
     """
+    choice = choice or Choice()
     record = store.stage(stage)
+    if not record.parts:
+        raise UsageError(f"{store.path}: stage {stage!r} has no finished part yet; run it again to resume")
+    _check_sizes(store, stage)
     scores = f"scores-{stage}" if store.has(f"scores-{stage}") else None
-    conditions = parse_where(where) if where is not None else []
-    column = sort.removeprefix("-") if sort is not None else None
+    conditions = parse_where(choice.where) if choice.where is not None else []
+    column = choice.sort.removeprefix("-") if choice.sort is not None else None
     asked = [condition.column for condition in conditions] + ([column] if column else [])
     numbers = numbers_of(store, stage, scores, asked)
-    total = record.rows
-    kept = np.ones(total, bool)
+    kept = np.ones(record.rows, bool)
     for condition in conditions:
         values = numbers[condition.column]
         kept &= ~np.isnan(values) & _OPERATORS[condition.operator](values, condition.number)
-    if column is not None and sort is not None:
+    if choice.rows:
+        kept &= _has_row_id(store, stage, choice.rows)
+    if choice.contains is not None:
+        kept &= _contains(store, stage, choice.contains)
+    if choice.only_changed and can_be_unchanged(store, stage):
+        kept &= _column(store, stage, "reason").is_null().to_numpy()
+    if column is not None and choice.sort is not None:
         values = numbers[column]
         rows = np.flatnonzero(kept & ~np.isnan(values))
-        chosen = rows[np.argsort(-values[rows] if sort.startswith("-") else values[rows], kind="stable")][
-            :count
-        ]
+        ranked = np.argsort(-values[rows] if choice.sort.startswith("-") else values[rows], kind="stable")
+        chosen = rows[ranked][:count]
     else:
         rows = np.flatnonzero(kept)
         chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:count])
     return _rows_at(store, stage, scores, chosen)
 
 
+def can_be_unchanged(store: Store, stage: str) -> bool:
+    """Whether rows of a stage stand beside those of the corpus, with a reason where they have no text."""
+    names = set(_schema(store, stage).names)
+    return {"row_id", "text", "reason"} <= names and _is_beside_corpus(store, stage)
+
+
+def _is_beside_corpus(store: Store, stage: str) -> bool:
+    return stage != "corpus" and store.stage(stage).expected_parts == len(store.parts)
+
+
+def _schema(store: Store, stage: str) -> pa.Schema:
+    return describe(store.part_path(stage, min(store.stage(stage).parts)))[1]
+
+
+def _check_sizes(store: Store, stage: str) -> None:
+    for index, part in sorted(store.stage(stage).parts.items()):
+        path = store.part_path(stage, index)
+        if (rows_there := describe(store.verified_path(stage, index))[0]) != part.rows:
+            raise BadInputError(
+                f"{path}: has {rows_there:,} rows, the manifest says {part.rows:,}; make the stage anew"
+            )
+
+
+def _column(store: Store, stage: str, name: str, of: str | None = None) -> pa.ChunkedArray:
+    """A column of a stage (or of the stage `of` beside it) over the parts of `stage` that are finished."""
+    parts = sorted(store.stage(stage).parts)
+    return pa.chunked_array(
+        [chunk for index in parts for chunk in store.read_part(of or stage, index, [name])[name].chunks]
+    )
+
+
+def _has_row_id(store: Store, stage: str, wanted: Sequence[int]) -> np.ndarray:
+    if "row_id" in _schema(store, stage).names:
+        numbers = _column(store, stage, "row_id").to_numpy()
+    else:
+        numbers = np.arange(store.stage(stage).rows)
+    if missing := sorted(set(wanted) - set(numbers[np.isin(numbers, wanted)].tolist())):
+        there = f"{numbers.min():,} to {numbers.max():,}" if len(numbers) else "none"
+        raise UsageError(f"{store.path}: stage {stage!r} has no row {missing[0]}; it has {there}")
+    return np.isin(numbers, wanted)
+
+
+def _contains(store: Store, stage: str, text: str) -> np.ndarray:
+    schema = _schema(store, stage)
+    places = [(field.name, stage) for field in schema if pa.types.is_string(field.type)]
+    if "text" in schema.names and _is_beside_corpus(store, stage):
+        places.append(("text", "corpus"))
+    found = np.zeros(store.stage(stage).rows, bool)
+    for name, of in places:
+        hits = pc.match_substring(_column(store, stage, name, of), text, ignore_case=True)
+        found |= pc.fill_null(hits, False).to_numpy()
+    return found
+
+
 def _rows_at(store: Store, stage: str, scores: str | None, chosen: np.ndarray) -> list[dict[str, Any]]:
     """Rows of a stage by position, in that order, with the original and the scores beside."""
     rows: dict[int, dict[str, Any]] = {}
     first = 0
-    record = store.stage(stage)
-    for index in sorted(record.parts):
-        size = record.parts[index].rows
-        inside = np.sort(chosen[(chosen >= first) & (chosen < first + size)]) - first
-        for group in np.unique(inside // ROW_GROUP_ROWS):
-            some = inside[inside // ROW_GROUP_ROWS == group]
-            positions = pa.array(some - group * ROW_GROUP_ROWS)
-            table = store.read_part(stage, index, row_groups=[int(group)]).take(positions)
-            is_beside = stage != "corpus" and {"row_id", "text"} <= set(table.column_names)
-            if is_beside and record.expected_parts == len(store.parts):
-                originals = store.read_part("corpus", index, ["text"], [int(group)])["text"].take(positions)
+    for index, part in sorted(store.stage(stage).parts.items()):
+        inside = (np.sort(chosen[(chosen >= first) & (chosen < first + part.rows)]) - first).tolist()
+        if inside:
+            table = store.read_rows(stage, index, inside)
+            if {"row_id", "text"} <= set(table.column_names) and _is_beside_corpus(store, stage):
+                originals = store.read_rows("corpus", index, inside, ["text"])["text"]
                 table = table.add_column(1, "original", originals)
             entries = table.to_pylist()
             if scores is not None:
-                beside = store.read_part(scores, index, None, [int(group)]).drop(["row_id"]).take(positions)
-                entries = [
-                    entry | {"scores": numbers}
-                    for entry, numbers in zip(entries, beside.to_pylist(), strict=True)
-                ]
-            rows |= dict(zip((some + first).tolist(), entries, strict=True))
-        first += size
+                beside = store.read_rows(scores, index, inside).drop(["row_id"]).to_pylist()
+                for entry, numbers in zip(entries, beside, strict=True):
+                    entry["scores"] = numbers
+            rows |= dict(zip([first + position for position in inside], entries, strict=True))
+        first += part.rows
     return [rows[position] for position in chosen.tolist()]
 
 

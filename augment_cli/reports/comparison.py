@@ -17,7 +17,8 @@ import numpy as np
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
 from augment_cli.errors import UsageError
-from augment_cli.reports.report import is_augmentation, sample_rows, stats
+from augment_cli.reports.choosing import choose_rows
+from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
@@ -74,7 +75,7 @@ def compare(
     for name in names:
         progress(name)
         numbers = stats(store, name)
-        sample = [row for row in sample_rows(store, name, rows) if row["text"] is not None]
+        sample = [row for row in choose_rows(store, name, rows) if row["text"] is not None]
         before, after = [row["original"] for row in sample], [row["text"] for row in sample]
         ratios = [len(text) / len(original) for original, text in zip(before, after, strict=True)]
         descriptor = augmentations.get(numbers["made_by"])
@@ -135,7 +136,8 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     if "model" in descriptor.needs:
         return None
     own = {item.name for item in dataclasses.fields(descriptor.parameters)}
-    parameters = {key: value for key, value in stage.settings["parameters"].items() if key in own}
+    stored = stage.settings["parameters"].items()
+    parameters = {key: value for key, value in stored if key in own and value is not None}  # None: as it is
     try:
         run = make_run(descriptor.name, **parameters, seed=stage.settings["seed"])
         prepared = run.augmentation.prepare(run.parameters, run.resources(store))

@@ -1,20 +1,19 @@
-"""Reports about a store as plain dictionaries: `status`, `stats`, and rows for `inspect`."""
+"""Reports about a store as plain dictionaries: `status` and `stats`."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from augment_cli import augmentations
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.soundness import why_not_reused
+from augment_cli.reports.unfinished import rows_in_work
 from augment_cli.store.manifest import Stage
-from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
 
@@ -27,10 +26,21 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
     """One entry a stage: parts done, rows, share of changed rows, size, what made it.
 
     `differs` names the first setting in which the stage differs from what the same command would make
-    today, or is None; with `corpus`, the input files are compared too.
+    today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
+    interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of {}.
     """
-    entries = [_status_of(store.stage(name)) for name in store.stages()]
-    return [entry | {"differs": why_not_reused(store, entry["stage"], corpus)} for entry in entries]
+    in_work = rows_in_work(store)
+    entries = []
+    for name in store.stages():
+        entry = _status_of(store.stage(name)) | {"differs": why_not_reused(store, name, corpus)}
+        entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
+    return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
+
+
+def _begun(store: Store, name: str, rows: int) -> dict[str, Any]:
+    """The entry of a stage of which no part is finished, so that the manifest does not know it."""
+    settings: dict[str, Any] = {"stage": name, "parameters": {}, "seed": None, "fingerprint": None}
+    return _status_of(Stage(name, settings, len(store.parts), {})) | {"differs": None, "rows_in_work": rows}
 
 
 def _status_of(stage: Stage) -> dict[str, Any]:
@@ -113,34 +123,7 @@ def _sum_counts(parts: list[dict[str, Any]], key: str) -> dict[str, int]:
     return dict(sorted(counter.items()))
 
 
-def sample_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
-    """`count` random rows of a stage (all, if there are fewer), in order; the same for the same seed.
-
-    Rows of an augmentation come with the original under `original`.
-    """
-    record = store.stage(stage)
-    if not record.parts:
-        raise UsageError(f"{store.path}: stage {stage!r} has no finished part yet; run it again to resume")
-    sizes = {index: record.parts[index].rows for index in sorted(record.parts)}
-    total = sum(sizes.values())
-    for index, size in sizes.items():
-        if (rows_there := describe(store.verified_path(stage, index))[0]) != size:
-            path = store.part_path(stage, index)
-            raise BadInputError(
-                f"{path}: has {rows_there:,} rows, the manifest says {size:,}; make the stage anew"
-            )
-    chosen = np.sort(np.random.default_rng(seed).permutation(total)[:count])
-    rows: list[dict[str, Any]] = []
-    first = 0
-    for index, size in sizes.items():
-        inside = (chosen[(chosen >= first) & (chosen < first + size)] - first).tolist()
-        first += size
-        if not inside:
-            continue
-        table = store.read_rows(stage, index, inside)
-        if is_augmentation(record):
-            table = table.add_column(
-                1, "original", store.read_rows("corpus", index, inside, ["text"])["text"]
-            )
-        rows += table.to_pylist()
-    return rows
+def short(value: Any) -> Any:
+    """A SHA-256 by its first twelve digits, enough to compare two by eye; the manifest has them whole."""
+    is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
+    return f"{value[:12]}…" if is_digest else value

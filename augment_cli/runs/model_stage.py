@@ -143,7 +143,7 @@ class ModelStage:
         pending = self._store.write_part(self._stage, index, schema, groups(), self._settings, statistics)
         self._store.commit(pending)
         journal.remove()
-        self._count(index, pending.part.rows)
+        self._count(index, self._run.rows_in_reach(*self._store.parts[index]))
         return True
 
     # --- progress: workers only leave files, so this process looks at them
@@ -154,16 +154,22 @@ class ModelStage:
             self._counted[index] = rows
             self._progress(rows - before)
 
+    def _batch_sizes(self, index: int) -> list[int]:
+        """Rows of each batch of a part that the model is run on."""
+        first, count = self._store.parts[index]
+        reached = self._run.rows_in_reach(first, count)  # those before a certain row, if not all
+        return [int((batch < reached).sum()) for batch in self._journal(index).batches() or []]
+
     @contextlib.contextmanager
     def _watching(self, parts: list[int]) -> Iterator[None]:
-        batches = {index: self._journal(index).batches() or [] for index in parts}
+        sizes = {index: self._batch_sizes(index) for index in parts}
         over = threading.Event()
 
         def look() -> None:
             while not over.wait(_SECONDS_BETWEEN_LOOKS):
-                for index, own in batches.items():
+                for index, own in sizes.items():
                     finished = self._journal(index).finished()
-                    self._count(index, sum(len(own[number]) for number in finished if number < len(own)))
+                    self._count(index, sum(own[number] for number in finished if number < len(own)))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()

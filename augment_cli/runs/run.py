@@ -90,6 +90,14 @@ class AugmentationRun:
         parameters = dataclasses.replace(self.parameters, parts_of_speech=choice)
         return dataclasses.replace(self, parameters=parameters)
 
+    def rows_in_reach(self, first: int, count: int) -> int:
+        """How many of `count` rows from row `first` on it looks at: all, or those before its `rows`.
+
+        The others are there in the result, and cost nothing, so that progress does not count them.
+        """
+        limit = getattr(self.parameters, "rows", 0)
+        return min(count, max(0, limit - first)) if limit else count
+
     def check_named(self, store: Store, to_make: Collection[str] = ()) -> None:
         """See that the fit and the parses that are named are there, lest a misspelt name make others.
 

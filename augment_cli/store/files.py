@@ -105,6 +105,7 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
     with path.open("a+") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+            is_the_file = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
         except BlockingIOError:
             file.seek(0)
             owner = file.read().strip() or "unknown"
@@ -112,6 +113,10 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
                 f"{path.parent.parent}: another run (process {owner}) is writing to this store; "
                 "wait for it to end, or use another --store"
             ) from None
+        if not is_the_file:  # its last owner deleted it, with a store that was never begun
+            with hold_lock(path, shared, wait):
+                yield
+            return
         if not shared:
             file.truncate(0)
             file.write(str(os.getpid()))

@@ -284,7 +284,7 @@ class Store:
             self._is_shared = shared
             if not shared:
                 # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.
-                for name in ("parts", *filter(self.has, self._stages)):
+                for name in ("parts", "stdin", "texts", *filter(self.has, self._stages)):
                     shutil.rmtree(self.work / name, ignore_errors=True)
             yield
 
@@ -471,6 +471,19 @@ class Store:
                 for parent in list(Path(one).parents)[:-1]:  # of a cache, the folders around it
                     with contextlib.suppress(OSError):  # there are other caches in it
                         (folder / parent).rmdir()
+
+    def discard_if_empty(self, with_folder: bool) -> None:
+        """Leave nothing of a store in which no part was committed, as after a command that failed early.
+
+        The caller holds the lock, which goes with it. The folder itself is deleted `with_folder`, which is
+        right where it was not there before.
+        """
+        if self._is_shared or (self.path / "manifest.json").exists():
+            return
+        shutil.rmtree(self.work, ignore_errors=True)
+        if with_folder:
+            with contextlib.suppress(OSError):  # another program put a file there
+                self.path.rmdir()
 
     def clean_work(self, name: str) -> None:
         """Delete a stage's temporary files, unless other processes are writing theirs beside."""

@@ -9,7 +9,7 @@ import pytest
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of, pack, read_pack_recipe
-from augment_cli.reports.report import sample_rows
+from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -80,8 +80,8 @@ def test_inspect_reads_rows_of_a_stage_with_row_groups_of_any_size(mixed):
     rows = packed(mixed, choose(mixed, ["corpus", "uda"], ["una"]))  # a row group for each positive
     assert len(rows) == 100
     for seed in range(5):
-        assert all(row in rows for row in sample_rows(mixed, "pack", 10, seed))
-    assert sample_rows(mixed, "pack", 1_000) == rows
+        assert all(row in rows for row in choose_rows(mixed, "pack", 10, seed))
+    assert choose_rows(mixed, "pack", 1_000) == rows
 
 
 def test_without_positives_the_anchor_is_its_own(store):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +16,18 @@ from augment_cli.visible import visible
 @app.command()
 @guarded
 def inspect(
-    stage: Annotated[str, typer.Argument(help="such as una, corpus, rejects, terms")],
+    stage: Annotated[
+        str,
+        typer.Argument(help="such as una, corpus, rejects, terms", autocompletion=options.complete_stage),
+    ],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="number of rows")] = 10,
     seed: Annotated[int, typer.Option("--seed", help="which random rows")] = 0,
+    row: Annotated[
+        list[int] | None, typer.Option("--row", min=0, help="the row with this row_id; repeatable")
+    ] = None,
+    contains: Annotated[
+        str | None, typer.Option("--contains", help="only rows with this text, before or after, in any case")
+    ] = None,
     where: Annotated[
         str | None,
         typer.Option(
@@ -30,10 +38,14 @@ def inspect(
         str | None,
         typer.Option("--sort", help="the first rows by a column, smallest first; -COLUMN: largest first"),
     ] = None,
+    unchanged: Annotated[
+        bool,
+        typer.Option("--unchanged", help="also rows that were left as they are, with the reason"),
+    ] = False,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
 ) -> None:
-    """Show random rows of a stage; of an augmentation, beside the original with the changes marked.
+    """Show random rows of a stage; of an augmentation those that it changed, beside their originals.
 
     Columns that --where and --sort may name are those of the stage and those that `augment-cli score` made.
 
@@ -42,24 +54,34 @@ def inspect(
 
         augment-cli inspect una -n 20
 
+        augment-cli inspect una --contains heron --unchanged
+
+        augment-cli inspect una --row 3 --row 17
+
         augment-cli inspect rejects --json
     """
     from augment_cli.cli import views
-    from augment_cli.reports.choosing import choose_rows
-    from augment_cli.reports.report import sample_rows
+    from augment_cli.reports.choosing import Choice, choose_rows
     from augment_cli.store.store import Store
 
+    only_changed = not (unchanged or row)
+    choice = Choice(where, sort, tuple(row or ()), contains, only_changed)
     opened = Store.open(store)
-    if where is None and sort is None and opened.stage(stage).settings["stage"] != "mined":
-        views.show_rows(sample_rows(opened, stage, count, seed), as_json)
-    else:
-        views.show_rows(choose_rows(opened, stage, count, seed, where, sort), as_json)
+    rows = choose_rows(opened, stage, max(count, len(choice.rows)), seed, choice)
+    views.show_rows(rows, as_json)
+    if len(rows) < count and only_changed and not as_json:
+        views.say_what_is_left_out(opened, stage, len(rows))
 
 
 @app.command()
 @guarded
 def stats(
-    stage: Annotated[str | None, typer.Argument(help="such as una; without one, all augmentations")] = None,
+    stage: Annotated[
+        str | None,
+        typer.Argument(
+            help="such as una; without one, all augmentations", autocompletion=options.complete_stage
+        ),
+    ] = None,
     rows: Annotated[
         int, typer.Option("--rows", min=1, help="sample for length ratio, cosine and perplexity")
     ] = 5_000,
@@ -101,13 +123,14 @@ def stats(
         return
     from augment_cli.reports import comparison
 
-    entries = comparison.compare(
-        opened,
-        rows=rows,
-        encode=comparison.sentence_encoder(encoder) if encoder else None,
-        perplexity=comparison.language_model(language_model) if language_model else None,
-        progress=lambda name: print(f"looking at {name}", file=sys.stderr),
-    )
+    with views.working() as progress:
+        entries = comparison.compare(
+            opened,
+            rows=rows,
+            encode=comparison.sentence_encoder(encoder) if encoder else None,
+            perplexity=comparison.language_model(language_model) if language_model else None,
+            progress=progress,
+        )
     views.show_comparison(entries, as_json)
 
 

@@ -19,20 +19,9 @@ def ingest(
     corpus: options.Corpus = None,
     store: options.Store = options.DEFAULT_STORE,
     reading: options.Reading,
-    max_characters: options.MaxCharacters = 5_000,
-    part_rows: options.PartRows = 50_000,
-    input_format: options.Format = None,
-    quoting: options.Quoting = True,
-    split_sentences: options.SplitSentences = False,
-    deduplicate: options.Deduplicate = None,
-    near_similarity: options.NearSimilarity = 0.8,
-    keep_column: options.KeepColumns = None,
-    positive_column: options.PositiveColumns = None,
-    negative_column: options.NegativeColumns = None,
-    encoding: options.Encoding = "utf-8",
     tolerance: options.Tolerance,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
 
@@ -47,26 +36,11 @@ def ingest(
 
         augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.session import Session
 
-    ingest_options = reading.ingest_options(
-        max_characters=max_characters,
-        part_rows=part_rows,
-        format=input_format,
-        quoting=quoting,
-        split_sentences=split_sentences,
-        deduplicate=deduplicate or False,
-        near_similarity=near_similarity,
-        keep_columns=tuple(keep_column or ()),
-        positive_columns=tuple(positive_column or ()),
-        negative_columns=tuple(negative_column or ()),
-        encoding=encoding,
-    )
-    with Session(store, reporter=ConsoleReporter(), overwrite=overwrite) as session:
-        session.ingest(corpus, ingest_options, **vars(tolerance))
-        views.show_run(session.store, session.results, as_json)
+    with Session(store, reporter=output.reporter(), overwrite=overwrite) as session:
+        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
+        output.show(session.store, session.results)
 
 
 @app.command()
@@ -85,9 +59,11 @@ def fit(
         str, typer.Option("--terms-of", help="another store, whose fitted terms weigh this one's texts")
     ] = "",
     name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
     workers: options.Workers,
     overwrite: options.Overwrite = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Fit the TF-IDF matrix and the table of each term's maximum score.
 
@@ -100,17 +76,15 @@ def fit(
 
         augment-cli una --fit frequent --radius 1% --name una-frequent
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.session import Session
     from augment_cli.tfidf.fit import FitOptions
 
     stages = tuple(stage.strip() for stage in on.split(","))
     fit_options = FitOptions(tokenizer, min_df, stages, terms_of)
-    with Session(store, workers.engine(), ConsoleReporter(), overwrite=overwrite) as session:
-        session.ingest(corpus)
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
+        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.fit(fit_options, name)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command()
@@ -128,7 +102,7 @@ def parse(
     parts: options.Parts = None,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Parse the corpus once with a spaCy pipeline: lemmas, tags and dependencies of every token.
 
@@ -145,21 +119,20 @@ def parse(
         augment-cli parse --limit 100 --name first
     """
     from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.reports.plan import plan_run
     from augment_cli.session import Session
     from augment_cli.syntax.parses import stage_name
 
     ingest_options = reading.ingest_options()
     if dry_run:
-        views.show_plan(plan_run(store, corpus, ingest_options, [], [stage_name(name)]), as_json)
+        views.show_plan(plan_run(store, corpus, ingest_options, [], [stage_name(name)]), output.as_json)
         return
     chosen = options.part_numbers(parts)
-    reporter, shared = ConsoleReporter(), chosen is not None
+    reporter, shared = output.reporter(), chosen is not None
     with Session(store, workers.engine(), reporter, shared, overwrite) as session:
         session.ingest(corpus, ingest_options, **vars(tolerance))
         session.parse(pipeline, name, chosen)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command("run")
@@ -167,7 +140,9 @@ def parse(
 @options.grouped
 def run_recipe(
     *,
-    recipe: Annotated[str, typer.Argument(help="a shipped recipe, or a TOML file")] = "default",
+    recipe: Annotated[
+        str, typer.Argument(help="a shipped recipe, or a TOML file", autocompletion=options.complete_recipe)
+    ] = "default",
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
     change: Annotated[
@@ -179,7 +154,7 @@ def run_recipe(
     pipeline: options.SpacyPipeline = None,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Run all augmentations of a recipe, and before them whatever is missing.
 
@@ -192,13 +167,12 @@ def run_recipe(
     """
     from augment_cli import recipe as recipes
     from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.reports.plan import plan_run
 
     changes = change or []
     if dry_run:
         runs = [(item.run, item.stage, item.draws) for item in recipes.load(recipe, changes)]
-        views.show_plan(plan_run(store, corpus, reading.ingest_options(), runs), as_json)
+        views.show_plan(plan_run(store, corpus, reading.ingest_options(), runs), output.as_json)
         return
     result = recipes.run_recipe(
         recipe,
@@ -207,12 +181,11 @@ def run_recipe(
         changes,
         pipeline=pipeline,
         overwrite=overwrite,
-        reporter=ConsoleReporter(),
+        reporter=output.reporter(),
         **vars(tolerance),
         **vars(workers),
-        **vars(reading),
+        **reading.values(),
     )
-    views.show_run(result.store, result.stages, as_json)
-    if not as_json:
-        views.show_hints(result.store, result.folders)
+    output.show(result.store, result.stages)
+    output.show_examples(result.store, result.stages, result.folders)
     result.check()

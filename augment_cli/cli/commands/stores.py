@@ -16,7 +16,10 @@ from augment_cli.visible import visible
 @app.command()
 @guarded
 def remove(
-    stages: Annotated[list[str], typer.Argument(help="such as una; one or more")],
+    stages: Annotated[
+        list[str],
+        typer.Argument(help="such as una; one or more", autocompletion=options.complete_stage),
+    ],
     with_descendants: Annotated[
         bool, typer.Option("--with-descendants", help="delete what was made from them too")
     ] = False,
@@ -57,10 +60,17 @@ def pack(
     *,
     positive: Annotated[
         list[str] | None,
-        typer.Option("--positive", help="stage of positives, one or more times; corpus is the anchor"),
+        typer.Option(
+            "--positive",
+            help="stage of positives, one or more times; corpus is the anchor",
+            autocompletion=options.complete_stage,
+        ),
     ] = None,
     negative: Annotated[
-        list[str] | None, typer.Option("--negative", help="stage of negatives, one or more times")
+        list[str] | None,
+        typer.Option(
+            "--negative", help="stage of negatives, one or more times", autocompletion=options.complete_stage
+        ),
     ] = None,
     unchanged: Annotated[
         str, typer.Option("--unchanged", help="rows a stage left unchanged: drop, or anchor (it stands in)")
@@ -115,7 +125,7 @@ def pack(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="say how many rows each filter costs, and stop")
     ] = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Write a wide table anchor, positive, negative, … that sentence-transformers trains on as it is.
 
@@ -136,8 +146,6 @@ def pack(
 
         augment-cli pack --positive corpus --negative una --layout triplet --dry-run
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.pack import check_export_path, choose, export, read_pack_recipe
     from augment_cli.session import Session
     from augment_cli.store.store import Store
@@ -152,13 +160,13 @@ def pack(
     if out is not None:
         check_export_path(out)
     Store.open(store)  # there must be one
-    with Session(store, workers.engine(), ConsoleReporter(), overwrite=overwrite) as session:
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
         stages = session.pack(choose(session.store, **columns), name, dry_run)
         if out is not None:
             for stage in stages:
                 path = out.with_stem(out.stem + stage.removeprefix(name))
                 session.reporter.say(f"{path}: {export(session.store, stage, path):,} rows")
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command()

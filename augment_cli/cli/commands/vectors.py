@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+
+if TYPE_CHECKING:
+    from augment_cli.ingest import IngestOptions
 
 Model = Annotated[
     str | None,
@@ -25,18 +28,28 @@ VectorsName = Annotated[
 FitName = Annotated[str | None, typer.Option("--fit", help="which fit to read, where there are several")]
 
 
-def _show_plan(store: Path, corpus: list[str] | None, needed: list[tuple[str, str]], as_json: bool) -> None:
+def _show_plan(
+    store: Path,
+    corpus: list[str] | None,
+    reading: IngestOptions | None,
+    needed: list[tuple[str, str]],
+    as_json: bool,
+) -> None:
     from augment_cli.cli import views
     from augment_cli.ingest import IngestOptions
     from augment_cli.reports.plan import plan_stages
 
-    views.show_plan(plan_stages(store, corpus, IngestOptions(), needed), as_json)
+    views.show_plan(plan_stages(store, corpus, reading or IngestOptions(), needed), as_json)
 
 
 @app.command()
 @guarded
+@options.grouped
 def embed(
-    stage: Annotated[str, typer.Argument(help="whose texts to embed, such as una")] = "corpus",
+    *,
+    stage: Annotated[
+        str, typer.Argument(help="whose texts to embed, such as una", autocompletion=options.complete_stage)
+    ] = "corpus",
     model: Model = None,
     pooling: Annotated[
         str, typer.Option("--pooling", help="instead of the model's own: cls, mean, max, …")
@@ -63,12 +76,12 @@ def embed(
     name: Annotated[str | None, typer.Option("--name", help="for vectors beside the first")] = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Make sentence vectors of the corpus, or of any stage with texts, by a local encoder.
 
@@ -82,9 +95,6 @@ def embed(
 
         augment-cli embed una --precision fp32
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
     from augment_cli.vectors.embed import EmbedParameters
@@ -102,19 +112,23 @@ def embed(
         model=model or MINILM_PACKAGE,
     )
     if dry_run:
-        _show_plan(store, corpus, [(vectors_name(stage, name), "vectors")], as_json)
+        needed = [(vectors_name(stage, name), "vectors")]
+        _show_plan(store, corpus, reading.ingest_options(), needed, output.as_json)
         return
-    engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Session(store, engine, ConsoleReporter(), overwrite=overwrite) as session:
-        session.ingest(corpus)
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
+        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.embed(stage, wanted, name)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command()
 @guarded
+@options.grouped
 def score(
-    stage: Annotated[str, typer.Argument(help="whose texts to score, such as una")],
+    *,
+    stage: Annotated[
+        str, typer.Argument(help="whose texts to score, such as una", autocompletion=options.complete_stage)
+    ],
     columns: Annotated[
         str | None,
         typer.Option(
@@ -135,12 +149,10 @@ def score(
     fit: FitName = None,
     name: Annotated[str | None, typer.Option("--name", help="for scores beside the first")] = None,
     store: options.Store = options.DEFAULT_STORE,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    workers: options.Workers,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Score a stage's texts against their originals and the corpus: columns, not verdicts.
 
@@ -154,9 +166,6 @@ def score(
 
         augment-cli score una --columns cosine
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.store.store import Store
     from augment_cli.tfidf.fit import stage_names
@@ -173,17 +182,18 @@ def score(
         if wanted.needs_vectors:
             needed += [(vectors_name(of, vectors), "vectors") for of in ("corpus", stage)]
         kind = "scores" if "nearest_cosine" in chosen else "augmentation"
-        _show_plan(opened.path, None, [*needed, (scores_name(stage, name), kind)], as_json)
+        _show_plan(opened.path, None, None, [*needed, (scores_name(stage, name), kind)], output.as_json)
         return
-    engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Session(store, engine, ConsoleReporter(), overwrite=overwrite) as session:
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
         session.score(stage, wanted, name, encoder)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)
 
 
 @app.command()
 @guarded
+@options.grouped
 def mine(
+    *,
     by: Annotated[
         str, typer.Option("--by", help="tfidf (lexical neighbours) or vectors (dense ones)")
     ] = "tfidf",
@@ -231,12 +241,12 @@ def mine(
     name: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    jobs: options.Jobs = None,
-    backend: options.Backend = "loky",
-    scheduler: options.Scheduler = None,
+    reading: options.Reading,
+    tolerance: options.Tolerance,
+    workers: options.Workers,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Mine hard negatives from the corpus itself: other sentences that are near, but not too near.
 
@@ -251,9 +261,6 @@ def mine(
 
         augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
     """
-    from augment_cli.cli import views
-    from augment_cli.cli.reporter import ConsoleReporter
-    from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.tfidf.fit import stage_names
     from augment_cli.vectors.embed import EmbedParameters
@@ -284,11 +291,10 @@ def mine(
         first, *further = mined_names(wanted, name)
         # Further negatives come out of the same search.
         needed += [(first, f"mined-{by}"), *((one, "augmentation") for one in further)]
-        _show_plan(store, corpus, needed, as_json)
+        _show_plan(store, corpus, reading.ingest_options(), needed, output.as_json)
         return
     encoder = None if model is None else EmbedParameters(model=model)
-    engine = Engine.for_this_machine(jobs, backend, scheduler)
-    with Session(store, engine, ConsoleReporter(), overwrite=overwrite) as session:
-        session.ingest(corpus)
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
+        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.mine(wanted, name, fit, vectors, encoder)
-        views.show_run(session.store, session.results, as_json)
+        output.show(session.store, session.results)

@@ -1,5 +1,6 @@
 """A model in a store: nothing finished is ever lost, parts are the same bytes after any interruption."""
 
+import contextlib
 import dataclasses
 import os
 import random
@@ -17,7 +18,7 @@ from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.journal import Journal
 from augment_cli.runs.run import make_run
-from augment_cli.session import Session
+from augment_cli.session import Session, Silent
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
 from tests.helpers.tiny_models import SENTENCES
@@ -83,6 +84,9 @@ def test_a_dead_run_resumes_and_loses_one_batch(store_path, run, expected, monke
         make(store_path, run)
     assert len(first) == batches
     monkeypatch.undo()
+    entries = {entry["stage"]: entry for entry in report.status(Store.open(store_path))}
+    made = entries.get("paraphrase", {"rows": 0, "rows_in_work": 0})
+    assert made["rows"] + made["rows_in_work"] >= len(first) and ("paraphrase" in entries) == bool(batches)
     second = die_after(monkeypatch, -1)
     store = make(store_path, run)
     assert digests(store_path) == expected
@@ -91,6 +95,25 @@ def test_a_dead_run_resumes_and_loses_one_batch(store_path, run, expected, monke
     assert everything == len(set(first) | set(second)) > 12
     assert verify(store) == []
     assert journalled(store_path) == []
+
+
+@pytest.mark.parametrize(("rows", "total"), [(0, len(SENTENCES)), (7, 7), (30, 30)])
+def test_progress_counts_what_the_model_is_run_on(store_path, run, rows, total):
+    class Counting(Silent):
+        @contextlib.contextmanager
+        def progress(self, stage, count):
+            done = []
+            yield done.append
+            if stage == "paraphrase":
+                seen.append((count, sum(done)))
+
+    seen = []
+    one = dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, rows=rows))
+    for _ in range(2):  # the second time there is nothing left to do
+        with Session(store_path, Engine(1), Counting()) as session:
+            session.ingest()
+            session.augment(one)
+    assert seen == [(total, total), (0, 0)]
 
 
 @pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])

@@ -1,0 +1,90 @@
+"""Sentences that a Python program has in memory (lists, data frames, Arrow tables), as a file to be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from augment_cli.errors import UsageError
+from augment_cli.ingest.options import IngestOptions
+from augment_cli.ingest.readers import check_columns, check_kept, strings_of
+from augment_cli.store.store import Store
+
+FOLDER = "texts"  # in `.work/`
+SOURCE = "texts.jsonl"  # what the corpus names as their source
+_ROWS_AT_A_TIME = 8_192
+
+
+def as_arrow(texts: Any, column: str) -> pa.Table:
+    """Sentences as an Arrow table.
+
+    Parameters
+    ----------
+    texts : iterable of str, iterable of mapping, Arrow array or table, polars or pandas Series or DataFrame
+        Anything with Arrow's PyCapsule interface counts as the last two.
+    column : str
+        Name of the only column of what has none.
+
+    Raises
+    ------
+    UsageError
+        If it is none of that.
+    """
+    if isinstance(texts, str | bytes | Path | Mapping):
+        raise UsageError(
+            f"texts is one {type(texts).__name__}; give a list of sentences, a data frame or an Arrow table "
+            "(files are named with corpus=)"
+        )
+    try:
+        if isinstance(texts, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+            return pa.table(texts)
+        if isinstance(texts, pa.Array | pa.ChunkedArray):
+            return pa.table({column: texts})
+        if hasattr(texts, "columns"):  # a data frame, of polars, pandas or another library
+            return pa.table(texts)
+        if not hasattr(texts, "to_numpy") and not isinstance(texts, list):
+            texts = list(texts)
+        if isinstance(texts, list) and texts and isinstance(texts[0], Mapping):
+            return pa.Table.from_pylist(texts)
+        kind = pa.large_string() if isinstance(texts, list) and not texts else None
+        return pa.table({column: pa.array(texts, kind)})
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise UsageError(
+            f"texts cannot be read as sentences ({error}); give a list of strings, a data frame of polars or "
+            "pandas, or an Arrow table"
+        ) from error
+
+
+def spool(store: Store, texts: Any, options: IngestOptions) -> Path:
+    """Write what is to be read of some sentences to a file in the store's `.work/`, as JSON a line.
+
+    Like any other input it then has a digest and lines, and is checked line by line.
+
+    Raises
+    ------
+    UsageError
+        If it is not a table of texts, or lacks a column that the options name.
+    """
+    name = options.text_column or "text"
+    table = as_arrow(texts, name)
+    place = Path("texts")
+    check_columns(place, table.schema, name, options.id_column)
+    check_kept(place, table.schema, options.keep_columns)
+    columns = list(
+        dict.fromkeys([name, *([options.id_column] if options.id_column else []), *options.keep_columns])
+    )
+    path = store.work / FOLDER / SOURCE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="ascii") as file:
+        for batch in table.select(columns).to_batches(max_chunksize=_ROWS_AT_A_TIME):
+            strings = [strings_of(column)[0].to_pylist() for column in batch.columns]
+            file.writelines(_lines(columns, zip(*strings, strict=True)))
+    return path
+
+
+def _lines(columns: list[str], rows: Iterable[tuple[str | None, ...]]) -> Iterable[str]:
+    return (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)

@@ -1,0 +1,42 @@
+"""What an interrupted run left to go on with: the finished pieces and batches of stages in `.work/`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.manifest import is_stage_name
+from augment_cli.store.parquet import describe
+from augment_cli.store.store import Store
+
+_FINISHED = re.compile(r"(piece|batch)-\d+\.parquet")
+
+
+def rows_in_work(store: Store) -> dict[str, int]:
+    """Rows that are made and not yet part of a finished part, by stage.
+
+    These are what `augment_cli/parsing/stage.py`, `augment_cli/runs/journal.py` and
+    `augment_cli/vectors/pieces.py` keep; the same command goes on from them.
+
+    Returns
+    -------
+    dict of str to int
+        Only stages that have any. A stage whose first part is not finished is not in the manifest yet.
+    """
+    if not store.work.is_dir():
+        return {}
+    folders = {folder.name: folder for folder in sorted(store.work.iterdir()) if folder.is_dir()}
+    rows = {
+        name: sum(_rows_of(path) for path in folder.rglob("*.parquet") if _FINISHED.fullmatch(path.name))
+        for name, folder in folders.items()
+        if is_stage_name(name) and name != "parts" and not store.has(name)
+    }
+    return {name: count for name, count in rows.items() if count}
+
+
+def _rows_of(path: Path) -> int:
+    try:
+        return describe(path)[0]
+    except (BadInputError, OSError):  # damaged, or just now joined to a part; it is made again
+        return 0
