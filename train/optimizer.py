@@ -22,7 +22,7 @@ class Optimizer(torch.optim.AdamW):
     Source: Duchi et al. 2011 (AdaGrad, the diagonal form), with one sum for each row.
     """
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move the parameters; those with sparse gradients lose theirs."""
         for group in self.param_groups:
             for parameter in group["params"]:

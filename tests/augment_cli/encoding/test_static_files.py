@@ -55,10 +55,13 @@ def test_three_libraries_read_one_folder_alike(static, folder, sentences):
     np.testing.assert_allclose(ours.encode(texts), expected, atol=1e-6)
     library = SentenceTransformer(str(folder), device="cpu")
     # Some 700 equal numbers are summed in another order.
-    near = {"rtol": 0, "atol": 1e-6}
     short = [text for text in texts if len(text) < 1000]
-    np.testing.assert_allclose(library.encode(short, show_progress_bar=False), ours.encode(short), **near)
-    np.testing.assert_allclose(StaticModel.from_pretrained(folder).encode(short), ours.encode(short), **near)
+    np.testing.assert_allclose(
+        library.encode(short, show_progress_bar=False), ours.encode(short), rtol=0, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        StaticModel.from_pretrained(folder).encode(short), ours.encode(short), rtol=0, atol=1e-6
+    )
     # Nothing is cut: neither library stops at 512 tokens.
     long = "river " * 700 + "guitar"
     np.testing.assert_allclose(
