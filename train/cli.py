@@ -11,6 +11,8 @@ Examples
     python -m train simcse --store store --out runs/queue --set momentum.queue=160
     python -m train adapt --store store --encoder minilm --out runs/mine
     python -m train plot runs/una
+    python -m train distil --store store --out runs/distilled
+    python -m train nearest runs/static/best --store store
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "recipe",
-        help="a recipe of train/recipes, a .toml file, or `plot`; `adapt` makes missing columns first",
+        help="a recipe of train/recipes, a .toml file, `adapt` (makes missing columns), `plot`, `nearest`, "
+        "or `distil` (see `distil --help`)",
     )
     parser.add_argument("run", nargs="?", type=Path, help="with `plot`: the run's folder")
     parser.add_argument(
@@ -76,8 +79,16 @@ def main(arguments: list[str] | None = None) -> None:
     """
     try:
         prepare()
+        given = sys.argv[1:] if arguments is None else arguments
+        if given[:1] in (["distil"], ["nearest"]):
+            if given[0] == "distil":
+                from train.distil.command import main as command
+            else:
+                from train.outputs.nearest import main as command
+            command(given[1:])
+            sys.exit(0)
         args = parser().parse_args(arguments)
-        code = _run(args, sys.argv[1:] if arguments is None else arguments)
+        code = _run(args, given)
     except UserError as error:
         print(f"error: {visible(error)}", file=sys.stderr)
         code = error.exit_code
