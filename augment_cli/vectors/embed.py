@@ -211,9 +211,9 @@ def wanted(
 
 def _check_weights(model: Path, pooling: str) -> None:
     """See that an encoder stores token weights; `embed` counts no corpus for them."""
-    from augment_cli.encoding.layout import read_layout
+    from augment_cli.encoding.layout import is_static, read_layout
 
-    if not model.is_dir() or not read_layout(model).word_weights:
+    if not model.is_dir() or is_static(model) or not read_layout(model).word_weights:
         raise UsageError(
             f"--pooling {pooling}: {model.name} stores no token weights, and embed counts none; train one "
             f'with pooling = "{pooling}" and give its folder with --model, or take a pooling without weights'

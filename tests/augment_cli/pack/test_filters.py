@@ -33,7 +33,7 @@ def expected_rows(texts, numbers, options, filters):
     """The same by the row: what a reader of the documentation would write down. One list a positive."""
     result = []
     for position, positive in enumerate(options.positives):
-        rows = []
+        rows: list[tuple] = []
         for row in range(len(texts["corpus"])):
 
             def good_positive(name, row=row):
