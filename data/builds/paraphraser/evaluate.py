@@ -180,6 +180,7 @@ def fill(scores: str, lines: str, count: int) -> str:
         "fine-tune": f"{settings['fine-tune']['steps']:,}",
         "phrases": str(len(entries())),
         "count": str(count),
+        "length": str(settings["fine-tune"]["max_length"]),
         "table": scores,
         "reading": notes["reading"].strip(),
         "examples": lines,
