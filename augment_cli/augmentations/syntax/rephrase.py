@@ -137,8 +137,12 @@ def _places(grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms) ->
 
 def _as_edits(choice: Choice, chosen: np.ndarray, count: int) -> tuple[Edits, pa.ListArray]:
     """The edits of some places, sorted, and the names of their rules for each row."""
-    edits, names = EditList(), []
-    rows, starts, ends, texts = [], [], [], []
+    edits = EditList()
+    rows: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    texts: list[str] = []
+    names: list[str] = []
     for row, rule, changes in choice.written(chosen):
         for start, end, text in changes:
             rows.append(row)
@@ -147,7 +151,7 @@ def _as_edits(choice: Choice, chosen: np.ndarray, count: int) -> tuple[Edits, pa
             texts.append(text)
             names.append(rule)
     columns = [np.array(column, np.int64) for column in (rows, starts, ends)]
-    edits.replace(*columns, texts, np.arange(len(texts)))
+    edits.replace(columns[0], columns[1], columns[2], texts, np.arange(len(texts)))
     order = np.lexsort((columns[2], columns[1], columns[0]))  # as `EditList` sorts them
     offsets = np.append(0, np.cumsum(np.bincount(columns[0], minlength=count)))
     rules = pa.array(names, pa.string()).take(pa.array(order))
