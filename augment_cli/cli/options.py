@@ -87,10 +87,20 @@ SplitSentences = Annotated[
     ),
 ]
 Deduplicate = Annotated[
-    bool,
+    str | None,
     typer.Option(
         "--deduplicate",
-        help="keep the first of equal texts, count the others as duplicates",
+        help="keep the first of equal texts, count the others as duplicates: exact (also with no value), or "
+        "near (of nearly equal ones, too)",
+        metavar="[exact|near]",
+        rich_help_panel=_READING,
+    ),
+]
+NearSimilarity = Annotated[
+    float,
+    typer.Option(
+        "--near-similarity",
+        help="of near duplicates: at least so much of their 4-grams in common",
         rich_help_panel=_READING,
     ),
 ]
@@ -107,6 +117,22 @@ KeepColumns = Annotated[
     typer.Option(
         "--keep-column",
         help="further field to keep in the corpus, such as label; repeatable",
+        rich_help_panel=_READING,
+    ),
+]
+PositiveColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--positive-column",
+        help="field with a positive of the text: becomes a stage of its name; repeatable",
+        rich_help_panel=_READING,
+    ),
+]
+NegativeColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--negative-column",
+        help="field with a negative of the text: becomes a stage of its name; repeatable",
         rich_help_panel=_READING,
     ),
 ]
@@ -173,8 +199,8 @@ class Reading:
 
     Attributes
     ----------
-    keep_column : list of str, optional
-        The `keep_columns` of `IngestOptions`.
+    keep_column, positive_column, negative_column : list of str, optional
+        The `keep_columns`, `positive_columns` and `negative_columns` of `IngestOptions`.
 
     Notes
     -----
@@ -184,19 +210,24 @@ class Reading:
     text_column: TextColumn = None
     id_column: IdColumn = None
     keep_column: KeepColumns = None
+    positive_column: PositiveColumns = None
+    negative_column: NegativeColumns = None
     limit: Limit = None
     format: Format = None
     encoding: Encoding = "utf-8"
     quoting: Quoting = True
     split_sentences: SplitSentences = False
-    deduplicate: Deduplicate = False
+    deduplicate: Deduplicate = None
+    near_similarity: NearSimilarity = 0.8
     max_characters: MaxCharacters = 5_000
     part_rows: PartRows = 50_000
 
     def values(self) -> dict[str, Any]:
         """The arguments of `IngestOptions`."""
         values = dict(vars(self))
-        return values | {"keep_columns": tuple(values.pop("keep_column") or ())}
+        for kind in ("keep", "positive", "negative"):
+            values[f"{kind}_columns"] = tuple(values.pop(f"{kind}_column") or ())
+        return values | {"deduplicate": self.deduplicate or False}
 
     def ingest_options(self) -> IngestOptions:
         """The same for `Session.ingest`."""

@@ -33,6 +33,8 @@ def ingest(
         augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
 
         cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
+
+        augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
     """
     from augment_cli.session import Session
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,14 @@ VectorsName = Annotated[
     str | None, typer.Option("--vectors", help="which vectors to read, where there are several")
 ]
 FitName = Annotated[str | None, typer.Option("--fit", help="which fit to read, where there are several")]
+
+
+def _show_plan(store: Path, corpus: list[str] | None, needed: list[tuple[str, str]], as_json: bool) -> None:
+    from augment_cli.cli import views
+    from augment_cli.ingest import IngestOptions
+    from augment_cli.reports.plan import plan_stages
+
+    views.show_plan(plan_stages(store, corpus, IngestOptions(), needed), as_json)
 
 
 @app.command()
@@ -61,6 +70,8 @@ def embed(
     reading: options.Reading,
     tolerance: options.Tolerance,
     workers: options.Workers,
+    overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
     output: options.Output,
 ) -> None:
     """Make sentence vectors of the corpus, or of any stage with texts, by a local encoder.
@@ -78,6 +89,7 @@ def embed(
     from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
     from augment_cli.vectors.embed import EmbedParameters
+    from augment_cli.vectors.stages import vectors_name
 
     wanted = EmbedParameters(
         precision=precision,
@@ -90,7 +102,10 @@ def embed(
         normalize=normalize,
         model=model or MINILM_PACKAGE,
     )
-    with Session(store, workers.engine(), output.reporter()) as session:
+    if dry_run:
+        _show_plan(store, corpus, [(vectors_name(stage, name), "vectors")], output.as_json)
+        return
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
         session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.embed(stage, wanted, name)
         output.show(session.store, session.results)
@@ -125,6 +140,8 @@ def score(
     name: Annotated[str | None, typer.Option("--name", help="for scores beside the first")] = None,
     store: options.Store = options.DEFAULT_STORE,
     workers: options.Workers,
+    overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
     output: options.Output,
 ) -> None:
     """Score a stage's texts against their originals and the corpus: columns, not verdicts.
@@ -141,14 +158,23 @@ def score(
     """
     from augment_cli.session import Session
     from augment_cli.store.store import Store
+    from augment_cli.tfidf.fit import stage_names
     from augment_cli.vectors.embed import EmbedParameters
-    from augment_cli.vectors.score import COLUMNS, ScoreOptions
+    from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
+    from augment_cli.vectors.stages import vectors_name
 
     chosen = COLUMNS if columns is None else tuple(filter(None, map(str.strip, columns.split(","))))
     wanted = ScoreOptions(chosen, nli, acceptability, vectors, fit)
     encoder = None if model is None else EmbedParameters(model=model)
-    Store.open(store)  # there must be one
-    with Session(store, workers.engine(), output.reporter()) as session:
+    opened = Store.open(store)  # there must be one
+    if dry_run:
+        needed = [(stage_names(fit)[0], "tfidf")] if "unknown_words" in chosen else []
+        if wanted.needs_vectors:
+            needed += [(vectors_name(of, vectors), "vectors") for of in ("corpus", stage)]
+        kind = "scores" if "nearest_cosine" in chosen else "augmentation"
+        _show_plan(opened.path, None, [*needed, (scores_name(stage, name), kind)], output.as_json)
+        return
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
         session.score(stage, wanted, name, encoder)
         output.show(session.store, session.results)
 
@@ -208,6 +234,8 @@ def mine(
     reading: options.Reading,
     tolerance: options.Tolerance,
     workers: options.Workers,
+    overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
     output: options.Output,
 ) -> None:
     """Mine hard negatives from the corpus itself: other sentences that are near, but not too near.
@@ -224,8 +252,10 @@ def mine(
         augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
     """
     from augment_cli.session import Session
+    from augment_cli.tfidf.fit import stage_names
     from augment_cli.vectors.embed import EmbedParameters
-    from augment_cli.vectors.mine import MineParameters
+    from augment_cli.vectors.mine import MineParameters, mined_names
+    from augment_cli.vectors.stages import vectors_name
 
     wanted = MineParameters(
         by=by,
@@ -243,8 +273,18 @@ def mine(
         seed=seed,
     )
     wanted.check()
+    if dry_run:
+        needed = [(stage_names(fit)[0], "tfidf")]
+        if by == "vectors":
+            of = ["corpus", *([positive] if positive else [])]
+            needed = [(vectors_name(one, vectors), "vectors") for one in of]
+        first, *further = mined_names(wanted, name)
+        # Further negatives come out of the same search.
+        needed += [(first, f"mined-{by}"), *((one, "augmentation") for one in further)]
+        _show_plan(store, corpus, needed, output.as_json)
+        return
     encoder = None if model is None else EmbedParameters(model=model)
-    with Session(store, workers.engine(), output.reporter()) as session:
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
         session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
         session.mine(wanted, name, fit, vectors, encoder)
         output.show(session.store, session.results)
