@@ -182,7 +182,6 @@ class Session:
 
         `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
         """
-        self._check_pairs(options or IngestOptions())
         if texts is not None:
             if corpus is not None:
                 raise UsageError("give either files (corpus) or sentences (texts), not both")
@@ -191,6 +190,7 @@ class Session:
                 return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
             finally:
                 self.store.clean_work(memory.FOLDER)
+        self._check_pairs(options or IngestOptions())
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 self._refuse_other_options(options or IngestOptions())

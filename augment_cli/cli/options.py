@@ -210,6 +210,8 @@ class Reading:
     text_column: TextColumn = None
     id_column: IdColumn = None
     keep_column: KeepColumns = None
+    positive_column: PositiveColumns = None
+    negative_column: NegativeColumns = None
     limit: Limit = None
     format: Format = None
     encoding: Encoding = "utf-8"
@@ -217,16 +219,14 @@ class Reading:
     split_sentences: SplitSentences = False
     deduplicate: Deduplicate = None
     near_similarity: NearSimilarity = 0.8
-    positive_column: PositiveColumns = None
-    negative_column: NegativeColumns = None
     max_characters: MaxCharacters = 5_000
     part_rows: PartRows = 50_000
 
     def values(self) -> dict[str, Any]:
         """The arguments of `IngestOptions`."""
         values = dict(vars(self))
-        for role in ("keep", "positive", "negative"):
-            values[f"{role}_columns"] = tuple(values.pop(f"{role}_column") or ())
+        for kind in ("keep", "positive", "negative"):
+            values[f"{kind}_columns"] = tuple(values.pop(f"{kind}_column") or ())
         return values | {"deduplicate": self.deduplicate or False}
 
     def ingest_options(self) -> IngestOptions:

@@ -73,7 +73,8 @@ def spool(store: Store, texts: Any, options: IngestOptions) -> Path:
     table = as_arrow(texts, name)
     place = Path("texts")
     check_columns(place, table.schema, name, options.id_column)
-    check_kept(place, table.schema, options.keep_columns)
+    further = [*options.keep_columns, *options.positive_columns, *options.negative_columns]
+    check_kept(place, table.schema, further)
     columns = list(
         dict.fromkeys([name, *([options.id_column] if options.id_column else []), *options.keep_columns])
     )
