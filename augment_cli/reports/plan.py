@@ -13,12 +13,13 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.forms import forms_name
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
 # shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
 # the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
-_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
-_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
+_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "forms": 3, "parses": 700, "augmentation": 9, "model": 20_000}
+_BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "forms": 1, "parses": 230, "augmentation": 240, "model": 240}
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62
 
@@ -48,6 +49,8 @@ def plan_run(
         run.check_named(store, parses)
         if "tfidf" in run.needs:
             needed.append((stage_names(run.fit)[0], "tfidf"))
+        if "forms" in run.needs:
+            needed.append((forms_name(run.fit), "forms"))
         if "parses" in run.needs:
             needed.append((stage_name(run.parses), "parses"))
         base = stage or run.name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from augment_cli.store.store import Store
 from augment_cli.text.letter_case import capitalised
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TermTable:
     """Terms by falling maximum score; a term's id is its rank.
 
@@ -23,20 +24,27 @@ class TermTable:
     ----------
     terms : pyarrow.StringArray, length V
     idf, max_score : ndarray of float64, shape (V,)
+    cases : ndarray of int8, shape (V,), or None
+        How each term is mostly written inside sentences (`forms.py`), where that was counted.
+    mixed : mapping of int to str
+        The spelling of each term whose case is `forms.MIXED`.
     """
 
     terms: pa.StringArray
     idf: np.ndarray
     max_score: np.ndarray
+    cases: np.ndarray | None = None
+    mixed: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, store: Store, stage: str) -> TermTable:
-        """Read a fit's term table from a store.
+    def read(cls, store: Store, stage: str, forms: str | None = None) -> TermTable:
+        """Read a fit's term table from a store, with the spellings of the stage `forms` where it is given.
 
         The last one read is kept, since a worker reads the same table for each of its parts; its
         content is in the key, so that a table fitted anew is never mistaken for it.
         """
-        return _read_terms(store.verified_path(stage, 0), store.stage(stage).digest)
+        content = [(store.verified_path(name, 0), store.stage(name).digest) for name in (stage, forms) if name]
+        return _read_terms(*content)
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -79,14 +87,38 @@ class TermTable:
         ids = ids.astype(np.int64)
         low = np.maximum(ids - radius, 0)
         high = np.minimum(ids + radius, len(self) - 1) + 1
+        skipped = np.full(len(ids), not include_self)
+        return self.draw_between(low, high, ids, skipped, uniforms)
+
+    def draw_between(
+        self, low: np.ndarray, high: np.ndarray, ids: np.ndarray, skipped: np.ndarray, uniforms: np.ndarray
+    ) -> np.ndarray:
+        """Draw for each window low … high−1 one of its ranks, with probability ∝ maximum score.
+
+        Parameters
+        ----------
+        low, high : ndarray of int64, shape (m,)
+            Bounds of the windows, half-open.
+        ids : ndarray of int64, shape (m,)
+            A rank in each window, or its upper bound.
+        skipped : ndarray of bool, shape (m,)
+            Whether that rank must not be drawn.
+        uniforms : ndarray of float64, shape (m,)
+            In [0, 1).
+
+        Returns
+        -------
+        ndarray of int32, shape (m,)
+            Ranks; −1 where a window holds nothing to draw.
+        """
         sums = self.prefix_sums
-        own = np.zeros(len(ids)) if include_self else self.max_score[ids]
+        own = np.zeros(len(ids))
+        own[skipped] = self.max_score[ids[skipped]]
         # Weight before i, then weight behind i: skipping i's own weight skips i.
         before = sums[ids] - sums[low]
         weight = sums[high] - sums[low] - own
         target = uniforms * weight
-        if not include_self:
-            target += np.where(target >= before, own, 0.0)
+        target += np.where(target >= before, own, 0.0)
         target += sums[low]
         # Searching in order walks the table once, instead of missing the cache at every step.
         order = np.argsort(target)
@@ -94,18 +126,17 @@ class TermTable:
         drawn[order] = np.searchsorted(sums, target[order], side="right") - 1
 
         # All-zero windows: uniform over the ranks.
-        choices = high - low - (0 if include_self else 1)
+        choices = high - low - skipped
         flat = weight <= 0
         if flat.any():
             step = np.minimum((uniforms * choices).astype(np.int64), np.maximum(choices - 1, 0))
             uniform_draw = low + step
-            if not include_self:
-                uniform_draw += uniform_draw >= ids
+            uniform_draw += skipped & (uniform_draw >= ids)
             drawn = np.where(flat, uniform_draw, drawn)
         drawn = np.clip(drawn, low, high - 1)
-        if not include_self:
-            # Rounding at the very edge of an interval can still land on i: take its neighbour.
-            drawn = np.where(drawn == ids, np.where(ids + 1 < high, ids + 1, ids - 1), drawn)
+        # Rounding at the very edge of an interval can still land on i: take its neighbour.
+        edge = skipped & (drawn == ids)
+        drawn = np.where(edge, np.where(ids + 1 < high, ids + 1, ids - 1), drawn)
         return np.where(choices > 0, drawn, -1).astype(np.int32)
 
     def draw_any(self, ids: np.ndarray, uniforms: np.ndarray, include_self: bool = False) -> np.ndarray:
@@ -129,6 +160,19 @@ class TermTable:
 
 
 @lru_cache(maxsize=1)
-def _read_terms(path: Path, digest: str) -> TermTable:
-    table = read_parquet(path, ["term", "idf", "max_score"])
-    return TermTable(table["term"].combine_chunks(), table["idf"].to_numpy(), table["max_score"].to_numpy())
+def _read_terms(content: tuple[Path, str], forms: tuple[Path, str] | None = None) -> TermTable:
+    """From the files of the stages and their digests."""
+    table = read_parquet(content[0], ["term", "idf", "max_score"])
+    columns = (
+        table["term"].combine_chunks(),
+        table["idf"].to_numpy(),
+        table["max_score"].to_numpy(),
+    )
+    if forms is None:
+        return TermTable(*columns)
+    written = read_parquet(forms[0], ["case", "mixed"])
+    places = np.flatnonzero(written["mixed"].is_valid().to_numpy(zero_copy_only=False))
+    spellings = written["mixed"].take(pa.array(places)).to_pylist()
+    return TermTable(
+        *columns, written["case"].to_numpy(), dict(zip(places.tolist(), spellings, strict=True))
+    )

@@ -1,0 +1,127 @@
+"""Build the term table that ships, from a store whose fit covers the million Wikipedia sentences.
+
+    augment-cli fit --store runs/terms-store     # after `augment-cli ingest` of wiki_en-00 … wiki_en-09
+    python -m data.builds.terms.build --store runs/terms-store --out augment_cli/resources/terms
+
+The table has the commonest words with their sentence counts, the largest share that each has of a sentence,
+how it is written, and what kind of name it mostly is. Kinds are told by the words to the left: who has a
+given name in front of them is a surname, what mostly follows `in` or `near` is a place.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from augment_cli.resources.english_terms import DEMONYM, NO_KIND, PLACE, SURNAME, TERM_COLUMNS, WORD
+from augment_cli.resources.word_lists import word_set
+from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
+from augment_cli.store.store import Store
+from augment_cli.tfidf.forms import FORMS_STAGE
+from augment_cli.tfidf.term_table import TermTable
+
+LEAST_SENTENCES = 5
+LONGEST = 30  # characters
+# A name is of a kind where so large a share of its tokens, and so many of them, stand in that context.
+LEAST_SHARE, LEAST_TOKENS = 0.3, 5
+PLACE_SHARE = 0.35
+
+
+def contexts(store: Store, given: np.ndarray, locating: np.ndarray, terms: int) -> np.ndarray:
+    """How often each term occurs, behind a given name, and behind a word such as `in`; int64 (3, V).
+
+    Parameters
+    ----------
+    store : Store
+    given, locating : ndarray of bool, shape (V,)
+        Terms that are given names; terms that stand before places.
+    terms : int
+        V.
+    """
+    counts = np.zeros((3, terms), np.int64)
+    for index in range(len(store.parts)):
+        for table in store.iterate_part("tfidf", index, ["term_ids"]):
+            column = table["term_ids"].combine_chunks()
+            ids, offsets = column.flatten().to_numpy(), column.offsets.to_numpy()
+            behind = np.append(-1, ids[:-1])
+            behind[offsets[:-1][np.diff(offsets) > 0] - offsets[0]] = -1  # the first token of a sentence
+            counts[0] += np.bincount(ids, minlength=terms)
+            for row, wanted in ((1, given), (2, locating)):
+                counts[row] += np.bincount(ids[(behind >= 0) & wanted[behind]], minlength=terms)
+    return counts
+
+
+def kinds(store: Store, table: TermTable) -> np.ndarray:
+    """int8 (V,): what kind of name each term mostly is."""
+    given = np.zeros(len(table), bool)
+    for name in ("male_names", "female_names"):
+        ids = table.ids_of(pc.utf8_lower(word_set(name)))
+        given[ids[ids >= 0]] = True
+    locating = np.zeros(len(table), bool)
+    locating[table.ids_of(pa.array(["in", "near"]))] = True
+    total, after_given, after_locating = contexts(store, given, locating, len(table))
+    capital = table.cases > 0
+    wordnet = load_wordnet()
+    adjective = wordnet.entry_parts[wordnet.sense_entries] == ADJECTIVE
+    spelled = pc.match_substring_regex(wordnet.spellings, "^[A-Z][a-z]+$").to_numpy(zero_copy_only=False)
+    adjectives = pc.utf8_lower(wordnet.spellings.filter(pa.array(adjective & spelled)))
+    is_adjective = pc.is_in(table.terms, adjectives).to_numpy(zero_copy_only=False)
+
+    result = np.full(len(table), NO_KIND, np.int8)
+    result[(after_locating >= np.maximum(PLACE_SHARE * total, LEAST_TOKENS)) & capital] = PLACE
+    result[(after_given >= np.maximum(LEAST_SHARE * total, LEAST_TOKENS)) & capital & ~given] = SURNAME
+    result[is_adjective & capital] = DEMONYM
+    return result
+
+
+def build(store: Store) -> pa.Table:
+    """The table that ships, in alphabetical order, as its columns compress best so."""
+    table = TermTable.read(store, "terms", FORMS_STAGE)
+    frequency = store.read("terms")["document_frequency"].to_numpy()
+    # s_t = idf·ln(1 + share): the largest share of a sentence that the term made up.
+    share = np.expm1(np.divide(table.max_score, table.idf, out=np.zeros(len(table)), where=table.idf > 0))
+    is_word = pc.match_substring_regex(table.terms, WORD).to_numpy(zero_copy_only=False)
+    short = pc.less_equal(pc.utf8_length(table.terms), LONGEST).to_numpy(zero_copy_only=False)
+    kept = np.flatnonzero((frequency >= LEAST_SENTENCES) & is_word & short)
+    mixed = pa.array([table.mixed.get(number) for number in kept.tolist()], pa.string())
+    columns = {
+        "term": table.terms.take(pa.array(kept)),
+        "document_frequency": pa.array(frequency[kept].astype(np.int32)),
+        "share": pa.array(np.round(share[kept], 2).astype(np.float32)),
+        "case": pa.array(table.cases[kept]),
+        "mixed": mixed,
+        "kind": pa.array(kinds(store, table)[kept]),
+    }
+    return pa.table(columns, schema=TERM_COLUMNS).sort_by("term")
+
+
+def main() -> None:
+    """Write the table with the number of sentences it was fitted on."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    store = Store.open(arguments.store)
+    table = build(store).replace_schema_metadata({"sentences": str(store.rows)})
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    file = arguments.out / "english.parquet"
+    pq.write_table(
+        table,
+        file,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=[name for name in table.column_names if name != "term"],
+        column_encoding={"term": "DELTA_BYTE_ARRAY"},
+        write_statistics=False,
+        write_page_checksum=True,
+    )
+    print(f"{file}: {table.num_rows:,} terms, {file.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
