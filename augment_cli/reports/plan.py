@@ -18,7 +18,14 @@ from augment_cli.tfidf.forms import forms_name
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
 # shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
 # the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
-_SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "forms": 3, "parses": 700, "augmentation": 9, "model": 20_000}
+_SECONDS_PER_MILLION = {
+    "corpus": 2,
+    "tfidf": 7,
+    "forms": 3,
+    "parses": 700,
+    "augmentation": 9,
+    "model": 20_000,
+}
 _BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "forms": 1, "parses": 230, "augmentation": 240, "model": 240}
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62

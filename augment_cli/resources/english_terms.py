@@ -15,7 +15,7 @@ from augment_cli.store.files import sha256_of_file
 _FILE = "terms/english.parquet"
 # A word begins with a letter or a digit, and has no bracket, quotation mark or slash in it.
 WORD = r"^[\pL\pN][^()\[\]{}<>\"“”«»`/\\|=]*$"
-NO_KIND, SURNAME, PLACE, DEMONYM = range(4)
+NO_KIND, SURNAME, PLACE, DEMONYM, GIVEN = range(5)
 TERM_COLUMNS = pa.schema(
     [
         pa.field("term", pa.string()),
@@ -46,7 +46,7 @@ class EnglishTerms:
     mixed : pyarrow.StringArray, length T
         The spelling where the case is mixed, else null.
     kinds : ndarray of int8, shape (T,)
-        NO_KIND, SURNAME, PLACE or DEMONYM.
+        NO_KIND, SURNAME, PLACE, DEMONYM or GIVEN (a first name).
     """
 
     sentences: int

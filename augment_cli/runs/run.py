@@ -206,7 +206,9 @@ def _coerce(where: str, value: Any, kind: type) -> Any:
     if isinstance(value, bool) or kind is bool:
         if isinstance(value, bool) and kind is bool:
             return value
-    elif (kind is float and isinstance(value, int | float)) or (kind is str and isinstance(value, str | int | float)):
+    elif (kind is float and isinstance(value, int | float)) or (
+        kind is str and isinstance(value, str | int | float)
+    ):
         return kind(value)
     elif isinstance(value, kind):
         return value

@@ -28,6 +28,8 @@ class TermTable:
         How each term is mostly written inside sentences (`forms.py`), where that was counted.
     mixed : mapping of int to str
         The spelling of each term whose case is `forms.MIXED`.
+    document_frequency : ndarray of int64, shape (V,), or None
+        How many sentences have each term.
     """
 
     terms: pa.StringArray
@@ -35,6 +37,7 @@ class TermTable:
     max_score: np.ndarray
     cases: np.ndarray | None = None
     mixed: Mapping[int, str] = field(default_factory=dict)
+    document_frequency: np.ndarray | None = None
 
     @classmethod
     def read(cls, store: Store, stage: str, forms: str | None = None) -> TermTable:
@@ -43,7 +46,9 @@ class TermTable:
         The last one read is kept, since a worker reads the same table for each of its parts; its
         content is in the key, so that a table fitted anew is never mistaken for it.
         """
-        content = [(store.verified_path(name, 0), store.stage(name).digest) for name in (stage, forms) if name]
+        content = [
+            (store.verified_path(name, 0), store.stage(name).digest) for name in (stage, forms) if name
+        ]
         return _read_terms(*content)
 
     def __len__(self) -> int:
@@ -55,6 +60,19 @@ class TermTable:
         sums = np.zeros(len(self) + 1)
         np.cumsum(self.max_score, out=sums[1:])
         return sums
+
+    @property
+    def documents(self) -> int:
+        """How many sentences the table was fitted on: N = N_t·exp(idf)."""
+        if self.document_frequency is None or not len(self):
+            return 0
+        return round(float(self.document_frequency[0] * np.exp(self.idf[0])))
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """float64 (V,): the largest share of a sentence that each term makes up; 0 where the idf is 0."""
+        known = self.idf > 0
+        return np.expm1(np.divide(self.max_score, self.idf, out=np.zeros(len(self)), where=known))
 
     def ids_of(self, terms: pa.Array) -> np.ndarray:
         """int32 ids of terms; −1 for those not in the table."""
@@ -162,17 +180,19 @@ class TermTable:
 @lru_cache(maxsize=1)
 def _read_terms(content: tuple[Path, str], forms: tuple[Path, str] | None = None) -> TermTable:
     """From the files of the stages and their digests."""
-    table = read_parquet(content[0], ["term", "idf", "max_score"])
-    columns = (
+    table = read_parquet(content[0], ["term", "idf", "max_score", "document_frequency"])
+    cases, mixed = None, {}
+    if forms is not None:
+        written = read_parquet(forms[0], ["case", "mixed"])
+        cases = written["case"].to_numpy()
+        places = np.flatnonzero(written["mixed"].is_valid().to_numpy())
+        spellings = written["mixed"].take(pa.array(places)).to_pylist()
+        mixed = dict(zip(places.tolist(), spellings, strict=True))
+    return TermTable(
         table["term"].combine_chunks(),
         table["idf"].to_numpy(),
         table["max_score"].to_numpy(),
-    )
-    if forms is None:
-        return TermTable(*columns)
-    written = read_parquet(forms[0], ["case", "mixed"])
-    places = np.flatnonzero(written["mixed"].is_valid().to_numpy(zero_copy_only=False))
-    spellings = written["mixed"].take(pa.array(places)).to_pylist()
-    return TermTable(
-        *columns, written["case"].to_numpy(), dict(zip(places.tolist(), spellings, strict=True))
+        cases,
+        mixed,
+        table["document_frequency"].to_numpy(),
     )

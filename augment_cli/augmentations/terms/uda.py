@@ -5,11 +5,13 @@ The mode without hard negatives in the code of Shu and Lampos 2024, after Xie et
 """
 
 from augment_cli.augmentations.terms.shared import term_replacement
+from augment_cli.augmentations.terms.shared.prepared import prepare
+from augment_cli.augmentations.terms.shared.share import of_draw
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 
 
 def _prepare(parameters: term_replacement.TermReplacementParameters, resources: Resources) -> Prepared:
-    return term_replacement.TermReplacement("uda", parameters, resources, opposite=True)
+    return prepare("uda", parameters, resources, opposite=True)
 
 
 UDA = Augmentation(
@@ -22,6 +24,9 @@ UDA = Augmentation(
     prepare=_prepare,
     columns=term_replacement.COLUMNS,
     resolve=term_replacement.resolve,
+    also_needs=term_replacement.also_needs,
+    of_draw=of_draw,
+    notes=term_replacement.notes,
     warnings=term_replacement.warnings,
     examples=("augment-cli uda --beta 0.1", "augment-cli uda --beta 0.2 --radius 1% --name uda-20"),
 )

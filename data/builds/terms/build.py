@@ -18,64 +18,96 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from augment_cli.resources.english_terms import DEMONYM, NO_KIND, PLACE, SURNAME, TERM_COLUMNS, WORD
+from augment_cli.resources.english_terms import (
+    DEMONYM,
+    GIVEN,
+    NO_KIND,
+    PLACE,
+    SURNAME,
+    TERM_COLUMNS,
+    WORD,
+)
 from augment_cli.resources.word_lists import word_set
 from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
 from augment_cli.store.store import Store
-from augment_cli.tfidf.forms import FORMS_STAGE
+from augment_cli.tfidf.forms import CAPITALISED, FORMS_STAGE, MIXED
 from augment_cli.tfidf.term_table import TermTable
 
 LEAST_SENTENCES = 5
 LONGEST = 30  # characters
 # A name is of a kind where so large a share of its tokens, and so many of them, stand in that context.
-LEAST_SHARE, LEAST_TOKENS = 0.3, 5
-PLACE_SHARE = 0.35
+LEAST_SHARE, PLACE_SHARE, LEAST_TOKENS = 0.25, 0.2, 5
+ROUNDS = 3
+# Capitalised behind `in`, and no places.
+NO_PLACES = (
+    r"^(?:january|february|march|april|may|june|july|august|september|october|november|december|.+day|spring|"
+    r"summer|autumn|winter|christmas|easter|god)$"
+)
+# WordNet's capitalised adjectives are of peoples and countries where they end so, apart from these.
+DEMONYMS = r"(ian|can|ean|rman|oman|ese|ish|ench|reek|utch|wiss|aeli|raqi|akistani)$"
+NO_DEMONYMS = r"^(?:christian|jewish|julian|gregorian|cesarean|caesarean|pauline|republican)$"
 
 
-def contexts(store: Store, given: np.ndarray, locating: np.ndarray, terms: int) -> np.ndarray:
-    """How often each term occurs, behind a given name, and behind a word such as `in`; int64 (3, V).
+def neighbours(store: Store, marked: np.ndarray, step: int) -> np.ndarray:
+    """How many tokens of each term have a marked term beside them; int64 (V,).
 
     Parameters
     ----------
     store : Store
-    given, locating : ndarray of bool, shape (V,)
-        Terms that are given names; terms that stand before places.
-    terms : int
-        V.
+    marked : ndarray of bool, shape (V,)
+    step : {-1, 1}
+        Beside on the left, or on the right.
     """
-    counts = np.zeros((3, terms), np.int64)
+    counts = np.zeros(len(marked), np.int64)
     for index in range(len(store.parts)):
         for table in store.iterate_part("tfidf", index, ["term_ids"]):
             column = table["term_ids"].combine_chunks()
-            ids, offsets = column.flatten().to_numpy(), column.offsets.to_numpy()
-            behind = np.append(-1, ids[:-1])
-            behind[offsets[:-1][np.diff(offsets) > 0] - offsets[0]] = -1  # the first token of a sentence
-            counts[0] += np.bincount(ids, minlength=terms)
-            for row, wanted in ((1, given), (2, locating)):
-                counts[row] += np.bincount(ids[(behind >= 0) & wanted[behind]], minlength=terms)
+            ids, offsets = column.flatten().to_numpy(), column.offsets.to_numpy() - column.offsets[0].as_py()
+            rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            same_row = rows[1:] == rows[:-1]
+            left, right = ids[:-1][same_row], ids[1:][same_row]
+            wanted, beside = (right, left) if step < 0 else (left, right)
+            counts += np.bincount(wanted[marked[beside]], minlength=len(marked))
     return counts
 
 
 def kinds(store: Store, table: TermTable) -> np.ndarray:
-    """int8 (V,): what kind of name each term mostly is."""
-    given = np.zeros(len(table), bool)
-    for name in ("male_names", "female_names"):
-        ids = table.ids_of(pc.utf8_lower(word_set(name)))
-        given[ids[ids >= 0]] = True
-    locating = np.zeros(len(table), bool)
-    locating[table.ids_of(pa.array(["in", "near"]))] = True
-    total, after_given, after_locating = contexts(store, given, locating, len(table))
-    capital = table.cases > 0
+    """int8 (V,): what kind of name each term mostly is.
+
+    Surnames follow given names, and given names go before surnames: from the short lists of given names that
+    ship, some rounds find the others.
+    """
+    total = neighbours(store, np.ones(len(table), bool), -1)
+    lists = [pc.utf8_lower(word_set(name)) for name in ("male_names", "female_names")]
+    listed = pc.is_in(table.terms, pa.concat_arrays(lists)).to_numpy(zero_copy_only=False)
+    plain = pc.match_substring_regex(table.terms, r"^\pL{2}[\pL'’-]*$").to_numpy(zero_copy_only=False)
+    roman = pc.match_substring_regex(table.terms, "^[ivxlc]+$").to_numpy(zero_copy_only=False)
+    name = plain & ~roman & np.isin(table.cases, [CAPITALISED, MIXED])
     wordnet = load_wordnet()
     adjective = wordnet.entry_parts[wordnet.sense_entries] == ADJECTIVE
     spelled = pc.match_substring_regex(wordnet.spellings, "^[A-Z][a-z]+$").to_numpy(zero_copy_only=False)
     adjectives = pc.utf8_lower(wordnet.spellings.filter(pa.array(adjective & spelled)))
-    is_adjective = pc.is_in(table.terms, adjectives).to_numpy(zero_copy_only=False)
+    demonym = name & pc.is_in(table.terms, adjectives).to_numpy(zero_copy_only=False)
+    demonym &= pc.match_substring_regex(table.terms, DEMONYMS).to_numpy(zero_copy_only=False)
+    demonym &= ~pc.match_substring_regex(table.terms, NO_DEMONYMS).to_numpy(zero_copy_only=False)
+    name &= ~demonym
 
+    def often(counts: np.ndarray, share: float) -> np.ndarray:
+        return name & (counts >= np.maximum(share * total, LEAST_TOKENS))
+
+    locating = np.zeros(len(table), bool)
+    locating[table.ids_of(pa.array(["in", "near"]))] = True
+    place = often(neighbours(store, locating, -1), PLACE_SHARE)
+    place &= ~pc.match_substring_regex(table.terms, NO_PLACES).to_numpy(zero_copy_only=False)
+    # Los, Hong: half of a name.
+    place &= 2 * neighbours(store, table.cases > 0, 1) < total
+    given, surname = listed & name, np.zeros(len(table), bool)
+    for _ in range(ROUNDS):
+        surname = often(neighbours(store, given, -1), LEAST_SHARE) & ~place & ~given
+        given = often(neighbours(store, surname, 1), LEAST_SHARE) & ~place & ~surname | listed & name
     result = np.full(len(table), NO_KIND, np.int8)
-    result[(after_locating >= np.maximum(PLACE_SHARE * total, LEAST_TOKENS)) & capital] = PLACE
-    result[(after_given >= np.maximum(LEAST_SHARE * total, LEAST_TOKENS)) & capital & ~given] = SURNAME
-    result[is_adjective & capital] = DEMONYM
+    for kind, members in ((SURNAME, surname), (GIVEN, given), (PLACE, place), (DEMONYM, demonym)):
+        result[members] = kind
     return result
 
 
