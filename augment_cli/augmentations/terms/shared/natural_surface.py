@@ -45,7 +45,8 @@ class NaturalReplacement(TermReplacement):
         )
         self._vocabulary = vocabulary
         self._radius = radius_in_ranks(parameters.radius, vocabulary.table)
-        self._eligible = vocabulary.replaceable[vocabulary.own] & ~self.kept()
+        self._protected = self.kept()
+        self._eligible = vocabulary.replaceable[vocabulary.own] & ~self._protected
         self._is_word = vocabulary.is_word[vocabulary.own]
         self._is_word[-1] = True  # terms that the table does not have mostly are
         self._not = int(self.terms.ids_of(pa.array(["n't"]))[0])

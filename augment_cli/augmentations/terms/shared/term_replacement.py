@@ -273,19 +273,12 @@ class TermReplacement:
         tokens = rows.tokens
         if tokens is None:
             raise ValueError("term replacement needs the TF-IDF tokens of its rows")
-        lengths = np.diff(tokens.offsets)
-        owners = tokens.rows
-        counters = np.arange(len(owners)) - np.repeat(tokens.offsets[:-1], lengths)
+        lengths, owners = np.diff(tokens.offsets), tokens.rows
         eligible = self.eligible(rows, tokens)
-        shares = shares_of_rows(self.parameters.beta, self._share_key, rows.row_ids)
-        if self.parameters.positions == "random":
-            probabilities = np.where(eligible, shares[owners], 0.0)
-        else:
-            probabilities = replacement_probabilities(self.weighed(tokens), eligible, shares, self._opposite)
-        row_ids = rows.row_ids[owners]
-        drawn = np.flatnonzero(uniform(self._position_key, row_ids, counters) < probabilities)
-
-        uniforms = uniform(self._term_key, row_ids[drawn], counters[drawn])
+        drawn = self.drawn_positions(rows, tokens, eligible)
+        counters = drawn - tokens.offsets[owners[drawn]]
+        row_ids = rows.row_ids[owners[drawn]]
+        uniforms = uniform(self._term_key, row_ids, counters)
         new_ids = self.draw(tokens.term_ids[drawn], uniforms)
         has_term = new_ids >= 0
 
@@ -296,6 +289,17 @@ class TermReplacement:
             "tokens": pa.array(lengths.astype(np.int32)),
         }
         return Outcome(edits, reasons, columns)
+
+    def drawn_positions(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
+        """int64 (m,): the tokens to replace, of those that may be."""
+        lengths, owners = np.diff(tokens.offsets), tokens.rows
+        counters = np.arange(len(owners)) - np.repeat(tokens.offsets[:-1], lengths)
+        shares = shares_of_rows(self.parameters.beta, self._share_key, rows.row_ids)
+        if self.parameters.positions == "random":
+            probabilities = np.where(eligible, shares[owners], 0.0)
+        else:
+            probabilities = replacement_probabilities(self.weighed(tokens), eligible, shares, self._opposite)
+        return np.flatnonzero(uniform(self._position_key, rows.row_ids[owners], counters) < probabilities)
 
     @staticmethod
     def _reasons(

@@ -78,7 +78,8 @@ class Vocabulary:
     def _sorted_table(self) -> TermTable:
         """Their scores, to draw from."""
         members = self._members
-        return TermTable(self.table.terms, self.table.idf, self.table.max_score[members])
+        terms = self.table.terms.take(pa.array(members))
+        return TermTable(terms, self.table.idf[members], self.table.max_score[members])
 
     @cached_property
     def _bounds(self) -> np.ndarray:
@@ -129,8 +130,8 @@ class Vocabulary:
 
     @cached_property
     def _flat_table(self) -> TermTable:
-        members = self._members
-        return TermTable(self.table.terms, self.table.idf, np.ones(len(members)))
+        table = self._sorted_table
+        return TermTable(table.terms, table.idf, np.ones(len(table)))
 
     def _reach(self, radius: int) -> np.ndarray:
         """int64 (C,): places either side for each class."""

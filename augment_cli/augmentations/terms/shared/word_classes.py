@@ -121,7 +121,7 @@ def _names(table: TermTable) -> np.ndarray:
         return np.full(len(table), NO_CLASS, np.int64)
     shipped = load_english_terms()
     place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
-    kind = np.where(place >= 0, shipped.kinds[place], 0)
+    kind = np.where(place >= 0, shipped.kinds[place], 0).astype(np.int64)
     in_capitals = table.cases == forms.CAPITALS
     codes = _SPECIAL + 200 + np.where(in_capitals, 50, kind)
     return np.where(table.cases == forms.AS_IT_IS, NO_CLASS, codes)

@@ -138,6 +138,17 @@ def _has_plural(wordnet: WordNet) -> np.ndarray:
     return (wordnet.form_bits & TAGS["NN"] == 0) & ~mass[wordnet.form_entries]
 
 
+def without(relation: Relation, words: pa.StringArray) -> Relation:
+    """The relation without some words as targets."""
+    avoided = pc.is_in(load_wordnet().forms, words).to_numpy(zero_copy_only=False)
+    kept = ~avoided[relation.targets]
+    if kept.all():
+        return relation
+    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    counts = np.bincount(owners[kept], minlength=len(relation.offsets) - 1)
+    return Relation(offsets_from_lengths(counts), relation.targets[kept], relation.weights[kept])
+
+
 def draw_first(relation: Relation) -> Relation:
     """The relation with only the heaviest target of each reading, the alphabetically first of equals."""
     owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
