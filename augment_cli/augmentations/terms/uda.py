@@ -3,9 +3,9 @@
 The mode without hard negatives in the code of Shu and Lampos 2024, after Xie et al. 2020
 (Unsupervised Data Augmentation): a_i = max z − z_i chooses the positions.
 
-Difference from the original: a replacement means nearly the same as the word it replaces (`--terms alike`), and
-positions are chosen among the words that have one. `--terms tfidf --surface in-place` draws any term of similar
-weight for any token, as the original does; what that makes reads as noise.
+Difference from the original: a replacement means nearly the same as the word it replaces (`--terms alike`),
+and positions are chosen among the words that have one. `--terms tfidf --surface in-place` draws any term of
+similar weight for any token, as the original does; what that makes reads as noise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UdaParameters(term_replacement.TermReplacementParameters):
 
     terms: str = parameter(
         "alike",
-        "how replacements are chosen: alike, words of nearly the same meaning; tfidf, terms of similar weight",
+        "how replacements are chosen: alike, by nearly the same meaning; tfidf, by similar weight",
         choices=("alike", "tfidf", "random"),
     )
 

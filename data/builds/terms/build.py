@@ -1,7 +1,6 @@
 """Build the term table that ships, from a store whose fit covers the million Wikipedia sentences.
 
-    augment-cli fit --store runs/terms-store     # after `augment-cli ingest` of wiki_en-00 … wiki_en-09
-    python -m data.builds.terms.build --store runs/terms-store --out augment_cli/resources/terms
+    make terms     # reads wiki_en-00 … wiki_en-09 into a store, fits it, and runs this file on it
 
 The table has the commonest words with their sentence counts, the largest share that each has of a sentence,
 how it is written, and what kind of name it mostly is. Kinds are told by the words to the left: who has a
@@ -41,7 +40,7 @@ ROUNDS = 3
 # Capitalised behind `in`, and no places.
 NO_PLACES = (
     r"^(?:january|february|march|april|may|june|july|august|september|october|november|december|.+day|spring|"
-    r"summer|autumn|winter|christmas|easter|god)$"
+    r"summer|autumn|winter|christmas|easter|god|.+ism|wonderland)$"
 )
 # WordNet's capitalised adjectives are of peoples and countries where they end so, apart from these.
 DEMONYMS = r"(ian|can|ean|rman|oman|ese|ish|ench|reek|utch|wiss|aeli|raqi|akistani)$"

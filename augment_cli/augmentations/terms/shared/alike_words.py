@@ -1,9 +1,9 @@
 """Words of nearly the same meaning in the place of the unimportant ones: UDA as positives want it.
 
-A term of similar weight is any word, and the sentence is broken; the least important token is the final full
-stop in nineteen of twenty sentences. So the arithmetic chooses among the words that another one can stand
-for: those with a checked synonym in WordNet's tables, inflected as they are, and the adverbs and connectives of
-a short list.
+A term of similar weight is any word, and the sentence is broken; the least important token is the final
+full stop in nineteen of twenty sentences. So the arithmetic chooses among the words that another one can
+stand for: those with a checked synonym in WordNet's tables, inflected as they are, and the adverbs and
+connectives of a short list.
 """
 
 from __future__ import annotations

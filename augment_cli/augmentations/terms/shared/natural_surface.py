@@ -15,7 +15,7 @@ from augment_cli.augmentations.terms.shared.term_replacement import (
     LONGEST_TERM,
     TermReplacement,
     TermReplacementParameters,
-    joins,
+    joins_background,
     radius_in_ranks,
 )
 from augment_cli.augmentations.terms.shared.vocabulary import vocabulary_of
@@ -38,7 +38,7 @@ class NaturalReplacement(TermReplacement):
         self, name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
     ) -> None:
         super().__init__(name, parameters, resources, opposite)
-        self._joined = joins(parameters, self.terms)
+        self._joined = joins_background(parameters, self.terms)
         avoided = avoided_words(parameters.avoid)
         vocabulary = vocabulary_of(
             self.terms, self._joined, tuple(avoided.to_pylist()), LONGEST_TERM, parameters.same

@@ -17,7 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.terms.shared.share import bounds_of, resolved_share, shares_of_rows
-from augment_cli.augmentations.terms.shared.vocabulary import is_english, vocabulary_digests
+from augment_cli.augmentations.terms.shared.vocabulary import (
+    BACKGROUND_CHOICES,
+    BACKGROUND_HELP,
+    background_note,
+    joins,
+    vocabulary_digests,
+)
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest
 from augment_cli.contract.parameters import parameter, read_word_list
@@ -52,11 +58,7 @@ class TermReplacementParameters:
     same: str = parameter(
         "any", "pos: draw only terms of the same part of speech and form", choices=("any", "pos")
     )
-    background: str = parameter(
-        "auto",
-        "whether the shipped table of English terms joins the corpus's own; auto: in small English corpora",
-        choices=("auto", "always", "none"),
-    )
+    background: str = parameter("auto", BACKGROUND_HELP, choices=BACKGROUND_CHOICES)
     avoid: str = avoid_parameter()
     surface: str = parameter(
         "natural",
@@ -89,7 +91,7 @@ def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict
         "keep": sha256_of_json(words) if words else None,
     }
     if parameters.surface == "natural":
-        joined = joins(parameters, terms)
+        joined = joins_background(parameters, terms)
         return settings | {
             "avoid": avoided_digest(parameters.avoid),
             "background": english_terms_digest() if joined else None,
@@ -105,24 +107,16 @@ def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict
     return settings
 
 
-def joins(parameters: TermReplacementParameters, terms: TermTable) -> bool:
+def joins_background(parameters: TermReplacementParameters, terms: TermTable) -> bool:
     """Whether the shipped table joins the corpus's own."""
-    if parameters.surface != "natural" or parameters.background == "none":
-        return False
-    return parameters.background == "always" or (0 < terms.documents < SMALL_CORPUS and is_english(terms))
+    return parameters.surface == "natural" and joins(parameters.background, terms, SMALL_CORPUS)
 
 
 def notes(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
     """What is done with a small corpus."""
-    terms = terms_of(resources)
-    if parameters.background != "auto" or not joins(parameters, terms):
+    if parameters.surface != "natural":
         return []
-    shipped = load_english_terms()
-    return [
-        f"The corpus has {terms.documents:,} sentences, fewer than {SMALL_CORPUS:,}: the shipped table of "
-        f"{len(shipped.terms):,} common English terms joins its own {len(terms):,}. --background none does "
-        "without, --background always says so for any size."
-    ]
+    return background_note(parameters.background, terms_of(resources), SMALL_CORPUS)
 
 
 def long_terms(terms: TermTable) -> np.ndarray:
@@ -144,7 +138,7 @@ def warnings(parameters: TermReplacementParameters, resources: Resources) -> lis
     """What of the parameters does not do what one may think, given this vocabulary."""
     terms = terms_of(resources)
     size, radius = len(terms), radius_in_ranks(parameters.radius, terms)
-    if joins(parameters, terms):
+    if joins_background(parameters, terms):
         size += len(load_english_terms().terms)
     notes = []
     if bounds_of(parameters.beta) == (0, 0) and parameters.positions == "tfidf":

@@ -24,6 +24,10 @@ from augment_cli.text.spans import offsets_from_lengths
 from augment_cli.tfidf import forms
 from augment_cli.tfidf.term_table import TermTable
 
+BACKGROUND_CHOICES = ("auto", "always", "none")
+BACKGROUND_HELP = (
+    "whether the shipped table of English terms joins the corpus's own; auto: in small English corpora"
+)
 MOSTLY = 0.6  # share of a corpus's words that the shipped table knows, from which the corpus is English
 LEAST_NEIGHBOURS = 10  # places either side in a class of few words
 
@@ -184,6 +188,32 @@ def vocabulary_digests(same: str) -> dict[str, str]:
     if same == "pos":
         digests |= {"wordnet": wordnet_digest()} | word_list_digests("function_words")
     return digests
+
+
+def joins(background: str, own: TermTable, small: int) -> bool:
+    """Whether the shipped table joins a corpus's own.
+
+    Parameters
+    ----------
+    background : {"auto", "always", "none"}
+    own : TermTable
+    small : int
+        Sentences, below which it does where the corpus is English.
+    """
+    if background == "auto":
+        return 0 < own.documents < small and is_english(own)
+    return background == "always"
+
+
+def background_note(background: str, own: TermTable, small: int) -> list[str]:
+    """What a person is told where the shipped table joins."""
+    if background != "auto" or not joins(background, own, small):
+        return []
+    return [
+        f"The corpus has {own.documents:,} sentences, fewer than {small:,}: the shipped table of "
+        f"{len(load_english_terms().terms):,} common English terms joins its own {len(own):,} "
+        "(--background none does without)."
+    ]
 
 
 def is_english(own: TermTable) -> bool:
