@@ -177,7 +177,7 @@ class TermTable:
         return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain)])
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # with the forms and without
 def _read_terms(content: tuple[Path, str], forms: tuple[Path, str] | None = None) -> TermTable:
     """From the files of the stages and their digests."""
     table = read_parquet(content[0], ["term", "idf", "max_score", "document_frequency"])
