@@ -39,7 +39,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.draws import uniform
 from augment_cli.resources.english_terms import english_terms_digest
-from augment_cli.text.letter_case import CAPITALS, UPPER, case_pattern, character_classes
+from augment_cli.text.letter_case import UPPER, case_pattern, character_classes
 from augment_cli.text.spans import Edits
 from augment_cli.text.surface import equals_original
 
@@ -97,8 +97,8 @@ class _EntitySwap:
         swapped = chosen[new_ids >= 0]
         new_ids = new_ids[new_ids >= 0]
 
-        in_capitals = case_pattern(texts, starts[swapped], ends[swapped]) == CAPITALS
-        places = new_ids + len(self._vocabulary.table) * np.where(in_capitals, CAPITALS, 0)
+        pattern = case_pattern(texts, starts[swapped], ends[swapped])
+        places = new_ids + len(self._vocabulary.table) * pattern
         replacements = self._vocabulary.surface_forms.take(pa.array(places))
         differs = np.flatnonzero(~equals_original(texts, starts[swapped], ends[swapped], replacements))
         swapped = swapped[differs]

@@ -169,6 +169,8 @@ def vocabulary_of(
     table = dataclasses.replace(table, cases=_known_cases(table))
     is_word = pc.match_substring_regex(table.terms, WORD)
     is_word = pc.and_(is_word, pc.invert(pc.is_in(table.terms, word_set("term_fragments"))))
+    # `cards.` in the midst of a row of several sentences: the full stop would go with the word.
+    is_word = pc.and_(is_word, pc.invert(pc.match_substring_regex(table.terms, r"[.,;:!?…'’-]$")))
     drawable = pc.and_(is_word, pc.less_equal(pc.utf8_length(table.terms), longest))
     drawable = pc.and_(drawable, pc.invert(pc.is_in(table.terms, pa.array(avoided, pa.string()))))
     words = is_word.to_numpy(zero_copy_only=False)
@@ -216,6 +218,7 @@ def background_note(background: str, own: TermTable, small: int) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=2)
 def is_english(own: TermTable) -> bool:
     """Whether the shipped table knows most of a corpus's words; of German ones it knows a quarter."""
     words = own.terms.filter(pc.match_substring_regex(own.terms, r"^\pL+$"))

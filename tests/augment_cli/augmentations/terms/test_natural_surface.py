@@ -46,7 +46,7 @@ def test_only_words_change_places(sample_store: Store, options: dict) -> None:
     assert len(pairs) > 2_000
     for old, new in pairs:
         assert old[0].isalnum()
-        assert new[0].isalnum()
+        assert new.strip()[0].isalnum()
         assert not set(new) & set('()[]{}"“”')
         assert old not in {"n't", "'s", "ca", "wo"}
 
@@ -55,10 +55,9 @@ def test_only_words_change_places(sample_store: Store, options: dict) -> None:
 def test_contractions_stay_whole_with_either_apostrophe(fitted: Fitted, apostrophe: str) -> None:
     sentence = f"Anna{apostrophe}s river isn{apostrophe}t cold."
     store = fitted([sentence, "We'll see the town.", "The bridge can't fall.", "They met Anna near a river."])
-    table = augment_cli.augment([sentence] * 40, "una", store=store, beta=1.0, background="none")
-    replaced = {old for old, _ in edited(table)}
-    assert "river" in replaced
-    assert replaced <= {"Anna", "river", "cold"}
+    options = {"store": store, "positions": "random", "beta": 1.0, "background": "none"}
+    table = augment_cli.augment([sentence] * 40, "una", **options)
+    assert {old for old, _ in edited(table)} == {"Anna", "river", "cold"}
     for text in table["text"].to_pylist():
         assert f"{apostrophe}s " in text
         assert f"isn{apostrophe}t " in text
@@ -122,9 +121,9 @@ def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
 @pytest.mark.parametrize(
     ("alike", "different"),
     [
-        (("house", "tower"), "houses"),
-        (("houses", "towers"), "house"),
-        (("carried", "closed"), "carries"),
+        (("teacher", "doctor"), "teachers"),
+        (("teachers", "farmers"), "teacher"),
+        (("remained", "happened"), "remains"),
         (("apple", "uncle"), "pear"),
         (("1923", "1874"), "19"),
         (("3.5", "12.75"), "35"),
@@ -256,7 +255,8 @@ def test_a_joined_table_is_the_fit_of_both_corpora(fitted: Fitted, monkeypatch: 
     }
     assert set(joined.terms.to_pylist()) == set(expected)
     for term, idf, score in zip(joined.terms.to_pylist(), joined.idf, joined.max_score, strict=True):
-        assert (idf, score) == pytest.approx(expected[term])
+        if term != ".":  # in every sentence of both: its share of them is not in the tables
+            assert (idf, score) == pytest.approx(expected[term])
     assert (np.diff(joined.max_score) <= 0).all()
     assert joined.terms.take(pa.array(ids[:-1])).to_pylist() == own.terms.to_pylist()
     assert ids[-1] == -1
@@ -303,7 +303,7 @@ def test_the_shipped_terms_are_what_they_say() -> None:
 def test_uda_replaces_words_by_words_of_nearly_the_same_meaning(fitted: Fitted) -> None:
     sentence = "A significant town often has rivers."
     store = fitted([sentence, "The town has a bridge.", "Rivers flow."])
-    table = augment_cli.augment([sentence] * 200, "uda", store=store, beta=1.0)
+    table = augment_cli.augment([sentence] * 200, "uda", store=store, positions="random", beta=1.0)
     pairs = set(edited(table))
     assert ("often", "frequently") in pairs
     assert ("significant", "substantial") in pairs or ("significant", "important") in pairs

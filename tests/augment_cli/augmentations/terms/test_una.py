@@ -262,7 +262,7 @@ def test_another_beta_is_not_mixed_in(sample_store: Store) -> None:
     ("parameters", "message"),
     [
         ({"beta": 1.5}, "at most 1"),
-        ({"beta": "half"}, "is not a valid number"),
+        ({"beta": "half"}, "not a valid number"),
         ({"bета": 0.5}, "no parameter"),
         ({"surface": "raw"}, "natural, in-place, reference"),
         ({"surface": "reference", "same": "pos"}, "leave --same and --background out"),
