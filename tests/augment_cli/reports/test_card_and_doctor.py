@@ -23,7 +23,7 @@ def test_the_card_has_a_header_that_yaml_reads(store):
     assert header["language"] == ["en"] and header["size_categories"] == ["n<1K"]
     names = [configuration["config_name"] for configuration in header["configs"]]
     assert names == ["corpus", "una", "una.1"]
-    assert "`rejects`, `terms`, `tfidf` are" in text or "`rejects`, `tfidf`, `terms` are" in text
+    assert "`rejects`, `terms`, `tfidf`, `forms` are" in text or "`tfidf`, `terms`, `forms` are" in text
     assert str(store.path) not in text
     assert verify(store) == []
 
