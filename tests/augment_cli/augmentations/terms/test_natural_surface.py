@@ -232,7 +232,7 @@ def test_no_synonym_in_any_sense_is_vulgar() -> None:
 
 
 def test_a_joined_table_is_the_fit_of_both_corpora(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = ["The river flows.", "A cold river.", "The town has a river."]
+    first = ["The river flows.", "A cold river.", "The town has a bridge."]
     second = ["The town sleeps.", "A bridge near the town.", "Cold water.", "The bridge of the town."]
     other = fitted(second)
     terms = TermTable.read(other, "terms", "forms")
