@@ -163,7 +163,7 @@ def test_overwrite_makes_a_stage_anew_and_removes_what_was_made_from_it(command,
     assert "removed" not in command("una", "--beta", "0.2", "--overwrite").stderr
     assert Store.open(small / "store").stage("una").digest == before
     result = command("fit", "--min-df", "2", "--overwrite")
-    assert "--overwrite: removed terms, tfidf, una" in result.stderr
+    assert "--overwrite: removed terms, tfidf, forms, una" in result.stderr
     (small / "in.txt").write_text("\n".join(LINES[:5]))
     assert command("ingest", "--corpus", "in.txt").returncode == 5
     assert command("ingest", "--corpus", "in.txt", "--overwrite").returncode == 0
