@@ -10,6 +10,8 @@ Examples
     python -m train una --store store --out runs/una --dry-run
     python -m train simcse --store store --out runs/queue --set momentum.queue=160
     python -m train plot runs/una
+    python -m train distil --store store --out runs/distilled
+    python -m train nearest runs/static/best --store store
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", help="a recipe of train/recipes, a .toml file, or `plot`")
+    parser.add_argument(
+        "recipe",
+        help="a recipe of train/recipes, a .toml file, `plot`, `nearest`, or `distil` (see `distil --help`)",
+    )
     parser.add_argument("run", nargs="?", type=Path, help="with `plot`: the run's folder")
     parser.add_argument(
         "--store", type=Path, default=Path("store"), help="the store to train on (default: store)"
@@ -70,8 +75,16 @@ def main(arguments: list[str] | None = None) -> None:
     """
     try:
         prepare()
+        given = sys.argv[1:] if arguments is None else arguments
+        if given[:1] in (["distil"], ["nearest"]):
+            if given[0] == "distil":
+                from train.distil.command import main as command
+            else:
+                from train.outputs.nearest import main as command
+            command(given[1:])
+            sys.exit(0)
         args = parser().parse_args(arguments)
-        code = _run(args, sys.argv[1:] if arguments is None else arguments)
+        code = _run(args, given)
     except UserError as error:
         print(f"error: {visible(error)}", file=sys.stderr)
         code = error.exit_code

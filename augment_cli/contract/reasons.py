@@ -37,6 +37,10 @@ class Reason(StrEnum):
     ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
     MEANING_LOST = "meaning_lost"  # none of the candidates means the same
     BEYOND_LIMIT = "beyond_limit"  # `--rows`: the model is run on the first rows only
+    # Of pairs that the input brought along:
+    MISSING = "missing"  # the input has no text there
+    CONTROL_CHARACTER = "control_character"  # as in the rejects of a corpus
+    TOO_LONG = "too_long"  # as in the rejects of a corpus
     # Of mined negatives:
     NO_CANDIDATE = "no_candidate"  # no other sentence in the range of ranks
     ALL_CANDIDATES_SKIPPED = "all_candidates_skipped"  # those in it are too like the positive, or unlike

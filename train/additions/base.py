@@ -96,12 +96,16 @@ class Views:
         Views appended to each row.
     labels : int
         Numbers for each row, for the loss.
+    changes_positive : bool
+        Whether the positive becomes another text than the anchor, without which an encoder that has no
+        dropout has nothing to learn from it.
     """
 
     stages: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
     count: int = 0
     labels: int = 0
+    changes_positive: bool = False
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
         """The row's views and its labels; pure in (row, settings, seed).

@@ -79,7 +79,7 @@ class ContrastiveObjective:
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks
-        self.pad = tokenizer.pad_token_id
+        self.pad = tokenizer.pad_token_id or 0
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
         self.views = ViewChooser(recipe, tokenizer, self.rows)
         self.columns, self.once = self.views.columns, self.views.once

@@ -11,10 +11,12 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import as_column, vectors_name, vectors_schema
 from tests.helpers.training import cos, draw, logged_run
+from train import run as run_module
 from train.additions.guide import GuideVectors, too_alike
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.objectives.contrastive import contrast
+from train.outputs.log import read_log
 from train.plan import plan
 from train.prepare import Run
 
@@ -184,3 +186,61 @@ def test_settings_are_checked():
         make_recipe({"guide": {"margin": -0.1}})
     with pytest.raises(UsageError, match="which chooses other positives"):
         make_recipe({"guide": {}, "discriminator": {"stages": ["una"]}, "loss": "symmetric"})
+
+
+@pytest.fixture
+def guided_store(store_copy):
+    """A store with a guide's vectors of the corpus and of both draws of its positives."""
+    for of, seed in (("corpus", 1), ("una", 2), ("una.1", 3)):
+        add_vectors(store_copy, of, draw(150, 4, seed=seed))
+    return store_copy
+
+
+GUIDED = {"positives": ["una"], "guide": {"margin": 0.5}, "learning_rate": 1e-3, "precision": "float64"}
+
+
+def losses(events):
+    """The loss of each step that is logged."""
+    return {event["step"]: event["loss"] for event in events if "loss" in event}
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues_to_the_bit(guided_store, tiny_encoder, tmp_path, monkeypatch):
+    values = GUIDED | {"steps": 12, "checkpoint_every": 4}
+    _, whole = logged_run(guided_store, tiny_encoder, tmp_path / "whole", values)
+    original = run_module.rate_at
+
+    class Killed(BaseException):
+        pass
+
+    def kill(number, steps, recipe):
+        if number == 10:
+            raise Killed
+        return original(number, steps, recipe)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "rate_at", kill)
+        with pytest.raises(Killed):
+            logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
+    _, events = logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
+    assert losses(events) == losses(whole) and len(losses(whole)) == 12
+    # The mask takes part in it: without a guide the losses are others.
+    unguided = {key: value for key, value in values.items() if key != "guide"}
+    _, plain = logged_run(guided_store, tiny_encoder, tmp_path / "plain", unguided)
+    assert losses(plain)[1] > losses(whole)[1]
+
+
+@pytest.mark.slow
+def test_two_ranks_mask_what_one_does(guided_store, tiny_encoder, tmp_path, run_train):
+    changes = ["batch=16", "steps=6", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
+    changes += ['positives=["una"]', "guide.margin=0.5", "learning_rate=1e-3"]
+    options = [part for change in changes for part in ("--set", change)]
+    actual = []
+    for ranks in (1, 2):
+        out = tmp_path / str(ranks)
+        common = ["--store", guided_store, "--encoder", tiny_encoder, "--out", out]
+        done = run_train("gist", *common, *options, ranks=ranks)
+        assert done.returncode == 0, done.stderr[-2000:]
+        actual.append(list(losses(read_log(out / "log.jsonl")).values()))
+    assert len(actual[0]) == 6
+    np.testing.assert_allclose(actual[0], actual[1], rtol=1e-7)
