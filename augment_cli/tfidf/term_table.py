@@ -24,8 +24,8 @@ class TermTable:
     ----------
     terms : pyarrow.StringArray, length V
     idf, max_score : ndarray of float64, shape (V,)
-    cases : ndarray of int8, shape (V,), or None
-        How each term is mostly written inside sentences (`forms.py`), where that was counted.
+    cases : ndarray of int8, shape (V,), or empty
+        How each term is mostly written inside sentences (`forms.py`); empty where that was not counted.
     mixed : mapping of int to str
         The spelling of each term whose case is `forms.MIXED`.
     document_frequency : ndarray of int64, shape (V,), or None
@@ -35,7 +35,7 @@ class TermTable:
     terms: pa.StringArray
     idf: np.ndarray
     max_score: np.ndarray
-    cases: np.ndarray | None = None
+    cases: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
     mixed: Mapping[int, str] = field(default_factory=dict)
     document_frequency: np.ndarray | None = None
 
@@ -181,7 +181,7 @@ class TermTable:
 def _read_terms(content: tuple[Path, str], forms: tuple[Path, str] | None = None) -> TermTable:
     """From the files of the stages and their digests."""
     table = read_parquet(content[0], ["term", "idf", "max_score", "document_frequency"])
-    cases, mixed = None, {}
+    cases, mixed = np.zeros(0, np.int8), {}
     if forms is not None:
         written = read_parquet(forms[0], ["case", "mixed"])
         cases = written["case"].to_numpy()

@@ -246,7 +246,7 @@ def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
     frequency = np.concatenate([np.zeros(len(own), np.int64) if counted is None else counted, extra])
     shares = np.concatenate([own.shares, extra])
     cases = np.full(len(frequency), forms.UNKNOWN, np.int8)
-    if own.cases is not None:
+    if len(own.cases):
         cases[: len(own)] = own.cases
     at = place.copy()
     at[new] = len(own) + np.arange(len(new))
@@ -287,11 +287,11 @@ def spelled(table: TermTable) -> pa.StringArray:
 def _known_cases(table: TermTable) -> np.ndarray:
     """int8 (V,): as `tfidf.forms` has them, what is unknown taken from the shipped table, else a name."""
     shipped = load_english_terms()
-    cases = np.full(len(table), forms.UNKNOWN, np.int8) if table.cases is None else table.cases.copy()
+    cases = np.full(len(table), forms.UNKNOWN, np.int8) if not len(table.cases) else table.cases.copy()
     unknown = np.flatnonzero(cases == forms.UNKNOWN)
     place = pc.fill_null(pc.index_in(table.terms.take(pa.array(unknown)), shipped.terms), -1)
     place = place.to_numpy(zero_copy_only=False)
-    other = forms.AS_IT_IS if table.cases is None else forms.CAPITALISED
+    other = forms.CAPITALISED if len(table.cases) else forms.AS_IT_IS
     from_shipped = np.where(shipped.cases[place] == forms.MIXED, forms.CAPITALISED, shipped.cases[place])
     cases[unknown] = np.where(place >= 0, from_shipped, other)
     return cases

@@ -117,7 +117,7 @@ def _endings(terms: pa.StringArray) -> np.ndarray:
 
 def _names(table: TermTable) -> np.ndarray:
     """int64 (V,): the class of each name; −1 for other words."""
-    if table.cases is None:
+    if not len(table.cases):
         return np.full(len(table), NO_CLASS, np.int64)
     shipped = load_english_terms()
     place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
