@@ -69,7 +69,7 @@ def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
         ({"beta": 0.25}, r"parameters\.beta = 0\.5, now 0\.25"),
         ({"seed": 7}, "seed = 42, now 7"),
         ({"surface": "reference"}, r"parameters\.avoid"),  # the paper's surfaces have no such list
-        ({"same": "pos"}, r"parameters\.same"),
+        ({"positions": "random"}, r"parameters\.positions"),
     ],
 )
 def test_other_settings_are_refused_by_name(store, parameters, key):
