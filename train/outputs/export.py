@@ -144,7 +144,7 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     facts : dict of str to Any
         `name`, `command`, `encoder`, `data` (stage name to SHA-256), `recipe` (settings), `scores` (name to
         list over seeds), `seeds`, `pooling`, `steps`, `unbeaten` (said where the starting encoder was the
-        best); what is absent is left out.
+        best), `warnings` (what the run warned of); what is absent is left out.
     """
     recipe = facts["recipe"]
     lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity", "tags:"]
@@ -163,6 +163,7 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
     if said := facts.get("unbeaten"):
         lines += ["", f"Note: {said}."]
+    lines += [line for said in facts.get("warnings", []) for line in ("", f"Warning of the run: {said}.")]
     lines += [
         "",
         f"## Scores over seeds {', '.join(map(str, facts['seeds']))}",

@@ -7,15 +7,15 @@ import pytest
 import torch
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.vectors.stages import as_column, vectors_name, vectors_schema
+from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
 from train import run as run_module
-from train.additions.guide import GuideVectors, too_alike
+from train.additions.guide import too_alike
+from train.data.vectors import CachedVectors
 from train.loading import make_recipe
 from train.machine.distributed import join
-from train.objectives.contrastive import contrast
+from train.objectives.contrast import contrast
 from train.outputs.log import read_log
 from train.plan import plan
 from train.prepare import Run
@@ -106,32 +106,11 @@ def test_value_and_gradient_of_the_masked_loss(loss, views, numeric_gradient):
     np.testing.assert_allclose(value.grad, numeric_gradient(slow, z), atol=1e-8)
 
 
-def add_vectors(folder, of, vectors, name=None, model="m"):
-    """Write a stage of vectors, shape (rows, d); rows that are NaN have none."""
-    store = Store.open(folder)
-    settings = Settings(
-        stage="vectors",
-        version=1,
-        inputs={of: store.stage(of).digest},
-        resources={"model": model},
-        parameters={"of": of, "pooling": "mean", "max_length": 32},
-    )
-    stage, schema = vectors_name(of, name), vectors_schema(vectors.shape[1])
-    with store.lock():
-        for part in store.begin(stage, settings):
-            ids = store.read_part("corpus", part, ["row_id"])["row_id"]
-            some = vectors[ids.to_numpy()]
-            missing = np.isnan(some).any(axis=1)
-            columns = [ids.combine_chunks(), as_column(np.nan_to_num(some), missing)]
-            table = type(store.read_part("corpus", part, ["row_id"])).from_arrays(columns, schema=schema)
-            store.commit(store.write_part(stage, part, schema, [table], settings))
-
-
 def test_vectors_are_those_of_the_row_and_of_the_draw_of_the_epoch(store_copy):
     corpus, first, second = (draw(150, 4, seed=seed).astype(np.float16) for seed in (1, 2, 3))
     for of, vectors in [("corpus", corpus), ("una", first), ("una.1", second)]:
         add_vectors(store_copy, of, vectors)
-    guide = GuideVectors(Store.open(store_copy), ("self", "una"), "", 1)
+    guide = CachedVectors(Store.open(store_copy), ("self", "una"), "", 1)
     assert guide.stages == ("vectors", "vectors-una", "vectors-una.1")
     for row in (0, 39, 40, 149, 3):
         for positive, epoch, vectors in [(-1, 0, corpus), (1, 0, first), (1, 1, second), (1, 2, first)]:
@@ -169,7 +148,7 @@ def test_a_row_without_a_vector_is_named(store_copy):
     vectors = draw(150, 4)
     vectors[60:] = np.nan  # as `embed --rows 60` leaves them
     add_vectors(store_copy, "corpus", vectors)
-    guide = GuideVectors(Store.open(store_copy), ("self",), "", 4)
+    guide = CachedVectors(Store.open(store_copy), ("self",), "", 4)
     guide.pair(59, -1, 0)
     with pytest.raises(BadInputError, match="no vector of row 60; remove the stage and embed all rows"):
         guide.pair(60, -1, 0)
