@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
-	test test-slow lint clean encoder pipeline paraphraser
+	test test-slow lint clean encoder pipeline terms paraphraser
 
 ## help: list the targets
 help:
@@ -172,6 +172,14 @@ PIPELINE_WORK ?= runs/pipeline
 ## pipeline: augment_cli/models/english (hours on one core; goes on where it was stopped)
 pipeline: .venv/.builds
 	$(PYTHON) -m data.builds.pipeline --data $(DATA) --work $(PIPELINE_WORK) --out augment_cli/models/english
+
+TERMS_WORK ?= runs/terms
+
+## terms: augment_cli/resources/terms, the term table that joins small corpora (some minutes)
+terms: .venv/.builds
+	.venv/bin/augment-cli ingest --corpus '$(DATA)/corpus/wiki_en-*.txt.gz' --store $(TERMS_WORK)
+	.venv/bin/augment-cli fit --store $(TERMS_WORK)
+	$(PYTHON) -m data.builds.terms.build --store $(TERMS_WORK) --out augment_cli/resources/terms
 
 PARAPHRASER_WORK ?= runs/paraphraser
 # WordNet 3.0's database files (Debian's package wordnet-base has them; `dpkg-deb -x` unpacks it without root).

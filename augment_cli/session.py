@@ -44,6 +44,7 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
+from augment_cli.tfidf import forms
 from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
@@ -256,8 +257,29 @@ class Session:
                     f"{value!r}; use the same, or another --store"
                 )
 
-    def fit(self, options: tfidf.FitOptions | None = None, name: str | None = None) -> None:
-        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given."""
+    def fit(
+        self, options: tfidf.FitOptions | None = None, name: str | None = None, with_forms: bool = True
+    ) -> None:
+        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given.
+
+        Parameters
+        ----------
+        options : FitOptions, optional
+        name : str, optional
+            For a fit beside the first.
+        with_forms : bool
+            Count how the terms are written, too.
+        """
+        self._fit(options, name)
+        stage = forms.forms_name(name)
+        if not with_forms or self.store.has(stage):
+            return
+        if self._shared:
+            raise UsageError("--parts needs the forms of the fit in the store; run `augment-cli fit` first")
+        with self._timed(stage, self.store.rows) as progress:
+            forms.make_forms(self.store, name, self.engine, progress)
+
+    def _fit(self, options: tfidf.FitOptions | None, name: str | None) -> None:
         matrix, table = tfidf.stage_names(name)
         fits_again = options is not None
         if options is None:
@@ -340,15 +362,17 @@ class Session:
         run = run.settled(self.store, stage)
         run.check_named(self.store)
         if "tfidf" in run.needs:
-            self.fit(name=run.fit)
+            self.fit(name=run.fit, with_forms="forms" in run.needs)
         if "parses" in run.needs:
             self.parse(name=run.parses)
+        for note in run.notes(self.store):
+            self.reporter.say(note)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
         self._check_parts(parts)
         folders = []
         for draw in range(draws):
-            one = dataclasses.replace(run, draw=draw)
+            one = run.of_draw(draw, draws)
             folders.append(one.folder(stage))
             self._make_room(folders[-1:], functools.partial(one.settings, self.store))
             with self._timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
@@ -459,7 +483,7 @@ class Session:
         options.check()
         self.store.stage(of)  # there must be one
         if "unknown_words" in options.columns:
-            self.fit(name=options.fit)
+            self.fit(name=options.fit, with_forms=False)
         if options.needs_vectors:
             self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
         stage = scoring.scores_name(of, name)
@@ -487,7 +511,7 @@ class Session:
         options = options or mining.MineParameters()
         options.check()
         if options.by == "tfidf":
-            self.fit(name=fit)
+            self.fit(name=fit, with_forms=False)
         else:
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self._embed_missing(stages, parameters, vectors)

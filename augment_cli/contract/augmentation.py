@@ -130,6 +130,12 @@ class Augmentation:
         shares as counts. The default takes the parameters as they are.
     warnings : callable
         (parameters, resources) to lines a person should read before the run.
+    notes : callable
+        (parameters, resources) to lines that say what the run does with this store.
+    also_needs : callable
+        Parameters to further stages it reads with them: `parses`, or `forms`, how the terms are written.
+    of_draw : callable
+        (parameters, draw, number of draws) to the parameters of one of several draws.
     uses : callable
         (parameters, resources) to the digests or versions of models that the result depends on.
     libraries : tuple of str
@@ -158,6 +164,9 @@ class Augmentation:
     columns: tuple[pa.Field, ...] = ()
     resolve: Callable[[Any, Resources], dict[str, Any]] = _parameters_as_they_are
     warnings: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
+    notes: Callable[[Any, Resources], list[str]] = lambda parameters, resources: []
+    also_needs: Callable[[Any], frozenset[str]] = lambda parameters: frozenset()
+    of_draw: Callable[[Any, int, int], Any] = lambda parameters, draw, draws: parameters
     uses: Callable[[Any, Resources], dict[str, str]] = lambda parameters, resources: {}
     libraries: tuple[str, ...] = ()
     pin: Callable[[Any], Any] = lambda parameters: parameters

@@ -57,9 +57,16 @@ class MaskFiller:
     """
 
     def __init__(
-        self, folder: ModelFolder, key: int, top_k: int, precision: str, device: str, threads: int
+        self,
+        folder: ModelFolder,
+        key: int,
+        top_k: int,
+        precision: str,
+        device: str,
+        threads: int,
+        avoided: frozenset[str] = frozenset(),
     ) -> None:
-        self._folder, self._key, self._top_k = folder, key, top_k
+        self._folder, self._key, self._top_k, self._avoided = folder, key, top_k, avoided
         self._precision, self.device, self._threads = precision, device, threads
 
     @cached_property
@@ -101,7 +108,8 @@ class MaskFiller:
             begins = token.startswith(_WORD_BEGINS) if marks else not token.startswith("##")
             words.append(word)
             if token not in special:
-                whole[number] = begins and word.replace("'", "").replace("-", "").isalpha()
+                is_word = word.replace("'", "").replace("-", "").isalpha()
+                whole[number] = begins and is_word and word.lower() not in self._avoided
                 by_word.setdefault(word.lower(), []).append(number)
         return words, whole, by_word
 

@@ -14,11 +14,12 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf.fit import TFIDF_STAGE
+from augment_cli.tfidf.forms import FORMS_STAGE
 from augment_cli.version import __version__
 from augment_cli.visible import visible
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
-_WORKING = frozenset({TFIDF_STAGE, PARSES_STAGE})  # makers of what no reader of a dataset wants
+_WORKING = frozenset({TFIDF_STAGE, FORMS_STAGE, PARSES_STAGE})  # makers of what no reader of a dataset wants
 _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
 
 

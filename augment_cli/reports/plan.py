@@ -13,17 +13,19 @@ from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.forms import forms_name
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
 # shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
 # the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
 _SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
+_SECONDS_PER_MILLION |= {"forms": 3}
 # With all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), and what grows with the square of the rows
 # (benchmarks/mine_speed.py); `scores` compare with every sentence of the corpus, too.
 _SECONDS_PER_MILLION |= {"vectors": 5_000, "scores": 10_000, "mined-tfidf": 1_000, "mined-vectors": 10_000}
 _SQUARE = ("scores", "mined-tfidf", "mined-vectors")
 _BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
-_BYTES_PER_ROW |= {"vectors": 780, "scores": 30, "mined-tfidf": 110, "mined-vectors": 110}
+_BYTES_PER_ROW |= {"forms": 1, "vectors": 780, "scores": 30, "mined-tfidf": 110, "mined-vectors": 110}
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62
 
@@ -46,6 +48,8 @@ def plan_run(
         run.check_named(store, parses)
         if "tfidf" in run.needs:
             needed.append((stage_names(run.fit)[0], "tfidf"))
+        if "forms" in run.needs:
+            needed.append((forms_name(run.fit), "forms"))
         if "parses" in run.needs:
             needed.append((stage_name(run.parses), "parses"))
         base = stage or run.name

@@ -21,6 +21,7 @@ from augment_cli.store.settings import differences
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf import fit as tfidf
+from augment_cli.tfidf import forms
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import embed, mine, score
 from augment_cli.vectors.stages import VECTORS_STAGE
@@ -118,6 +119,7 @@ def _version_of(maker: str, stored: int) -> int:
     own = {
         "corpus": ingest.VERSION,
         tfidf.TFIDF_STAGE: tfidf.VERSION,
+        forms.FORMS_STAGE: forms.VERSION,
         PARSES_STAGE: parsing.VERSION,
         pack.PACK_STAGE: pack.VERSION,
         VECTORS_STAGE: embed.VERSION,

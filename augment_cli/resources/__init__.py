@@ -10,6 +10,7 @@ GET = "pip install --force-reinstall --no-deps augment-cli"
 TABLES = (
     *(f"wordnet/{name}.parquet" for name in ("entries", "senses", "synsets", "antonyms", "forms")),
     *(f"places/{name}.parquet" for name in ("cities", "small_cities", "countries")),
+    "terms/english.parquet",
 )
 
 

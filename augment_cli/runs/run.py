@@ -15,6 +15,7 @@ from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.forms import forms_name
 from augment_cli.tfidf.term_table import TermTable
 
 DEFAULT_SEED = 42
@@ -60,8 +61,8 @@ class AugmentationRun:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Earlier stages it reads: those of its descriptor, and the parse where its parameters name it."""
-        needs = self.augmentation.needs
+        """Earlier stages it reads: those of its descriptor, and what its parameters ask for beside them."""
+        needs = self.augmentation.needs | self.augmentation.also_needs(self.parameters)
         return needs | {"parses"} if self._parts_of_speech == "parse" else needs
 
     @property
@@ -137,7 +138,9 @@ class AugmentationRun:
         """Load what the augmentation's `prepare` needs from the store."""
         terms = None
         if "tfidf" in self.needs:
-            terms = TermTable.read(store, stage_names(self.fit)[1])
+            forms = forms_name(self.fit)
+            has_forms = "forms" in self.needs and store.has(forms)
+            terms = TermTable.read(store, stage_names(self.fit)[1], forms if has_forms else None)
         return Resources(self.seed, self.draw, terms)
 
     def settings(self, store: Store) -> Settings:
@@ -146,6 +149,8 @@ class AugmentationRun:
         inputs = {"corpus": store.stage("corpus").digest}
         if "tfidf" in self.needs:
             inputs |= {name: store.stage(stage).digest for name, stage in self._fit_stages()}
+        if "forms" in self.needs:
+            inputs["forms"] = store.stage(forms_name(self.fit)).digest
         if "parses" in self.needs:
             inputs["parses"] = store.stage(stage_name(self.parses)).digest
         parameters = descriptor.resolve(self.parameters, self.resources(store))
@@ -158,6 +163,15 @@ class AugmentationRun:
             resources=descriptor.uses(self.parameters, self.resources(store)),
             libraries=library_versions(["numpy", "pyarrow", *descriptor.libraries]),
         )
+
+    def of_draw(self, draw: int, draws: int) -> AugmentationRun:
+        """The run of one of several draws, 0 … draws−1, with what its parameters spread over them."""
+        parameters = self.augmentation.of_draw(self.parameters, draw, draws)
+        return dataclasses.replace(self, parameters=parameters, draw=draw)
+
+    def notes(self, store: Store) -> list[str]:
+        """What it does that a person may want to know, such as a table that joins the corpus's own."""
+        return self.augmentation.notes(self.parameters, self.resources(store))
 
     def warnings(self, store: Store) -> list[str]:
         """What a person should know before it runs, such as a window over most of the vocabulary."""
@@ -200,7 +214,9 @@ def _coerce(where: str, value: Any, kind: type) -> Any:
     if isinstance(value, bool) or kind is bool:
         if isinstance(value, bool) and kind is bool:
             return value
-    elif (kind is float and isinstance(value, int | float)) or (kind is str and isinstance(value, str | int)):
+    elif (kind is float and isinstance(value, int | float)) or (
+        kind is str and isinstance(value, str | int | float)
+    ):
         return kind(value)
     elif isinstance(value, kind):
         return value

@@ -43,6 +43,9 @@ TERMS = pa.schema(
     ]
 )
 
+# One row a term, in the order of `TERMS`: how it is written inside sentences (`augment_cli/tfidf/forms.py`).
+FORMS = pa.schema([pa.field("case", pa.int8(), nullable=False), pa.field("mixed", pa.string())])
+
 TFIDF = pa.schema(
     [
         pa.field("row_id", pa.int64(), nullable=False),

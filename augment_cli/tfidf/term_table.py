@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from augment_cli.store.store import Store
 from augment_cli.text.letter_case import capitalised
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TermTable:
     """Terms by falling maximum score; a term's id is its rank.
 
@@ -23,20 +24,32 @@ class TermTable:
     ----------
     terms : pyarrow.StringArray, length V
     idf, max_score : ndarray of float64, shape (V,)
+    cases : ndarray of int8, shape (V,), or empty
+        How each term is mostly written inside sentences (`forms.py`); empty where that was not counted.
+    mixed : mapping of int to str
+        The spelling of each term whose case is `forms.MIXED`.
+    document_frequency : ndarray of int64, shape (V,), or None
+        How many sentences have each term.
     """
 
     terms: pa.StringArray
     idf: np.ndarray
     max_score: np.ndarray
+    cases: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
+    mixed: Mapping[int, str] = field(default_factory=dict)
+    document_frequency: np.ndarray | None = None
 
     @classmethod
-    def read(cls, store: Store, stage: str) -> TermTable:
-        """Read a fit's term table from a store.
+    def read(cls, store: Store, stage: str, forms: str | None = None) -> TermTable:
+        """Read a fit's term table from a store, with the spellings of the stage `forms` where it is given.
 
         The last one read is kept, since a worker reads the same table for each of its parts; its
         content is in the key, so that a table fitted anew is never mistaken for it.
         """
-        return _read_terms(store.verified_path(stage, 0), store.stage(stage).digest)
+        content = [
+            (store.verified_path(name, 0), store.stage(name).digest) for name in (stage, forms) if name
+        ]
+        return _read_terms(*content)
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -47,6 +60,19 @@ class TermTable:
         sums = np.zeros(len(self) + 1)
         np.cumsum(self.max_score, out=sums[1:])
         return sums
+
+    @property
+    def documents(self) -> int:
+        """How many sentences the table was fitted on: N = N_t·exp(idf)."""
+        if self.document_frequency is None or not len(self):
+            return 0
+        return round(float(self.document_frequency[0] * np.exp(self.idf[0])))
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """float64 (V,): the largest share of a sentence that each term makes up; 0 where the idf is 0."""
+        known = self.idf > 0
+        return np.expm1(np.divide(self.max_score, self.idf, out=np.zeros(len(self)), where=known))
 
     def ids_of(self, terms: pa.Array) -> np.ndarray:
         """int32 ids of terms; −1 for those not in the table."""
@@ -79,14 +105,38 @@ class TermTable:
         ids = ids.astype(np.int64)
         low = np.maximum(ids - radius, 0)
         high = np.minimum(ids + radius, len(self) - 1) + 1
+        skipped = np.full(len(ids), not include_self)
+        return self.draw_between(low, high, ids, skipped, uniforms)
+
+    def draw_between(
+        self, low: np.ndarray, high: np.ndarray, ids: np.ndarray, skipped: np.ndarray, uniforms: np.ndarray
+    ) -> np.ndarray:
+        """Draw for each window low … high−1 one of its ranks, with probability ∝ maximum score.
+
+        Parameters
+        ----------
+        low, high : ndarray of int64, shape (m,)
+            Bounds of the windows, half-open.
+        ids : ndarray of int64, shape (m,)
+            A rank in each window, or its upper bound.
+        skipped : ndarray of bool, shape (m,)
+            Whether that rank must not be drawn.
+        uniforms : ndarray of float64, shape (m,)
+            In [0, 1).
+
+        Returns
+        -------
+        ndarray of int32, shape (m,)
+            Ranks; −1 where a window holds nothing to draw.
+        """
         sums = self.prefix_sums
-        own = np.zeros(len(ids)) if include_self else self.max_score[ids]
+        own = np.zeros(len(ids))
+        own[skipped] = self.max_score[ids[skipped]]
         # Weight before i, then weight behind i: skipping i's own weight skips i.
         before = sums[ids] - sums[low]
         weight = sums[high] - sums[low] - own
         target = uniforms * weight
-        if not include_self:
-            target += np.where(target >= before, own, 0.0)
+        target += np.where(target >= before, own, 0.0)
         target += sums[low]
         # Searching in order walks the table once, instead of missing the cache at every step.
         order = np.argsort(target)
@@ -94,18 +144,17 @@ class TermTable:
         drawn[order] = np.searchsorted(sums, target[order], side="right") - 1
 
         # All-zero windows: uniform over the ranks.
-        choices = high - low - (0 if include_self else 1)
+        choices = high - low - skipped
         flat = weight <= 0
         if flat.any():
             step = np.minimum((uniforms * choices).astype(np.int64), np.maximum(choices - 1, 0))
             uniform_draw = low + step
-            if not include_self:
-                uniform_draw += uniform_draw >= ids
+            uniform_draw += skipped & (uniform_draw >= ids)
             drawn = np.where(flat, uniform_draw, drawn)
         drawn = np.clip(drawn, low, high - 1)
-        if not include_self:
-            # Rounding at the very edge of an interval can still land on i: take its neighbour.
-            drawn = np.where(drawn == ids, np.where(ids + 1 < high, ids + 1, ids - 1), drawn)
+        # Rounding at the very edge of an interval can still land on i: take its neighbour.
+        edge = skipped & (drawn == ids)
+        drawn = np.where(edge, np.where(ids + 1 < high, ids + 1, ids - 1), drawn)
         return np.where(choices > 0, drawn, -1).astype(np.int32)
 
     def draw_any(self, ids: np.ndarray, uniforms: np.ndarray, include_self: bool = False) -> np.ndarray:
@@ -128,7 +177,22 @@ class TermTable:
         return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain)])
 
 
-@lru_cache(maxsize=1)
-def _read_terms(path: Path, digest: str) -> TermTable:
-    table = read_parquet(path, ["term", "idf", "max_score"])
-    return TermTable(table["term"].combine_chunks(), table["idf"].to_numpy(), table["max_score"].to_numpy())
+@lru_cache(maxsize=2)  # with the forms and without
+def _read_terms(content: tuple[Path, str], forms: tuple[Path, str] | None = None) -> TermTable:
+    """From the files of the stages and their digests."""
+    table = read_parquet(content[0], ["term", "idf", "max_score", "document_frequency"])
+    cases, mixed = np.zeros(0, np.int8), {}
+    if forms is not None:
+        written = read_parquet(forms[0], ["case", "mixed"])
+        cases = written["case"].to_numpy()
+        places = np.flatnonzero(written["mixed"].is_valid().to_numpy())
+        spellings = written["mixed"].take(pa.array(places)).to_pylist()
+        mixed = dict(zip(places.tolist(), spellings, strict=True))
+    return TermTable(
+        table["term"].combine_chunks(),
+        table["idf"].to_numpy(),
+        table["max_score"].to_numpy(),
+        cases,
+        mixed,
+        table["document_frequency"].to_numpy(),
+    )

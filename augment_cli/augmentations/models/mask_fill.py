@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
@@ -48,6 +49,7 @@ class MaskFillParameters(RuntimeParameters):
     share: float = parameter(0.1, "of the words; the number is rounded up", minimum=0, maximum=1)
     most: int = parameter(10, "at most this many words a sentence; 0 for no limit", minimum=0)
     top_k: int = parameter(100, "words to draw from, the most probable; 0 for all", minimum=0)
+    avoid: str = avoid_parameter()
 
 
 def _model(parameters: MaskFillParameters) -> ModelFolder:
@@ -62,6 +64,7 @@ def _resolve(parameters: MaskFillParameters, resources: Resources) -> dict[str, 
         "share": parameters.share,
         "most": parameters.most,
         "top_k": parameters.top_k,
+        "avoid": avoided_digest(parameters.avoid),
     }
 
 
@@ -103,6 +106,7 @@ class _MaskFilling:
             parameters.precision,
             parameters.device,
             parameters.threads,
+            frozenset(avoided_words(parameters.avoid).to_pylist()),
         )
         self._position_key = resources.key("mask-fill/position")
         self._guard = MemoryGuard()

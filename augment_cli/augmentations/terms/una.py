@@ -4,11 +4,13 @@ Shu and Lampos 2024, section 2; the arithmetic is in `term_replacement`.
 """
 
 from augment_cli.augmentations.terms.shared import term_replacement
+from augment_cli.augmentations.terms.shared.prepared import prepare
+from augment_cli.augmentations.terms.shared.share import of_draw
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 
 
 def _prepare(parameters: term_replacement.TermReplacementParameters, resources: Resources) -> Prepared:
-    return term_replacement.TermReplacement("una", parameters, resources, opposite=False)
+    return prepare("una", parameters, resources, opposite=False)
 
 
 UNA = Augmentation(
@@ -21,6 +23,9 @@ UNA = Augmentation(
     prepare=_prepare,
     columns=term_replacement.COLUMNS,
     resolve=term_replacement.resolve,
+    also_needs=term_replacement.also_needs,
+    of_draw=of_draw,
+    notes=term_replacement.notes,
     warnings=term_replacement.warnings,
     examples=(
         "augment-cli una",

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
@@ -44,6 +45,7 @@ class EmbeddingParameters:
         "substitute", "put the neighbour in the word's place, or behind it", choices=("substitute", "insert")
     )
     vocabulary: int = parameter(50_000, "read so many of the file's first words; 0 for all", minimum=0)
+    avoid: str = avoid_parameter()
 
 
 def _digest(parameters: EmbeddingParameters) -> str:
@@ -56,10 +58,14 @@ def _digest(parameters: EmbeddingParameters) -> str:
         raise UsageError(f"--vectors {parameters.vectors}: cannot be read ({error}); {FORMATS}") from error
 
 
-def _without_own_word(words: pa.StringArray, nearest: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbours (V, top) that are other words up to case, and how many each word has."""
-    lowered = pc.utf8_lower(words).dictionary_encode().indices.to_numpy()
-    other = (nearest >= 0) & (lowered[nearest] != lowered[:, None])
+def _without_own_word(
+    words: pa.StringArray, nearest: np.ndarray, top: int, avoided: pa.StringArray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours (V, top) that are other words up to case and not avoided, and how many each word has."""
+    lowered = pc.utf8_lower(words).dictionary_encode()
+    unfit = pc.is_in(lowered.dictionary, avoided).to_numpy(zero_copy_only=False)
+    spelling = lowered.indices.to_numpy()
+    other = (nearest >= 0) & (spelling[nearest] != spelling[:, None]) & ~unfit[spelling[nearest]]
     order = np.argsort(~other, axis=1, kind="stable")[:, :top]
     return np.take_along_axis(nearest, order, 1), np.minimum(other.sum(1), top)
 
@@ -68,7 +74,8 @@ def _prepare(parameters: EmbeddingParameters, resources: Resources) -> Prepared:
     vocabulary, nearest = neighbours(
         parameters.vectors, _digest(parameters), parameters.vocabulary, parameters.top + 5
     )
-    nearest, counts = _without_own_word(vocabulary, nearest, parameters.top)
+    avoided = avoided_words(parameters.avoid)
+    nearest, counts = _without_own_word(vocabulary, nearest, parameters.top, avoided)
     numbers_of: dict[str, int] = {}
     for number, word in enumerate(pc.utf8_lower(vocabulary).to_pylist()):
         numbers_of.setdefault(word, number)
@@ -106,7 +113,7 @@ def _resolve(parameters: EmbeddingParameters, resources: Resources) -> dict[str,
     vocabulary = Path(parameters.vectors).expanduser().with_suffix(".txt")
     if parameters.vectors.endswith(".npy") and vocabulary.is_file():
         values["words"] = sha256_of_file(vocabulary)
-    return values | {"vectors": digest}
+    return values | {"vectors": digest, "avoid": avoided_digest(parameters.avoid)}
 
 
 EMBEDDING_NEIGHBOUR = Augmentation(

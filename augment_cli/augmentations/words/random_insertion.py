@@ -22,6 +22,7 @@ from augment_cli.augmentations.words.shared.readings import reading_of_each_word
 from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_words
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
@@ -40,10 +41,11 @@ class InsertionParameters:
         choices=("frequent", "any"),
     )
     parts_of_speech: str = parts_of_speech_parameter()
+    avoid: str = avoid_parameter()
 
 
 def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
-    relation = synonyms(parameters.senses)
+    relation = lexical.without(synonyms(parameters.senses), avoided_words(parameters.avoid))
     replacer = lexical.Replacer(relation, resources.key("random-insertion/replacement"))
     word_key, place_key = resources.key("random-insertion/word"), resources.key("random-insertion/place")
 
@@ -100,7 +102,7 @@ RANDOM_INSERTION = Augmentation(
     parameters=InsertionParameters,
     prepare=_prepare,
     columns=word_edits.count_fields("inserted", "words"),
-    resolve=lexical.resolve,
+    resolve=lexical.resolve_avoiding,
     examples=("augment-cli random-insertion", "augment-cli random-insertion --senses any --rate 0.1"),
     meaning="possibly altered",
 )

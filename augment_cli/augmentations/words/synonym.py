@@ -29,6 +29,7 @@ from augment_cli.augmentations.words.shared.readings import reading_of_each_word
 from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_words
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 
@@ -49,10 +50,12 @@ class SynonymParameters:
         "one", "replace only the chosen place, or every occurrence of its word", choices=("one", "all")
     )
     parts_of_speech: str = parts_of_speech_parameter()
+    avoid: str = avoid_parameter()
 
 
 def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
-    replacer = lexical.Replacer(synonyms(parameters.senses), resources.key("synonym/replacement"))
+    relation = lexical.without(synonyms(parameters.senses), avoided_words(parameters.avoid))
+    replacer = lexical.Replacer(relation, resources.key("synonym/replacement"))
     key = resources.key("synonym/word")
 
     def run(rows: Rows) -> Outcome:
@@ -86,7 +89,7 @@ SYNONYM = Augmentation(
     parameters=SynonymParameters,
     prepare=_prepare,
     columns=lexical.COLUMNS,
-    resolve=lexical.resolve,
+    resolve=lexical.resolve_avoiding,
     examples=(
         "augment-cli synonym --rate 0.2",
         "augment-cli synonym --amount floor --maximum 0 --senses any --occurrences all --name eda-synonym",

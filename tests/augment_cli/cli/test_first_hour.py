@@ -115,18 +115,20 @@ def test_beta_0_and_radius_0_say_what_they_do(command, small):
 def test_what_is_too_long_for_a_word_is_not_put_into_other_sentences(fitted, options):
     store = fitted([*LINES[:8], "see " + "x" * 3_000 + " here"])
     with Session(store.path) as session:
-        session.augment(make_run("una", beta=1.0, **options))
+        session.augment(make_run("una", beta=1.0, **options), "natural")
+        session.augment(make_run("una", beta=1.0, surface="in-place", **options))
         session.augment(make_run("una", beta=1.0, surface="reference", **options), "reference")
         store = session.store
-    texts = [text for text in store.read("una")["text"].to_pylist()[:8] if text]
-    assert texts and all(len(text) < 200 for text in texts)
+    for stage in ("una", "natural"):
+        texts = [text for text in store.read(stage)["text"].to_pylist()[:8] if text]
+        assert texts and all(len(text) < 200 for text in texts)
     assert store.stage("una").settings["parameters"]["longest_term"] == 100
     # The authors' form is as it always was, and so are the settings where no such term is.
     assert "longest_term" not in store.stage("reference").settings["parameters"]
 
 
 def test_settings_are_as_before_where_no_term_is_too_long(store):
-    assert "longest_term" not in make_run("una", radius=4).settings(store).parameters
+    assert "longest_term" not in make_run("una", radius=4, surface="in-place").settings(store).parameters
 
 
 def test_word_vectors_that_are_not_named_are_asked_for(command, small):
@@ -161,7 +163,7 @@ def test_overwrite_makes_a_stage_anew_and_removes_what_was_made_from_it(command,
     assert "removed" not in command("una", "--beta", "0.2", "--overwrite").stderr
     assert Store.open(small / "store").stage("una").digest == before
     result = command("fit", "--min-df", "2", "--overwrite")
-    assert "--overwrite: removed terms, tfidf, una" in result.stderr
+    assert "--overwrite: removed terms, tfidf, forms, una" in result.stderr
     (small / "in.txt").write_text("\n".join(LINES[:5]))
     assert command("ingest", "--corpus", "in.txt").returncode == 5
     assert command("ingest", "--corpus", "in.txt", "--overwrite").returncode == 0
@@ -175,10 +177,10 @@ def test_remove_takes_several_and_says_what_hangs_on_them(command, small):
     shutil.copytree(small / "store", small / "other")
     result = command("remove", "tfidf", "terms")
     assert result.returncode == 0 and "removed tfidf, terms" in result.stdout
-    assert "Made from that, and kept: una, pack." in result.stdout
-    assert Store.open(small / "store").stages() == ["rejects", "corpus", "una", "pack"]
+    assert "Made from that, and kept: forms, una, pack." in result.stdout
+    assert Store.open(small / "store").stages() == ["rejects", "corpus", "forms", "una", "pack"]
     result = command("remove", "terms", "tfidf", "--with-descendants", "--store", "other")
-    assert "removed terms, tfidf, una, pack" in result.stdout
+    assert "removed terms, tfidf, forms, una, pack" in result.stdout
     result = command("remove", "una", "nowhere")
     assert result.returncode == 2 and "una" in Store.open(small / "store").stages()
     assert command("remove", "corpus").returncode == 2

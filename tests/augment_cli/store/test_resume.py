@@ -68,7 +68,8 @@ def test_a_corpus_with_a_missing_part_wants_its_files_again(store, made_store):
     [
         ({"beta": 0.25}, r"parameters\.beta = 0\.5, now 0\.25"),
         ({"seed": 7}, "seed = 42, now 7"),
-        ({"surface": "reference"}, r"parameters\.surface"),
+        ({"surface": "reference"}, r"parameters\.avoid"),  # the paper's surfaces have no such list
+        ({"positions": "random"}, r"parameters\.positions"),
     ],
 )
 def test_other_settings_are_refused_by_name(store, parameters, key):
@@ -121,9 +122,9 @@ def test_remove(store):
     store.remove("una.1")
     assert "una.1" not in Store.open(store.path).stages()
     assert not (store.path / "una.1").exists()
-    with pytest.raises(UsageError, match="made from the corpus; remove terms, tfidf, una with it"):
+    with pytest.raises(UsageError, match="made from the corpus; remove terms, tfidf, forms, una with it"):
         store.remove("corpus")
-    for name in ("una", "tfidf", "terms", "corpus"):
+    for name in ("una", "forms", "tfidf", "terms", "corpus"):
         store.remove(name)
     assert Store.open(store.path).stages() == []
     with pytest.raises(UsageError, match="has no stage 'una'; it has none"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,18 +16,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.augmentations.terms.shared.share import bounds_of, resolved_share, shares_of_rows
+from augment_cli.augmentations.terms.shared.vocabulary import (
+    BACKGROUND_CHOICES,
+    BACKGROUND_HELP,
+    background_note,
+    joins,
+    vocabulary_digests,
+)
 from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_digest
 from augment_cli.contract.parameters import parameter, read_word_list
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
+from augment_cli.resources.english_terms import english_terms_digest, load_english_terms
 from augment_cli.store.files import sha256_of_json
-from augment_cli.text.letter_case import case_pattern
-from augment_cli.text.spans import Edits, offsets_from_lengths, ranges, string_array, string_buffers
-from augment_cli.text.surface import equals_original, slices, spaced
+from augment_cli.text.spans import Edits
 from augment_cli.tfidf.term_table import TermTable
 
+SMALL_CORPUS = 20_000  # sentences, below which the shipped table joins the corpus's own
 LONGEST_TERM = 100  # characters; the longest word of a dictionary has 45
 COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", pa.int32(), nullable=False))
 
@@ -35,7 +45,9 @@ COLUMNS = (pa.field("replaced", pa.int32(), nullable=False), pa.field("tokens", 
 class TermReplacementParameters:
     """Parameters of UNA and UDA; the defaults are the paper's, the window as a share of the vocabulary."""
 
-    beta: float = parameter(0.5, "mean replacement probability of a token", minimum=0, maximum=1)
+    beta: str = parameter(
+        "0.5", "mean replacement probability of a token; 0.1:0.5 spreads it over the draws, or over the rows"
+    )
     radius: str = parameter(
         "1%", "ranks either side to draw a replacement from (the paper's 4000), or a share of the terms"
     )
@@ -43,34 +55,72 @@ class TermReplacementParameters:
     terms: str = parameter("tfidf", "how replacements are chosen", choices=("tfidf", "random"))
     include_self: bool = parameter(False, "let a term replace itself, as the authors' code does")
     keep: str = parameter("", "file of terms that are never replaced, one a line")
+    same: str = parameter(
+        "any", "pos: draw only terms of the same part of speech and form", choices=("any", "pos")
+    )
+    background: str = parameter("auto", BACKGROUND_HELP, choices=BACKGROUND_CHOICES)
+    avoid: str = avoid_parameter()
     surface: str = parameter(
         "natural",
-        "natural: edit the original in place; reference: lower-cased tokens, joined by spaces",
-        choices=("natural", "reference"),
+        "natural: edit words in place, punctuation stays, names keep their capitals; in-place: the paper's "
+        "draws, edited in place; reference: the same as lower-cased tokens, joined by spaces",
+        choices=("natural", "in-place", "reference"),
     )
+
+    def __post_init__(self) -> None:
+        bounds_of(self.beta)
+        if self.surface != "natural" and (self.same != "any" or self.background == "always"):
+            raise UsageError(
+                f"--surface {self.surface} draws from the corpus's own terms of any kind, as the paper does; "
+                "leave --same and --background out, or the surface"
+            )
+
+
+def also_needs(parameters: TermReplacementParameters) -> frozenset[str]:
+    """How the terms are written, where they are put into sentences as words."""
+    return frozenset({"forms"} if parameters.surface == "natural" else ())
 
 
 def resolve(parameters: TermReplacementParameters, resources: Resources) -> dict[str, Any]:
     """The JSON values the result depends on: the radius in ranks, the protected terms by digest."""
+    terms = terms_of(resources)
     words = read_word_list(parameters.keep, "--keep") if parameters.keep else ()
-    limit = {"longest_term": LONGEST_TERM} if _leaves_out_long_terms(parameters, _terms(resources)) else {}
-    return dataclasses.asdict(parameters) | {
-        "radius": radius_in_ranks(parameters.radius, _terms(resources)),
+    settings = dataclasses.asdict(parameters) | {
+        "beta": resolved_share(parameters.beta),
+        "radius": radius_in_ranks(parameters.radius, terms),
         "keep": sha256_of_json(words) if words else None,
-        **limit,
     }
+    if parameters.surface == "natural":
+        joined = joins_background(parameters, terms)
+        return settings | {
+            "avoid": avoided_digest(parameters.avoid),
+            "background": english_terms_digest() if joined else None,
+            **vocabulary_digests(parameters.same),
+        }
+    # The names and values of version 0.1.0, whose only surface beside the reference was this one.
+    for name in ("same", "background", "avoid"):
+        del settings[name]
+    if parameters.surface == "in-place":
+        settings["surface"] = "natural"
+        if long_terms(terms).any():
+            settings["longest_term"] = LONGEST_TERM
+    return settings
 
 
-def _leaves_out_long_terms(parameters: TermReplacementParameters, terms: TermTable) -> bool:
-    """Whether there are terms that are no words (addresses, encoded data), which no sentence shall get.
-
-    The authors' surface keeps them, as the paper does.
-    """
-    return parameters.surface == "natural" and bool(_long_terms(terms).any())
+def joins_background(parameters: TermReplacementParameters, terms: TermTable) -> bool:
+    """Whether the shipped table joins the corpus's own."""
+    return parameters.surface == "natural" and joins(parameters.background, terms, SMALL_CORPUS)
 
 
-def _long_terms(terms: TermTable) -> np.ndarray:
-    """bool (V,): the terms of more than `LONGEST_TERM` characters."""
+def notes(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
+    """What is done with a small corpus."""
+    if parameters.surface != "natural":
+        return []
+    return background_note(parameters.background, terms_of(resources), SMALL_CORPUS)
+
+
+def long_terms(terms: TermTable) -> np.ndarray:
+    """bool (V,): the terms of more than `LONGEST_TERM` characters, which are no words (addresses, data)."""
     return pc.greater(pc.utf8_length(terms.terms), LONGEST_TERM).to_numpy(zero_copy_only=False)
 
 
@@ -86,10 +136,12 @@ def radius_in_ranks(radius: str, terms: TermTable) -> int:
 
 def warnings(parameters: TermReplacementParameters, resources: Resources) -> list[str]:
     """What of the parameters does not do what one may think, given this vocabulary."""
-    terms = _terms(resources)
+    terms = terms_of(resources)
     size, radius = len(terms), radius_in_ranks(parameters.radius, terms)
+    if joins_background(parameters, terms):
+        size += len(load_english_terms().terms)
     notes = []
-    if parameters.beta == 0 and parameters.positions == "tfidf":
+    if bounds_of(parameters.beta) == (0, 0) and parameters.positions == "tfidf":
         notes.append(
             "--beta 0: one term of each sentence is replaced all the same, that with the highest weight, as "
             "the method has it; --positions random --beta 0 replaces none"
@@ -112,14 +164,15 @@ def warnings(parameters: TermReplacementParameters, resources: Resources) -> lis
     return notes
 
 
-def _terms(resources: Resources) -> TermTable:
+def terms_of(resources: Resources) -> TermTable:
+    """The corpus's own term table."""
     if resources.terms is None:
         raise ValueError("term replacement needs the fitted term table")
     return resources.terms
 
 
 def replacement_probabilities(
-    tokens: TokenRows, eligible: np.ndarray, beta: float, opposite: bool = False
+    tokens: TokenRows, eligible: np.ndarray, beta: float | np.ndarray, opposite: bool = False
 ) -> np.ndarray:
     """Probability that each token occurrence is replaced.
 
@@ -133,8 +186,8 @@ def replacement_probabilities(
         N token occurrences of n sentences.
     eligible : ndarray of bool, shape (N,)
         Tokens that may be replaced; the others get 0 and take no part in n, min z and Σa.
-    beta : float
-        In [0, 1].
+    beta : float or ndarray of float64, shape (n,)
+        In [0, 1]; one for all sentences, or one for each.
     opposite : bool
         Favour the unimportant tokens (UDA).
 
@@ -154,7 +207,8 @@ def replacement_probabilities(
         scores = -scores
     above = scores - np.repeat(np.minimum.reduceat(scores, first), counts)
     sums = np.add.reduceat(above, first)
-    scale = np.divide(beta * counts, sums, out=np.zeros(len(first)), where=sums > 0)
+    share = beta[token_rows[first]] if isinstance(beta, np.ndarray) else beta
+    scale = np.divide(share * counts, sums, out=np.zeros(len(first)), where=sums > 0)
     chosen = np.minimum(above * np.repeat(scale, counts), 1.0)
 
     # The first arg-max is always attempted; by `above`, since clipping may have made p equal.
@@ -166,64 +220,80 @@ def replacement_probabilities(
 
 
 class TermReplacement:
-    """UNA or UDA with its parameters and term table: a pure function of the rows."""
+    """UNA or UDA with its parameters and term table: a pure function of the rows.
+
+    What the surfaces differ in is theirs: which tokens may be replaced, by which terms, and the edits.
+    """
 
     def __init__(
         self, name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
     ) -> None:
-        self._parameters = parameters
-        self._terms = _terms(resources)
-        self._radius = radius_in_ranks(parameters.radius, self._terms)
+        self.parameters = parameters
+        self.terms = terms_of(resources)
         self._opposite = opposite
         self._position_key = resources.key(f"{name}/position")
         self._term_key = resources.key(f"{name}/term")
-        self._too_long = None
-        if _leaves_out_long_terms(parameters, self._terms):
-            self._too_long = _long_terms(self._terms)
-        self._kept = np.zeros(len(self._terms) + 1, bool)  # the last one for id −1, terms not in the table
-        self._kept[-1] = True
-        if parameters.keep:
-            words = read_word_list(parameters.keep, "--keep")
-            ids = self._terms.ids_of(pa.array(words, pa.string()))
-            self._kept[ids[ids >= 0]] = True
+        self._share_key = resources.key(f"{name}/beta")
+
+    def kept(self) -> np.ndarray:
+        """bool (V+1,): protected terms, and the last one for id −1, terms not in the table."""
+        kept = np.zeros(len(self.terms) + 1, bool)
+        kept[-1] = True
+        if self.parameters.keep:
+            words = read_word_list(self.parameters.keep, "--keep")
+            ids = self.terms.ids_of(pa.array(words, pa.string()))
+            kept[ids[ids >= 0]] = True
+        return kept
+
+    def weighed(self, tokens: TokenRows) -> TokenRows:
+        """The tokens with the weights that choose the positions."""
+        return tokens
+
+    @abstractmethod
+    def eligible(self, rows: Rows, tokens: TokenRows) -> np.ndarray:
+        """bool (N,): which tokens may be replaced."""
+
+    @abstractmethod
+    def draw(self, ids: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """int32 (m,): what replaces each of some terms of the corpus's table; −1 for nothing."""
+
+    @abstractmethod
+    def edits(
+        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
+    ) -> tuple[Edits, np.ndarray]:
+        """The edits that put terms in the place of the tokens `chosen`, and which tokens these then are."""
 
     def __call__(self, rows: Rows) -> Outcome:
         tokens = rows.tokens
         if tokens is None:
             raise ValueError("term replacement needs the TF-IDF tokens of its rows")
-        lengths = np.diff(tokens.offsets)
-        owners = tokens.rows
-        counters = np.arange(len(owners)) - np.repeat(tokens.offsets[:-1], lengths)
-        eligible = ~self._kept[tokens.term_ids]
-
-        if self._parameters.positions == "random":
-            probabilities = np.where(eligible, self._parameters.beta, 0.0)
-        else:
-            probabilities = replacement_probabilities(tokens, eligible, self._parameters.beta, self._opposite)
-        row_ids = rows.row_ids[owners]
-        drawn = np.flatnonzero(uniform(self._position_key, row_ids, counters) < probabilities)
-
-        draw = self._terms.draw_any if self._parameters.terms == "random" else self._draw_in_window
-        uniforms = uniform(self._term_key, row_ids[drawn], counters[drawn])
-        new_ids = draw(tokens.term_ids[drawn], uniforms=uniforms, include_self=self._parameters.include_self)
-        if self._too_long is not None:
-            new_ids = np.where((new_ids >= 0) & self._too_long[new_ids], -1, new_ids)
+        lengths, owners = np.diff(tokens.offsets), tokens.rows
+        eligible = self.eligible(rows, tokens)
+        drawn = self.drawn_positions(rows, tokens, eligible)
+        counters = drawn - tokens.offsets[owners[drawn]]
+        row_ids = rows.row_ids[owners[drawn]]
+        uniforms = uniform(self._term_key, row_ids, counters)
+        new_ids = self.draw(tokens.term_ids[drawn], uniforms)
         has_term = new_ids >= 0
 
         reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, has_term)
-        chosen, new_ids = drawn[has_term], new_ids[has_term]
-        if self._parameters.surface == "reference":
-            edits, replaced = self._reference_edits(rows, tokens, chosen, new_ids)
-        else:
-            edits, replaced = self._natural_edits(rows, tokens, chosen, new_ids)
+        edits, replaced = self.edits(rows, tokens, drawn[has_term], new_ids[has_term])
         columns = {
             "replaced": pa.array(np.bincount(owners[replaced], minlength=len(rows)).astype(np.int32)),
             "tokens": pa.array(lengths.astype(np.int32)),
         }
         return Outcome(edits, reasons, columns)
 
-    def _draw_in_window(self, ids: np.ndarray, uniforms: np.ndarray, include_self: bool) -> np.ndarray:
-        return self._terms.draw_ids(ids, self._radius, uniforms, include_self)
+    def drawn_positions(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
+        """int64 (m,): the tokens to replace, of those that may be."""
+        lengths, owners = np.diff(tokens.offsets), tokens.rows
+        counters = np.arange(len(owners)) - np.repeat(tokens.offsets[:-1], lengths)
+        shares = shares_of_rows(self.parameters.beta, self._share_key, rows.row_ids)
+        if self.parameters.positions == "random":
+            probabilities = np.where(eligible, shares[owners], 0.0)
+        else:
+            probabilities = replacement_probabilities(self.weighed(tokens), eligible, shares, self._opposite)
+        return np.flatnonzero(uniform(self._position_key, rows.row_ids[owners], counters) < probabilities)
 
     @staticmethod
     def _reasons(
@@ -243,75 +313,3 @@ class TermReplacement:
         reasons[~any_eligible] = Reason.NO_ELIGIBLE_TOKEN
         reasons[lengths == 0] = Reason.NO_TOKEN
         return reasons
-
-    def _natural_edits(
-        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
-    ) -> tuple[Edits, np.ndarray]:
-        """One edit for each replaced token, in the case pattern of what it replaces.
-
-        Where tokens touch without a space (`do` and `n't`) and a replacement would grow together with
-        its neighbour, a space goes with the replacement.
-        """
-        count = len(self._terms)
-        owners = tokens.rows[chosen]
-        base = rows.code_points.offsets[owners]
-        starts, ends = base + tokens.starts[chosen], base + tokens.ends[chosen]
-        forms = new_ids + count * case_pattern(rows.code_points, starts, ends)
-        replacements = self._terms.surface_forms.take(pa.array(forms))
-
-        same = equals_original(rows.code_points, starts, ends, replacements)
-        if same.any():  # the same word in the same case: no edit
-            differs = np.flatnonzero(~same)
-            chosen, owners, starts, ends = chosen[differs], owners[differs], starts[differs], ends[differs]
-            base = base[differs]
-            replacements = replacements.take(pa.array(differs))
-        replacements = spaced(rows.code_points, owners, starts, ends, replacements)
-        edits = Edits(owners, (starts - base).astype(np.int32), (ends - base).astype(np.int32), replacements)
-        return edits, chosen
-
-    def _reference_edits(
-        self, rows: Rows, tokens: TokenRows, chosen: np.ndarray, new_ids: np.ndarray
-    ) -> tuple[Edits, np.ndarray]:
-        """One edit over the whole sentence: lower-cased tokens joined by single spaces."""
-        offsets, data = string_buffers(self._terms.terms)
-        changed_ids = tokens.term_ids.copy()
-        changed_ids[chosen] = new_ids
-        differs = chosen[new_ids != tokens.term_ids[chosen]]
-        changed_rows = np.unique(tokens.rows[differs])
-        counts = np.diff(tokens.offsets)[changed_rows]
-        index = ranges(tokens.offsets[changed_rows], counts)
-        words, out_of_table = changed_ids[index], changed_ids[index] < 0
-        if out_of_table.any():
-            # A min-df table lacks these terms: their lower-cased source stands for them.
-            owners = np.repeat(changed_rows, counts)[out_of_table]
-            base = rows.code_points.offsets[owners]
-            unknown = index[out_of_table]
-            source = slices(rows.code_points, base + tokens.starts[unknown], base + tokens.ends[unknown])
-            extra_offsets, extra = string_buffers(pa.compute.utf8_lower(source))
-            words = words.copy()
-            words[out_of_table] = len(offsets) - 1 + np.arange(len(source))
-            offsets = np.concatenate([offsets, offsets[-1] + extra_offsets[1:]])
-            data = np.concatenate([data, extra])
-        texts = _join_words(offsets, data, words, counts)
-        ends = np.diff(rows.code_points.offsets)[changed_rows].astype(np.int32)
-        edits = Edits(changed_rows, np.zeros(len(changed_rows), np.int32), ends, texts)
-        return edits, differs
-
-
-def _join_words(
-    offsets: np.ndarray, data: np.ndarray, words: np.ndarray, counts: np.ndarray
-) -> pa.StringArray:
-    """Sentences from words of a pool: `counts` words each, joined by single spaces."""
-    space = len(data)
-    data = np.append(data, np.uint8(0x20))
-    lengths = np.diff(offsets)[words]
-    is_last = np.zeros(len(words), bool)
-    is_last[np.cumsum(counts) - 1] = True
-    # Pieces: word, space, word, …; the space after a sentence's last word has length 0.
-    starts = np.full(2 * len(words), space)
-    piece_lengths = np.zeros(2 * len(words), np.int64)
-    starts[0::2] = offsets[:-1][words]
-    piece_lengths[0::2] = lengths
-    piece_lengths[1::2] = ~is_last
-    per_sentence = np.add.reduceat(lengths + ~is_last, np.cumsum(counts) - counts) if len(counts) else counts
-    return string_array(offsets_from_lengths(per_sentence), data[ranges(starts, piece_lengths)])

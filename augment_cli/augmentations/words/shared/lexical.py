@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,8 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.readings import readings
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.contract.augmentation import with_digests
+from augment_cli.contract.augmentation import Resources, with_digests
+from augment_cli.contract.avoiding import avoided_digest
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
@@ -138,6 +140,17 @@ def _has_plural(wordnet: WordNet) -> np.ndarray:
     return (wordnet.form_bits & TAGS["NN"] == 0) & ~mass[wordnet.form_entries]
 
 
+def without(relation: Relation, words: pa.StringArray) -> Relation:
+    """The relation without some words as targets."""
+    avoided = pc.is_in(load_wordnet().forms, words).to_numpy(zero_copy_only=False)
+    kept = ~avoided[relation.targets]
+    if kept.all():
+        return relation
+    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    counts = np.bincount(owners[kept], minlength=len(relation.offsets) - 1)
+    return Relation(offsets_from_lengths(counts), relation.targets[kept], relation.weights[kept])
+
+
 def draw_first(relation: Relation) -> Relation:
     """The relation with only the heaviest target of each reading, the alphabetically first of equals."""
     owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
@@ -154,6 +167,11 @@ def digests() -> dict[str, str]:
 
 
 resolve = with_digests(digests)
+
+
+def resolve_avoiding(parameters: Any, resources: Resources) -> dict[str, Any]:
+    """As `resolve`, for parameters with the field `avoid`: its words by digest."""
+    return resolve(parameters, resources) | {"avoid": avoided_digest(parameters.avoid)}
 
 
 @dataclass(frozen=True)

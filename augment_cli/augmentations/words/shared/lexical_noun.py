@@ -14,6 +14,7 @@ from augment_cli.augmentations.words.shared import lexical, word_edits
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.avoiding import avoid_parameter, avoided_words
 from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.wordnet import NOUN, load_wordnet
@@ -30,6 +31,7 @@ class NounParameters:
 
     rate: float = word_edits.rate_parameter(0.0, "share of the words to replace; 0 for one noun")
     parts_of_speech: str = parts_of_speech_parameter()
+    avoid: str = avoid_parameter()
 
 
 def first_senses() -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +63,8 @@ def noun_augmentation(
     """The descriptor of one that replaces ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
 
     def prepare(parameters: Any, resources: Resources) -> Prepared:
-        replacer = lexical.Replacer(relation(parameters), resources.key(f"{name}/replacement"))
+        targets = lexical.without(relation(parameters), avoided_words(parameters.avoid))
+        replacer = lexical.Replacer(targets, resources.key(f"{name}/replacement"))
         key = resources.key(f"{name}/word")
 
         def run(rows: Rows) -> Outcome:
@@ -83,7 +86,7 @@ def noun_augmentation(
         parameters=parameters,
         prepare=prepare,
         columns=lexical.COLUMNS,
-        resolve=lexical.resolve,
+        resolve=lexical.resolve_avoiding,
         examples=examples,
         meaning="altered",
     )

@@ -153,7 +153,8 @@ def test_random_terms_are_drawn_evenly_and_never_the_word_itself() -> None:
 
 
 def test_the_realised_share_is_what_the_probabilities_promise(sample_store: Store) -> None:
-    folder = augment_cli.run("una", sample_store.path, stage="una-share", radius="1%", jobs=1)
+    options = {"surface": "in-place", "radius": "1%"}
+    folder = augment_cli.run("una", sample_store.path, stage="una-share", jobs=1, **options)
     entry = report.stats(folder, "una-share")
     documents = [tokenize(text) for text in SAMPLE.read_text("utf-8").splitlines()]
     reference = ReferenceFit(documents)
@@ -169,7 +170,7 @@ def test_the_realised_share_is_what_the_probabilities_promise(sample_store: Stor
 def test_where_every_idf_is_zero_the_first_token_is_replaced(fitted: Fitted, sentence: str) -> None:
     """One sentence in the corpus: no score says anything, and neither does a window's weight."""
     store = fitted([sentence])
-    row = augment_cli.augment([sentence], "una", store=store).to_pylist()[0]
+    row = augment_cli.augment([sentence], "una", store=store, surface="in-place").to_pylist()[0]
     if len(set(sentence.split())) == 1:  # no other term to put in
         assert row["reason"] == "empty_window"
     else:
@@ -191,7 +192,8 @@ def test_protected_terms_are_never_replaced(sample_store: Store, tmp_path: Path)
     words = ["the", "river", ".", "a", "of", "was"]
     (tmp_path / "keep.txt").write_text("# these stay\n" + "\n".join(words) + "\n", "utf-8")
     texts = SAMPLE.read_text("utf-8").splitlines()
-    table = augment_cli.augment(texts, "una", store=sample_store, keep=str(tmp_path / "keep.txt"), beta=1.0)
+    options = {"store": sample_store, "keep": str(tmp_path / "keep.txt"), "beta": 1.0}
+    table = augment_cli.augment(texts, "una", **options)
     rows = table.to_pylist()
     replaced = {row["original"][edit["start"] : edit["end"]].lower() for row in rows for edit in row["edits"]}
     assert "bridge" in replaced
@@ -210,8 +212,8 @@ def test_the_authors_switch_may_give_the_word_back(sample_store: Store) -> None:
 def test_the_reference_surface_is_the_tokens_joined_by_spaces(sample_store: Store) -> None:
     texts = SAMPLE.read_text("utf-8").splitlines()
     table = augment_cli.augment(texts, "una", store=sample_store, surface="reference", radius="1%")
-    natural = augment_cli.augment(texts, "una", store=sample_store, radius="1%")
-    assert table["replaced"].to_pylist() == natural["replaced"].to_pylist()
+    in_place = augment_cli.augment(texts, "una", store=sample_store, surface="in-place", radius="1%")
+    assert table["replaced"].to_pylist() == in_place["replaced"].to_pylist()
     for row in table.to_pylist():
         words, tokens = row["text"].split(" "), tokenize(row["original"])
         assert len(words) == len(tokens)
@@ -224,7 +226,8 @@ def test_uda_keeps_what_una_replaces(sample_store: Store) -> None:
     idf = dict(zip(*[sample_store.read("terms")[name].to_pylist() for name in ("term", "idf")], strict=True))
 
     def mean_idf(name: str) -> float:
-        table = augment_cli.augment(texts, name, store=sample_store, radius="1%")
+        terms = {"terms": "tfidf"} if name == "uda" else {}
+        table = augment_cli.augment(texts, name, store=sample_store, surface="in-place", radius="1%", **terms)
         spans = [
             row["original"][edit["start"] : edit["end"]].lower()
             for row in table.to_pylist()
@@ -259,9 +262,13 @@ def test_another_beta_is_not_mixed_in(sample_store: Store) -> None:
     ("parameters", "message"),
     [
         ({"beta": 1.5}, "at most 1"),
-        ({"beta": "half"}, "is not a valid number"),
+        ({"beta": "half"}, "not a valid number"),
         ({"bета": 0.5}, "no parameter"),
-        ({"surface": "raw"}, "natural, reference"),
+        ({"surface": "raw"}, "natural, in-place, reference"),
+        ({"surface": "reference", "same": "pos"}, "leave --same and --background out"),
+        ({"beta": "0.1:1.2"}, "at most 1"),
+        ({"beta": "0.1-0.3"}, "a range such as 0.1:0.5"),
+        ({"avoid": "/nowhere/words.txt"}, "--avoid /nowhere/words.txt: cannot be read"),
         ({"keep": "/nowhere/words.txt"}, "cannot be read"),
     ],
 )

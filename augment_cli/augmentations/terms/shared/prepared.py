@@ -1,0 +1,27 @@
+"""The term replacement of a surface."""
+
+from __future__ import annotations
+
+from augment_cli.augmentations.terms.shared.natural_surface import NaturalReplacement
+from augment_cli.augmentations.terms.shared.paper_surface import PaperReplacement
+from augment_cli.augmentations.terms.shared.term_replacement import TermReplacement, TermReplacementParameters
+from augment_cli.contract.augmentation import Resources
+
+
+def prepare(
+    name: str, parameters: TermReplacementParameters, resources: Resources, opposite: bool
+) -> TermReplacement:
+    """The function over rows that the parameters ask for.
+
+    Parameters
+    ----------
+    name : str
+        Of the augmentation, which its draws depend on.
+    parameters : TermReplacementParameters
+    resources : Resources
+        With the term table.
+    opposite : bool
+        Favour the unimportant tokens (UDA).
+    """
+    surface = NaturalReplacement if parameters.surface == "natural" else PaperReplacement
+    return surface(name, parameters, resources, opposite)

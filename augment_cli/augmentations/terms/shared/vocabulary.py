@@ -1,0 +1,297 @@
+"""The terms that may be put into a sentence in the natural surface, and how each of them is written.
+
+The paper draws from every token of the corpus, punctuation and halves of contractions among them. Here only
+words are drawn, no vulgar ones, written as they mostly are inside sentences; in a small corpus the shipped
+table of common terms joins the corpus's own, which would be too few to have neighbours of similar weight.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.terms.shared.word_classes import classes_of
+from augment_cli.resources.english_terms import WORD, english_terms_digest, load_english_terms
+from augment_cli.resources.word_lists import word_list_digests, word_set
+from augment_cli.resources.wordnet import wordnet_digest
+from augment_cli.text.letter_case import CAPITALISED, CAPITALS, capitalised
+from augment_cli.text.spans import offsets_from_lengths
+from augment_cli.tfidf import forms
+from augment_cli.tfidf.term_table import TermTable
+
+BACKGROUND_CHOICES = ("auto", "always", "none")
+BACKGROUND_HELP = (
+    "whether the shipped table of English terms joins the corpus's own; auto: in small English corpora"
+)
+MOSTLY = 0.6  # share of a corpus's words that the shipped table knows, from which the corpus is English
+LEAST_NEIGHBOURS = 10  # places either side in a class of few words
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Terms with the places to draw them from.
+
+    Attributes
+    ----------
+    table : TermTable
+        All V terms: the corpus's own, or joined by the shipped ones.
+    own : ndarray of int32, shape (V₀+1,)
+        From an id of the corpus's table to one of this; the last for −1.
+    is_word : ndarray of bool, shape (V+1,)
+        Terms that are words; the last for −1.
+    drawable : ndarray of bool, shape (V,)
+        Words that may be put into a sentence.
+    classes : ndarray of int32, shape (V,)
+        A term is drawn for one of the same class only; −1 is never replaced or drawn.
+    """
+
+    table: TermTable
+    own: np.ndarray
+    is_word: np.ndarray
+    drawable: np.ndarray
+    classes: np.ndarray
+
+    @cached_property
+    def replaceable(self) -> np.ndarray:
+        """bool (V+1,): words of a class; the last for −1."""
+        return self.is_word & np.append(self.classes >= 0, False)
+
+    @cached_property
+    def spellings(self) -> pa.StringArray:
+        """V strings: the terms as they are written inside sentences."""
+        return spelled(self.table)
+
+    @cached_property
+    def surface_forms(self) -> pa.StringArray:
+        """4V strings: as written inside sentences, with a capital in front, in capitals, in small letters."""
+        plain = self.spellings
+        return pa.concat_arrays([plain, capitalised(plain), pc.utf8_upper(plain), self.table.terms])
+
+    @cached_property
+    def _members(self) -> np.ndarray:
+        """Drawable terms, class by class, within each by rank."""
+        members = np.flatnonzero(self.drawable & (self.classes >= 0))
+        return members[np.argsort(self.classes[members], kind="stable")]
+
+    @cached_property
+    def _sorted_table(self) -> TermTable:
+        """Their scores, to draw from."""
+        members = self._members
+        terms = self.table.terms.take(pa.array(members))
+        return TermTable(terms, self.table.idf[members], self.table.max_score[members])
+
+    @cached_property
+    def _bounds(self) -> np.ndarray:
+        """int64 (C+1,): members of class c are the places bounds[c] … bounds[c+1]−1."""
+        count = int(self.classes.max(initial=-1)) + 1
+        return offsets_from_lengths(np.bincount(self.classes[self._members], minlength=count))
+
+    @cached_property
+    def _own_places(self) -> np.ndarray:
+        """int64 (V,): the place of each term among the members, or where it would be."""
+        key = self.classes.astype(np.int64) * (len(self.table) + 1)
+        members = self._members
+        return np.searchsorted(key[members] + members, key + np.arange(len(self.table)))
+
+    def draw(
+        self, ids: np.ndarray, radius: int | None, uniforms: np.ndarray, include_self: bool
+    ) -> np.ndarray:
+        """Draw for each of some replaceable terms another of its class, with probability ∝ maximum score.
+
+        Parameters
+        ----------
+        ids : ndarray of int, shape (m,)
+            Of this vocabulary.
+        radius : int or None
+            Ranks either side in the whole table; a class has the same share of its members to draw from, and
+            at least `LEAST_NEIGHBOURS`. None draws from the whole class, all alike.
+        uniforms : ndarray of float64, shape (m,)
+            In [0, 1).
+        include_self : bool
+            Whether a term may be drawn for itself.
+
+        Returns
+        -------
+        ndarray of int32, shape (m,)
+            Ids; −1 where the class has no other term.
+        """
+        place, group = self._own_places[ids], self.classes[ids]
+        first, end = self._bounds[group], self._bounds[group + 1]
+        skipped = self.drawable[ids] & (not include_self)
+        if radius is None:
+            low, high, table = first, end, self._flat_table
+        else:
+            reach = self._reach(radius)[group]
+            low, high = np.maximum(place - reach, first), np.minimum(place + reach + 1, end)
+            table = self._sorted_table
+        drawn = table.draw_between(low, high, place, skipped, uniforms)
+        return np.where(drawn >= 0, self._members[drawn], -1).astype(np.int32)
+
+    @cached_property
+    def _flat_table(self) -> TermTable:
+        table = self._sorted_table
+        return TermTable(table.terms, table.idf, np.ones(len(table)))
+
+    def _reach(self, radius: int) -> np.ndarray:
+        """int64 (C,): places either side for each class."""
+        sizes = np.diff(self._bounds)
+        if len(sizes) == 1 or radius == 0:
+            return np.full(len(sizes), radius)
+        share = radius / max(len(self.table), 1)
+        return np.maximum(np.round(share * sizes).astype(np.int64), LEAST_NEIGHBOURS)
+
+
+@lru_cache(maxsize=2)
+def vocabulary_of(
+    own: TermTable, joined: bool, avoided: tuple[str, ...], longest: int, same: str
+) -> Vocabulary:
+    """The vocabulary of a term table; kept, since a worker needs the same one for each of its parts.
+
+    Parameters
+    ----------
+    own : TermTable
+        The corpus's.
+    joined : bool
+        Whether the shipped terms are put in.
+    avoided : tuple of str
+        Terms that are never drawn.
+    longest : int
+        Characters of the longest term that may be drawn.
+    same : {"any", "pos"}
+        One class of all words, or classes by part of speech and form.
+    """
+    table, ids = joined_table(own) if joined else (own, np.append(np.arange(len(own)), -1))
+    table = dataclasses.replace(table, cases=_known_cases(table))
+    is_word = pc.match_substring_regex(table.terms, WORD)
+    is_word = pc.and_(is_word, pc.invert(pc.is_in(table.terms, word_set("term_fragments"))))
+    # `cards.` in the midst of a row of several sentences: the full stop would go with the word.
+    is_word = pc.and_(is_word, pc.invert(pc.match_substring_regex(table.terms, r"[.,;:!?…'’-]$")))
+    drawable = pc.and_(is_word, pc.less_equal(pc.utf8_length(table.terms), longest))
+    drawable = pc.and_(drawable, pc.invert(pc.is_in(table.terms, pa.array(avoided, pa.string()))))
+    words = is_word.to_numpy(zero_copy_only=False)
+    classes = np.where(words, 0, -1) if same == "any" else np.where(words, classes_of(table), -1)
+    return Vocabulary(
+        table,
+        ids.astype(np.int32),
+        np.append(words, False),
+        drawable.to_numpy(zero_copy_only=False),
+        classes.astype(np.int32),
+    )
+
+
+def vocabulary_digests(same: str) -> dict[str, str]:
+    """Digests of the shipped tables behind a vocabulary, for the fingerprint of what is made with it."""
+    digests = {"english_terms": english_terms_digest()} | word_list_digests("term_fragments")
+    if same == "pos":
+        digests |= {"wordnet": wordnet_digest()} | word_list_digests("function_words")
+    return digests
+
+
+def joins(background: str, own: TermTable, small: int) -> bool:
+    """Whether the shipped table joins a corpus's own.
+
+    Parameters
+    ----------
+    background : {"auto", "always", "none"}
+    own : TermTable
+    small : int
+        Sentences, below which it does where the corpus is English.
+    """
+    if background == "auto":
+        return 0 < own.documents < small and is_english(own)
+    return background == "always"
+
+
+def background_note(background: str, own: TermTable, small: int) -> list[str]:
+    """What a person is told where the shipped table joins."""
+    if background != "auto" or not joins(background, own, small):
+        return []
+    return [
+        f"The corpus has {own.documents:,} sentences, fewer than {small:,}: the shipped table of "
+        f"{len(load_english_terms().terms):,} common English terms joins its own {len(own):,} "
+        "(--background none does without)."
+    ]
+
+
+@lru_cache(maxsize=2)
+def is_english(own: TermTable) -> bool:
+    """Whether the shipped table knows most of a corpus's words; of German ones it knows a quarter."""
+    words = own.terms.filter(pc.match_substring_regex(own.terms, r"^\pL+$"))
+    known = pc.is_in(words, load_english_terms().terms)
+    return bool(len(words)) and pc.mean(known.cast(pa.int8())).as_py() >= MOSTLY
+
+
+def joined_table(own: TermTable) -> tuple[TermTable, np.ndarray]:
+    """A corpus's table and the shipped one as the table of both texts together.
+
+    Sentence counts are added, and the larger of the two shares of a sentence gives the maximum score, as a
+    fit of both corpora would have it.
+
+    Returns
+    -------
+    table : TermTable
+    ids : ndarray of int64, shape (V₀+1,)
+        From the corpus's ids to the table's; the last is −1.
+    """
+    shipped = load_english_terms()
+    place = pc.fill_null(pc.index_in(shipped.terms, own.terms), -1).to_numpy(zero_copy_only=False)
+    new = np.flatnonzero(place < 0)
+    extra = np.zeros(len(new), np.int64)
+    counted = own.document_frequency
+    frequency = np.concatenate([np.zeros(len(own), np.int64) if counted is None else counted, extra])
+    shares = np.concatenate([own.shares, extra])
+    cases = np.full(len(frequency), forms.UNKNOWN, np.int8)
+    if len(own.cases):
+        cases[: len(own)] = own.cases
+    at = place.copy()
+    at[new] = len(own) + np.arange(len(new))
+    frequency[at] += shipped.document_frequency
+    shares[at] = np.maximum(shares[at], shipped.shares)
+    idf = np.log((own.documents + shipped.sentences) / np.maximum(frequency, 1))
+    score = np.log1p(shares) * idf
+    order = np.argsort(-score, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    # The million know better how a word is written than a few sentences, where a title has it in capitals.
+    cases[at] = shipped.cases
+    mixed = {int(rank[number]): form for number, form in own.mixed.items() if cases[number] == forms.MIXED}
+    mixed |= {
+        int(rank[at[number]]): form
+        for number, form in enumerate(shipped.mixed.to_pylist())
+        if form is not None
+    }
+    terms = pa.concat_arrays([own.terms, shipped.terms.take(pa.array(new))])
+    table = TermTable(terms.take(pa.array(order)), idf[order], score[order], cases[order], mixed)
+    return table, np.append(rank[: len(own)], -1)
+
+
+def spelled(table: TermTable) -> pa.StringArray:
+    """V strings: the terms as they are mostly written inside sentences, by the cases of the table."""
+    cases, result = table.cases, table.terms
+    for case, change in ((CAPITALISED, capitalised), (CAPITALS, pc.utf8_upper)):
+        if (chosen := cases == case).any():
+            mask = pa.array(chosen)
+            result = pc.replace_with_mask(result, mask, change(result.filter(mask)))
+    places = np.array(sorted(table.mixed), np.int64)
+    mask = np.zeros(len(table), bool)
+    mask[places] = True
+    values = pa.array([table.mixed[number] for number in places.tolist()], pa.string())
+    return pc.replace_with_mask(result, pa.array(mask), values)
+
+
+def _known_cases(table: TermTable) -> np.ndarray:
+    """int8 (V,): as `tfidf.forms` has them, what is unknown taken from the shipped table, else a name."""
+    shipped = load_english_terms()
+    cases = np.full(len(table), forms.UNKNOWN, np.int8) if not len(table.cases) else table.cases.copy()
+    unknown = np.flatnonzero(cases == forms.UNKNOWN)
+    place = pc.fill_null(pc.index_in(table.terms.take(pa.array(unknown)), shipped.terms), -1)
+    place = place.to_numpy(zero_copy_only=False)
+    other = forms.CAPITALISED if len(table.cases) else forms.AS_IT_IS
+    from_shipped = np.where(shipped.cases[place] == forms.MIXED, forms.CAPITALISED, shipped.cases[place])
+    cases[unknown] = np.where(place >= 0, from_shipped, other)
+    return cases

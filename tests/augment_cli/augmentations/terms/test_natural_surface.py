@@ -1,0 +1,316 @@
+"""The natural surface: words for words, names with capitals, classes, ranges of β, the shipped terms."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import augment_cli
+from augment_cli.augmentations.terms.shared import vocabulary
+from augment_cli.augmentations.terms.shared.share import bounds_of, shares_of_rows
+from augment_cli.augmentations.terms.shared.word_classes import classes_of
+from augment_cli.draws import stream_key
+from augment_cli.errors import UsageError
+from augment_cli.resources import word_lists
+from augment_cli.resources.english_terms import EnglishTerms, load_english_terms
+from augment_cli.runs.run import make_run
+from augment_cli.session import SAMPLE
+from augment_cli.store.store import Store
+from augment_cli.tfidf import forms
+from augment_cli.tfidf.term_table import TermTable
+from tests.helpers.in_memory import augment
+
+Fitted = Callable[[list[str]], Store]
+
+
+def sample() -> list[str]:
+    return SAMPLE.read_text("utf-8").splitlines()
+
+
+def edited(table: pa.Table) -> list[tuple[str, str]]:
+    """What each edit replaced, and by what."""
+    return [
+        (row["original"][edit["start"] : edit["end"]], edit["replacement"])
+        for row in table.to_pylist()
+        for edit in row["edits"]
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"same": "pos"}, {"terms": "random"}])
+def test_only_words_change_places(sample_store: Store, options: dict) -> None:
+    table = augment_cli.augment(sample(), "una", store=sample_store, beta=0.9, **options)
+    pairs = edited(table)
+    assert len(pairs) > 2_000
+    for old, new in pairs:
+        assert old[0].isalnum()
+        assert new.strip()[0].isalnum()
+        assert not set(new) & set('()[]{}"“”')
+        assert old not in {"n't", "'s", "ca", "wo"}
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "’"])
+def test_contractions_stay_whole_with_either_apostrophe(fitted: Fitted, apostrophe: str) -> None:
+    sentence = f"Anna{apostrophe}s river isn{apostrophe}t cold."
+    store = fitted([sentence, "We'll see the town.", "The bridge can't fall.", "They met Anna near a river."])
+    options = {"store": store, "positions": "random", "beta": 1.0, "background": "none"}
+    table = augment_cli.augment([sentence] * 40, "una", **options)
+    assert {old for old, _ in edited(table)} == {"Anna", "river", "cold"}
+    for text in table["text"].to_pylist():
+        assert f"{apostrophe}s " in text
+        assert f"isn{apostrophe}t " in text
+
+
+def test_names_are_written_as_inside_sentences(fitted: Fitted) -> None:
+    store = fitted(["We saw Putin and NATO by the McDonald farm.", "Often they met Putin.", "Zorblax ran."])
+    table = settled_table(store)
+    spelled = dict(zip(table.terms.to_pylist(), vocabulary.spelled(table).to_pylist(), strict=True))
+    assert spelled["putin"] == "Putin"
+    assert spelled["nato"] == "NATO"
+    assert spelled["mcdonald"] == "McDonald"
+    assert spelled["farm"] == "farm"
+    assert spelled["often"] == "often"  # at the beginning only: as the shipped table has it
+    assert spelled["zorblax"] == "Zorblax"  # and a name where that has not
+
+
+def settled_table(store: Store) -> TermTable:
+    """The table of a store with its forms, and the cases that are unknown settled."""
+    own = TermTable.read(store, "terms", "forms")
+    return vocabulary.vocabulary_of(own, False, (), 100, "any").table
+
+
+def test_forms_are_counted_as_by_hand(sample_store: Store) -> None:
+    """Each term that is met inside sentences has the case that most of its tokens there have."""
+    from augment_cli.tokenization import get_tokenizer
+
+    counts: dict[str, list[int]] = {}
+    tokens = get_tokenizer("treebank")(pa.array(sample()))
+    for text, first, last in zip(sample(), tokens.row_offsets[:-1], tokens.row_offsets[1:], strict=True):
+        words_before = 0
+        for place in range(first, last):
+            written = text[tokens.starts[place] : tokens.ends[place]]
+            if written[0].isalnum():
+                if words_before:
+                    several = sum(map(str.isupper, written)) > 1 and not any(map(str.islower, written))
+                    case = 0 if not written[0].isupper() else 2 if several else 1
+                    counts.setdefault(tokens.terms[place].as_py(), [0, 0, 0])[case] += 1
+                words_before += 1
+    table = TermTable.read(sample_store, "terms", "forms")
+    seen = 0
+    for term, case in zip(table.terms.to_pylist(), table.cases.tolist(), strict=True):
+        if term in counts and case != forms.MIXED:
+            small, capital, capitals = counts[term]
+            expected = 2 if capitals > max(small, capital) else 1 if capital > small else 0
+            assert case == expected, term
+            seen += 1
+    assert seen > 2_000
+
+
+def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
+    table = augment_cli.augment(sample(), "una", store=sample_store, same="pos", background="none", beta=0.5)
+    own = settled_table(sample_store)
+    classes = dict(zip(own.terms.to_pylist(), classes_of(own).tolist(), strict=True))
+    pairs = [(old.lower(), new.strip().lower()) for old, new in edited(table)]
+    assert len(pairs) > 1_000
+    assert all(classes[old] == classes[new] >= 0 for old, new in pairs)
+    assert not {old for old, _ in pairs} & {"the", "of", "is", "and"}
+
+
+@pytest.mark.parametrize(
+    ("alike", "different"),
+    [
+        (("teacher", "doctor"), "teachers"),
+        (("teachers", "farmers"), "teacher"),
+        (("remained", "happened"), "remains"),
+        (("apple", "uncle"), "pear"),
+        (("1923", "1874"), "19"),
+        (("3.5", "12.75"), "35"),
+        (("monday", "friday"), "june"),
+        (("quickly", "slowly"), "quick"),
+    ],
+)
+def test_classes_tell_forms_apart(alike: tuple[str, str], different: str) -> None:
+    terms = pa.array([*alike, different])
+    table = TermTable(terms, np.ones(3), np.ones(3), np.zeros(3, np.int8))
+    first, second, other = classes_of(table).tolist()
+    assert first == second != other
+
+
+# --- β
+
+
+def test_a_range_of_shares_goes_from_the_first_to_the_last_draw() -> None:
+    run = make_run("una", beta="0.1:0.5")
+    assert [run.of_draw(draw, 3).parameters.beta for draw in range(3)] == ["0.1", "0.3", "0.5"]
+    assert run.of_draw(0, 1).parameters.beta == "0.1:0.5"
+
+
+def test_in_a_single_draw_a_range_is_spread_over_the_rows() -> None:
+    shares = shares_of_rows("0.1:0.5", stream_key(1, "una/beta"), np.arange(20_000))
+    assert 0.1 <= shares.min() < 0.101
+    assert 0.499 < shares.max() < 0.5
+    assert np.mean(shares) == pytest.approx(0.3, abs=0.005)
+    assert (shares_of_rows("0.4", 7, np.arange(3)) == 0.4).all()
+
+
+def test_harder_draws_replace_less(sample_store: Store) -> None:
+    store = augment_cli.run("una", sample_store.path, stage="una-range", beta="0.05:0.6", draws=3, jobs=1)
+    stages = ("una-range", "una-range.1", "una-range.2")
+    replaced = [sum(store.read(name)["replaced"].to_pylist()) for name in stages]
+    assert replaced[0] * 2 < replaced[1] * 1.2 < replaced[2]
+    assert [store.stage(name).settings["parameters"]["beta"] for name in stages] == [0.05, 0.325, 0.6]
+
+
+@pytest.mark.parametrize("beta", ["", "half", "0.1:", "-0.1", "0.1:0.2:0.3", "1.01", "٠"])
+def test_other_shares_are_refused(beta: str) -> None:
+    with pytest.raises(UsageError, match="--beta"):
+        bounds_of(beta)
+
+
+# --- the paper's modes
+
+
+@pytest.mark.parametrize("surface", ["in-place", "reference"])
+def test_the_papers_surfaces_have_the_settings_of_the_first_version(
+    sample_store: Store, surface: str
+) -> None:
+    """A stage made by 0.1.0 goes on: its settings name what they named then, and nothing else."""
+    settings = make_run("una", surface=surface).settings(sample_store)
+    assert settings.parameters == {
+        "beta": 0.5,
+        "radius": 31,
+        "positions": "tfidf",
+        "terms": "tfidf",
+        "include_self": False,
+        "keep": None,
+        "surface": "natural" if surface == "in-place" else surface,
+        "draw": 0,
+    }
+    assert set(settings.inputs) == {"corpus", "tfidf", "terms"}
+
+
+# --- words never put in
+
+
+def test_avoided_words_are_never_drawn(sample_store: Store, tmp_path: Path) -> None:
+    options = {"store": sample_store, "beta": 0.9, "background": "none"}
+    usual = {new.strip().lower() for _, new in edited(augment_cli.augment(sample(), "una", **options))}
+    avoided = sorted(usual)[::2]
+    (tmp_path / "avoid.txt").write_text("\n".join(avoided), "utf-8")
+    table = augment_cli.augment(sample(), "una", avoid=str(tmp_path / "avoid.txt"), **options)
+    drawn = {new.strip().lower() for _, new in edited(table)}
+    assert len(drawn) > 500
+    assert not drawn & set(avoided)
+
+
+def test_the_shipped_list_is_on_by_default_and_can_be_refused(fitted: Fitted) -> None:
+    word = word_lists.word_list("vulgar_words")[0]
+    store = fitted([f"A {word} river.", f"The {word} town.", "The river and the town."])
+    texts = ["The river and the town."] * 60
+    options = {"store": store, "beta": 1.0, "background": "none", "radius": 50}
+    clean = augment_cli.augment(texts, "una", **options)["text"].to_pylist()
+    loose = augment_cli.augment(texts, "una", avoid="none", **options)["text"].to_pylist()
+    assert not any(word in text.lower().split() for text in clean)
+    assert any(word in re.findall(r"\w+", text.lower()) for text in loose)
+
+
+def test_no_synonym_in_any_sense_is_vulgar() -> None:
+    texts = ["The member of the house had a rooster and a behind."] * 300
+    vulgar = set(word_lists.word_list("vulgar_words"))
+
+    def drawn(avoid: str) -> set[str]:
+        table = augment("random-insertion", texts, senses="any", rate=0.5, avoid=avoid)
+        return {word for text in table["text"].to_pylist() for word in re.findall(r"\w+", text.lower())}
+
+    assert drawn("none") & vulgar
+    assert not drawn("vulgar") & vulgar
+
+
+# --- the shipped terms
+
+
+def test_a_joined_table_is_the_fit_of_both_corpora(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ["The river flows.", "A cold river.", "The town has a bridge."]
+    second = ["The town sleeps.", "A bridge near the town.", "Cold water.", "The bridge of the town."]
+    other = fitted(second)
+    terms = TermTable.read(other, "terms", "forms")
+    shipped = EnglishTerms(
+        len(second),
+        terms.terms,
+        terms.document_frequency,
+        terms.shares,
+        terms.cases,
+        pa.nulls(len(terms), pa.string()),
+        np.zeros(len(terms), np.int8),
+    )
+    monkeypatch.setattr(vocabulary, "load_english_terms", lambda: shipped)
+    own = table_of(other, first)
+    joined, ids = vocabulary.joined_table(own)
+    both = table_of(other, first + second)
+    expected = {
+        term: (idf, score)
+        for term, idf, score in zip(both.terms.to_pylist(), both.idf, both.max_score, strict=True)
+    }
+    assert set(joined.terms.to_pylist()) == set(expected)
+    for term, idf, score in zip(joined.terms.to_pylist(), joined.idf, joined.max_score, strict=True):
+        if term != ".":  # in every sentence of both: its share of them is not in the tables
+            assert (idf, score) == pytest.approx(expected[term])
+    assert (np.diff(joined.max_score) <= 0).all()
+    assert joined.terms.take(pa.array(ids[:-1])).to_pylist() == own.terms.to_pylist()
+    assert ids[-1] == -1
+
+
+def table_of(store: Store, sentences: list[str]) -> TermTable:
+    """The fitted table of some sentences, in a store beside another."""
+    folder = store.path.with_name(f"{len(sentences)}")
+    (folder.with_suffix(".txt")).write_text("\n".join(sentences) + "\n", "utf-8")
+    augment_cli.ingest_corpus(folder.with_suffix(".txt"), folder)
+    return TermTable.read(augment_cli.fit(folder, jobs=1), "terms", "forms")
+
+
+def test_a_small_english_corpus_is_joined_and_told_so(sample_store: Store) -> None:
+    run = make_run("una")
+    (note,) = run.notes(sample_store)
+    assert "1,406 sentences, fewer than 20,000" in note
+    assert "--background none" in note
+    assert run.settings(sample_store).parameters["background"]
+    alone = make_run("una", background="none")
+    assert alone.notes(sample_store) == []
+    assert alone.settings(sample_store).parameters["background"] is None
+
+
+def test_a_corpus_in_another_language_is_not_joined(fitted: Fitted) -> None:
+    store = fitted(["Der Fluss fließt langsam durch die alte Stadt.", "Die Brücke führt über den Fluss."])
+    assert make_run("una").settings(store).parameters["background"] is None
+
+
+def test_the_shipped_terms_are_what_they_say() -> None:
+    shipped = load_english_terms()
+    terms = shipped.terms.to_pylist()
+    assert terms == sorted(terms)
+    assert len(terms) > 90_000
+    assert shipped.document_frequency.min() >= 5
+    assert shipped.document_frequency[terms.index("the")] > 500_000
+    assert shipped.cases[terms.index("putin")] == forms.CAPITALISED
+    assert shipped.cases[terms.index("nato")] == forms.CAPITALS
+
+
+# --- uda
+
+
+def test_uda_replaces_words_by_words_of_nearly_the_same_meaning(fitted: Fitted) -> None:
+    sentence = "A significant town often has rivers."
+    store = fitted([sentence, "The town has a bridge.", "Rivers flow."])
+    table = augment_cli.augment([sentence] * 200, "uda", store=store, positions="random", beta=1.0)
+    pairs = set(edited(table))
+    assert ("often", "frequently") in pairs
+    assert ("significant", "substantial") in pairs or ("significant", "important") in pairs
+    assert {old for old, _ in pairs} <= {"A", "significant", "town", "often", "rivers"}
+
+
+@pytest.mark.parametrize("options", [{"surface": "reference"}, {"same": "pos"}])
+def test_uda_says_what_goes_together(options: dict) -> None:
+    with pytest.raises(UsageError, match="add --terms tfidf"):
+        make_run("uda", **options)
