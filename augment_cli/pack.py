@@ -24,6 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
+from augment_cli.augmentations.labels import check_labels, entailment_of_stage, has_row_labels, row_labels
+from augment_cli.contract.entailment import BY_LABEL, LABEL_MODES, NEEDED
 from augment_cli.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
@@ -38,7 +40,14 @@ UNCHANGED = ("drop", "anchor")
 SIDES = ("train", "test")
 ENDINGS = (".csv", ".jsonl")
 DEFAULT_SEED = 42
-_RECIPE_KEYS = {"positives": list, "negatives": list, "unchanged": str, "require_all": bool, "carry": list}
+_RECIPE_KEYS = {
+    "positives": list,
+    "negatives": list,
+    "unchanged": str,
+    "require_all": bool,
+    "carry": list,
+    "labels": str,
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,9 @@ class PackOptions:
         Put the rows of each part in a random order.
     seed : int
         Of split and shuffle.
+    labels : {"entailment", "kind"}
+        Whether the label of each augmentation, and where it has some of each row, decides where it may stand,
+        or the kind that its paper gives it.
     """
 
     positives: tuple[str, ...]
@@ -79,6 +91,7 @@ class PackOptions:
     side: str = ""
     shuffle: bool = False
     seed: int = DEFAULT_SEED
+    labels: str = BY_LABEL
 
     @property
     def fills(self) -> bool:
@@ -103,7 +116,7 @@ class PackOptions:
 
 
 def read_pack_recipe(path: Path) -> dict[str, Any]:
-    """What the [pack] table of a TOML file says: some of positives, negatives, unchanged, require_all, carry.
+    """What the [pack] table of a TOML file says: positives, negatives, unchanged, require_all, carry, labels.
 
     Raises
     ------
@@ -117,8 +130,8 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
     for key, value in table.items():
         if key not in _RECIPE_KEYS or not isinstance(value, _RECIPE_KEYS[key]):
             raise UsageError(
-                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists), unchanged "
-                "(a string) and require_all (true or false)"
+                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists), unchanged, "
+                "labels (strings) and require_all (true or false)"
             )
     return dict(table)
 
@@ -134,18 +147,21 @@ def choose(
     split: float = 0.0,
     shuffle: bool = False,
     seed: int = DEFAULT_SEED,
+    labels: str = BY_LABEL,
 ) -> PackOptions:
-    """Options with what was not named filled in: every finished stage of that kind.
+    """Options with what was not named filled in: every finished stage that has the label, or is of the kind.
 
     Raises
     ------
     UsageError
-        If a stage is missing, unfinished or of the wrong kind, a column is not there, or there is nothing
+        If a stage is missing, unfinished or of the wrong label or kind, a column is not there, or there is nothing
         to pack.
     """
+    if labels not in LABEL_MODES:
+        raise UsageError(f"--labels {labels}: choose one of {', '.join(LABEL_MODES)}")
     options = PackOptions(
-        tuple(positives or _of_kind(store, "positive") or [CORPUS_STAGE]),
-        tuple(_of_kind(store, "negative") if negatives is None else negatives),
+        tuple(positives or _fitting(store, "positive", labels) or [CORPUS_STAGE]),
+        tuple(_fitting(store, "negative", labels) if negatives is None else negatives),
         unchanged,
         require_all,
         tuple(carry or ()),
@@ -153,6 +169,7 @@ def choose(
         "",
         shuffle,
         seed,
+        labels,
     )
     if unchanged not in UNCHANGED:
         raise UsageError(f"--unchanged {unchanged}: choose one of {', '.join(UNCHANGED)}")
@@ -175,25 +192,47 @@ def choose(
     return options
 
 
-def _of_kind(store: Store, kind: str) -> list[str]:
-    return [name for name in store.stages() if _kind_of(store, name) == kind and store.has(name)]
+def _fitting(store: Store, kind: str, labels: str) -> list[str]:
+    """Finished stages that may stand among the positives, or the negatives."""
+    return [
+        name
+        for name in store.stages()
+        if store.has(name) and _place_of(store, name, labels) == (NEEDED[kind] if labels == BY_LABEL else kind)
+    ]
 
 
-def _kind_of(store: Store, name: str) -> str | None:
-    """`positive` or `negative`, or None of a stage that no augmentation made."""
-    maker = store.stage(name).settings["stage"]
+def _place_of(store: Store, name: str, labels: str) -> str | None:
+    """Label or kind of a stage, or None of one that no augmentation made."""
+    settings = store.stage(name).settings
+    if labels == BY_LABEL:
+        entailment = entailment_of_stage(settings)
+        return None if entailment is None else entailment.label
+    maker = settings["stage"]
     return augmentations.get(maker).kind if maker in augmentations.names() else None
+
+
+def left_out(store: Store, options: PackOptions) -> list[str]:
+    """Finished augmentations that stand in no column as their label is neither, each with the reason."""
+    notes = []
+    for name in store.stages():
+        entailment = entailment_of_stage(store.stage(name).settings)
+        if entailment and entailment.label == "neither" and name not in options.stages and store.has(name):
+            notes.append(f"{name} ({entailment.reason})")
+    return notes
 
 
 def _check_kinds(store: Store, options: PackOptions) -> None:
     for name in options.positives:
-        if _kind_of(store, name) == "negative":
+        if _place_of(store, name, options.labels) in {"negative", "other"}:
             raise UsageError(
                 f"--positive {name}: its texts mean something else than their originals, and would be taught "
                 f"as equal; give it as --negative {name}"
             )
     if CORPUS_STAGE in options.negatives:
         raise UsageError("--negative corpus: a sentence cannot be its own negative; leave it out")
+    if options.labels == BY_LABEL:
+        for kind, stages in (("positive", options.positives), ("negative", options.negatives)):
+            check_labels(store, kind, stages, f"--{kind}", "--labels kind")
 
 
 def pack_settings(store: Store, options: PackOptions) -> Settings:
@@ -207,6 +246,8 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         further |= {"split": options.split, "side": options.side}
     if options.shuffle:
         further["shuffle"] = True
+    if any(has_row_labels(store, name) for name in options.stages):
+        further["labels"] = options.labels
     return Settings(
         PACK_STAGE,
         VERSION,
@@ -264,10 +305,20 @@ def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
     schema = [corpus.schema.field(name) for name in columns]
     for name in (CORPUS_STAGE, *options.stages):
-        texts = corpus["text"] if name == CORPUS_STAGE else store.read_part(name, index, ["text"])["text"]
+        texts = corpus["text"] if name == CORPUS_STAGE else _texts_of(store, name, index, options)
         columns[f"stage:{name}"] = texts
         schema.append(pa.field(f"stage:{name}", pa.string()))
     return pa.table(columns, schema=pa.schema(schema))
+
+
+def _texts_of(store: Store, name: str, index: int, options: PackOptions) -> pa.ChunkedArray:
+    """The texts of a part of a stage, null where the row's own label does not fit its column."""
+    texts = store.read_part(name, index, ["text"])["text"]
+    labels = row_labels(store, name, index) if options.labels == BY_LABEL else None
+    if labels is None:
+        return texts
+    needed = NEEDED["positive" if name in options.positives else "negative"]
+    return pc.if_else(pc.equal(labels, needed), texts, pa.scalar(None, pa.string()))
 
 
 def _tables(

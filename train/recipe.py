@@ -30,6 +30,8 @@ class Recipe:
     proportion: float = 1.0  # share of rows that get an augmented positive, the rest get themselves
     negatives: tuple[str, ...] = ()  # stages
     negative_layout: str = "pool"  # pool: rows of the NT-Xent pool | columns: hard-negative columns
+    labels: str = "entailment"  # entailment: positives must mean the same, negatives another thing, stage by
+    # stage and row by row | kind: each stage as its paper uses it
     alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
     only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
@@ -85,8 +87,10 @@ class Recipe:
     new_encoder: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings as JSON values; `loss_settings` only where the loss has some."""
+        """The settings as JSON values; `loss_settings` only where the loss has some, `labels` unless default."""
         values = dataclasses.asdict(self)
+        if self.labels == Recipe.labels:
+            del values["labels"]
         if not self.loss_settings:  # as in checkpoints of before there were any
             del values["loss_settings"]
         return values

@@ -289,4 +289,5 @@ NEGATION = Augmentation(
     examples=("augment-cli negation", "augment-cli negation --verbless leave"),
     is_random=False,
     meaning="altered",
+    entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),
 )

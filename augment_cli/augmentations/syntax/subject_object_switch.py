@@ -268,4 +268,5 @@ SUBJECT_OBJECT_SWITCH = Augmentation(
     examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --objects direct"),
     is_random=False,
     meaning="altered",
+    entailment=("other", "who does it and whom it is done to trade places"),
 )

@@ -228,4 +228,5 @@ SUMMARY = Augmentation(
     examples=("augment-cli summary",),
     is_random=False,
     meaning="possibly altered",
+    entailment=("neither", "the sentence entails its summary, not the reverse"),
 )

@@ -320,4 +320,5 @@ TENSE = Augmentation(
     libraries=("lemminflect",),
     examples=("augment-cli tense", "augment-cli tense --target future"),
     meaning="possibly altered",
+    entailment=("neither", "what was, is or will be are three claims"),
 )

@@ -51,4 +51,5 @@ CROP = Augmentation(
     columns=COLUMNS,
     examples=("augment-cli crop --rate 0.2", "augment-cli crop --rate 0.1 --part gap --name gap"),
     meaning="possibly altered",
+    entailment=("neither", "what is cut out is no longer said"),
 )

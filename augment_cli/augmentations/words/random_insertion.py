@@ -103,4 +103,5 @@ RANDOM_INSERTION = Augmentation(
     resolve=lexical.resolve,
     examples=("augment-cli random-insertion", "augment-cli random-insertion --senses any --rate 0.1"),
     meaning="possibly altered",
+    entailment=("neither", "a word in a random place may say something or nothing"),
 )

@@ -69,4 +69,5 @@ RANDOM_MIXTURE = Augmentation(
     columns=(pa.field("choice", pa.string(), nullable=False),),
     examples=("augment-cli random-mixture", "augment-cli random-mixture --rate 0.15"),
     meaning="possibly altered",
+    entailment=("neither", "the words that go or trade places may be those that count"),
 )

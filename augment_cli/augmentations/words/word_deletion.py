@@ -57,4 +57,5 @@ WORD_DELETION = Augmentation(
         "augment-cli word-deletion --rate 0.1 --amount coin --maximum 0 --name eda-deletion",
     ),
     meaning="possibly altered",
+    entailment=("neither", "the words that go may be those that count"),
 )
