@@ -22,7 +22,7 @@ NEGATIVES = words(
 )
 # No "do" in front of these: ought to, had better, dare say; "let" and "thank" hide an imperative.
 _WITHOUT_DO = words("ought better beware let thank")
-_QUESTION_WORDS = words("who what which whose whom where when why how whether")
+_QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "where" open clauses as well
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,9 @@ class Assertions:
         words_ = parses.lower_at(tokens)
         lemma_do = words_.among({"do", "does", "did"}) & ~self.is_main
         no_do = words_.among(_WITHOUT_DO) | self._followed_by({"better"})
+        negated = view.any(view.negations & view.of_root)[self.rows]
         return [
+            (negated, Reason.NEGATED),
             (lemma_do | ~(self.is_main | helper), Reason.OTHER_AUXILIARY),
             (self.is_main & ~self.is_verb & ~view.is_be[tokens], Reason.NO_FINITE_VERB),
             (self.is_main & ~np.isin(view.verb_forms[tokens], FINITE), Reason.NO_FINITE_VERB),

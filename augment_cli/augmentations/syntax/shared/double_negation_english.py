@@ -10,7 +10,7 @@ import numpy as np
 
 from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, pick, replace_verbs
-from augment_cli.augmentations.syntax.shared.clause_rules import put, refuse
+from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put, refuse
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
@@ -23,11 +23,11 @@ PHRASES = ("it is not true that", "it is not the case that", "it would be wrong 
 # Nobody fails to do these: what they say is a state, happens to somebody, or is a failure already.
 _NEVER_FAILED = words(
     "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear feel "
-    "own belong possess contain consist comprise include involve lie depend cost weigh own fear doubt lack "
-    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur occurr "
+    "own belong possess contain consist comprise include involve lie depend cost weigh fear doubt lack "
+    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur "
     "exist live reside dwell remain stay stand sit become resemble equal date differ vary derive descend stem "
     "originate owe deserve span range extend stretch border measure total number constitute represent account "
-    "concern refer relate regard consider understand see hear notice find receive get inherit drown collapse "
+    "concern refer relate regard consider understand see hear notice find receive get inherit drown collapse try plan intend grow shake nod smile sigh laugh "
     "explode decline drop decrease shrink begin start end wonder imagine use tend come go say tell ask reply "
     "answer write speak look exclaim cry whisper murmur add continue remark observe"
 )
@@ -143,9 +143,11 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
     inner = np.where(helped, behind, np.where(clauses.is_verb, tokens, -1))
     places = np.maximum(inner, 0)
     mains = view.roots[clauses.rows]
-    lemmas = parses.lemmas_at(mains).lowered()
+    lemmas = parses.lemmas_at(mains).map(str.lower, object)
+    verbs = np.where(clauses.is_verb, clauses.bases, lemmas)
+    never = np.array([verb in _NEVER_FAILED for verb in verbs.tolist()], bool)
     passive = parses.lower_at(places).among({"been", "be"})
-    possible = ~lemmas.among(_NEVER_FAILED) | (passive & (mains != places))
+    possible = ~never | (passive & (mains != places))
     possible &= ~view.is_be[mains] & ~clauses.adverb_in_front
     possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
     return np.where(possible, inner, -1)
@@ -196,9 +198,12 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
     # Quotation marks, brackets, colons and the like part what is said.
     marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among({",", ".", "-", "'", "’", "%", "!"})
-    subordinate = (view.roles == Role.CLAUSE) & (view.of_root | view.of_root[view.parents])
-    adverbial = subordinate & parses.deps.among({"advcl", "ccomp"})
-    free = ~view.any(several | marks | adverbial)[rows]
+    # "It is not true that he did not say that …": only clauses inside a noun phrase, and infinitives, may stay.
+    subordinate = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+    subordinate &= view.of_root | view.of_root[view.parents]
+    labels = Arguments(view).clause_labels
+    inner = parses.deps.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})[labels]
+    free = ~view.any(several | marks | (subordinate & ~inner))[rows]
     one_sentence = np.bincount(view.rows, parses.sentence_starts, count)[rows] <= 1
     return (
         definite
