@@ -197,7 +197,8 @@ def _fitting(store: Store, kind: str, labels: str) -> list[str]:
     return [
         name
         for name in store.stages()
-        if store.has(name) and _place_of(store, name, labels) == (NEEDED[kind] if labels == BY_LABEL else kind)
+        if store.has(name)
+        and _place_of(store, name, labels) == (NEEDED[kind] if labels == BY_LABEL else kind)
     ]
 
 

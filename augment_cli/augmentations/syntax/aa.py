@@ -15,7 +15,12 @@ from augment_cli.augmentations.syntax.shared import affirmation_english
 from augment_cli.augmentations.syntax.shared import auxiliary_english as english
 from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer
-from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, Rules, by_rules, settings_of_mode
+from augment_cli.augmentations.syntax.shared.rules_by_language import (
+    COLUMNS,
+    Rules,
+    by_rules,
+    settings_of_mode,
+)
 from augment_cli.contract.augmentation import (
     Augmentation,
     LabelAndReason,

@@ -141,9 +141,10 @@ def _ends_open(view: ClauseView, spans: Constituents, keep: np.ndarray) -> np.nd
     places = np.flatnonzero(keep & ~spans.is_mark)
     last = np.zeros(len(view.parses), np.int64)
     last[view.rows[places]] = places
-    return view.parses.tags.among({"IN", "TO", "WP", "WDT", "DT", "CC", "MD"})[last] & ~view.parses.lower.among(
-        words("so this that these those all some any both each one either")
-    )[last]
+    return (
+        view.parses.tags.among({"IN", "TO", "WP", "WDT", "DT", "CC", "MD"})[last]
+        & ~view.parses.lower.among(words("so this that these those all some any both each one either"))[last]
+    )
 
 
 def _loses_limit(view: ClauseView, keep: np.ndarray) -> np.ndarray:

@@ -71,7 +71,8 @@ def pack(
     labels: Annotated[
         str,
         typer.Option(
-            "--labels", help="what may stand where: entailment, same and other meanings; kind, as its paper has it"
+            "--labels",
+            help="what may stand where: entailment, same and other meanings; kind, as its paper has it",
         ),
     ] = "entailment",
     carry: Annotated[
@@ -128,7 +129,9 @@ def pack(
     with Session(store, workers.engine(), ConsoleReporter(), overwrite=overwrite) as session:
         chosen = choose(session.store, **columns)
         if (notes := left_out(session.store, chosen)) and not (positive or negative):
-            session.reporter.say(f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them")
+            session.reporter.say(
+                f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them"
+            )
         stages = session.pack(chosen, name)
         if out is not None:
             for stage in stages:

@@ -94,7 +94,9 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     nouns = view.parents[no]
     following = parses.lower_at(np.minimum(no + 1, len(view.roles) - 1)).among(_NO_ANY)
     expletive = view.any((view.roles == Role.EXPLETIVE) & view.of_root)[view.rows[no]]
-    objects = parses.deps.among({"dobj", "obj"})[nouns] | (expletive & ~np.isin(view.roles[nouns], Role.CLAUSE))
+    objects = parses.deps.among({"dobj", "obj"})[nouns] | (
+        expletive & ~np.isin(view.roles[nouns], Role.CLAUSE)
+    )
     fits = objects & view.of_root[nouns] & (no > view.roots[view.rows[no]]) & ~following
     mask = np.zeros(len(view.roles), bool)
     mask[no[fits]] = True
@@ -202,7 +204,9 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     subordinate = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
     subordinate &= view.of_root | view.of_root[view.parents]
     labels = Arguments(view).clause_labels
-    inner = parses.deps.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})[labels]
+    inner = parses.deps.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})[
+        labels
+    ]
     free = ~view.any(several | marks | (subordinate & ~inner))[rows]
     one_sentence = np.bincount(view.rows, parses.sentence_starts, count)[rows] <= 1
     return (

@@ -134,7 +134,9 @@ def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[n
     starts[opening] = np.where(orphaned & free, comma, reach)
     # Of edits that touch, the first may have left its space for a word that the next one took.
     stuck = space & (_is_in(_after(values, final, high[opening]), ".!?,;:)]}") | (final >= high[opening]))
-    stuck &= (starts[opening] == reach) & np.append(True, reach[1:] - 1 >= ends[opening[1:] - 1])[: len(opening)]
+    stuck &= (starts[opening] == reach) & np.append(True, reach[1:] - 1 >= ends[opening[1:] - 1])[
+        : len(opening)
+    ]
     starts[opening] -= stuck
     return starts, ends
 
