@@ -154,8 +154,8 @@ def choose(
     Raises
     ------
     UsageError
-        If a stage is missing, unfinished or of the wrong label or kind, a column is not there, or there is nothing
-        to pack.
+        If a stage is missing, unfinished or of the wrong label or kind, a column is not there, or there is
+        nothing to pack.
     """
     if labels not in LABEL_MODES:
         raise UsageError(f"--labels {labels}: choose one of {', '.join(LABEL_MODES)}")

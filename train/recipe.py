@@ -87,7 +87,7 @@ class Recipe:
     new_encoder: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings as JSON values; `loss_settings` only where the loss has some, `labels` unless default."""
+        """The settings as JSON values; `loss_settings` and `labels` only where they are not the default."""
         values = dataclasses.asdict(self)
         if self.labels == Recipe.labels:
             del values["labels"]

@@ -49,8 +49,8 @@ def check_labels(store: Store, kind: str, stages: Sequence[str], option: str, un
         entailment = entailment_of_stage(store.stage(name).settings)
         if entailment is not None and entailment.label != NEEDED[kind]:
             raise UsageError(
-                f"{option} {name}: its label is {entailment.label!r} ({entailment.reason}), and a {kind} must "
-                f"be {NEEDED[kind]!r}; {unless} takes it as its paper does"
+                f"{option} {name}: its label is {entailment.label!r} ({entailment.reason}), and a {kind} "
+                f"must be {NEEDED[kind]!r}; {unless} takes it as its paper does"
             )
 
 

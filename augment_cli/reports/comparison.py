@@ -60,7 +60,8 @@ def compare(
     Returns
     -------
     list of dict
-        stage, augmentation, meaning (AugCSE's class), label (by entailment), rows, changed_share, edits_per_changed_row,
+        stage, augmentation, meaning (AugCSE's class), label (by entailment), rows, changed_share,
+        edits_per_changed_row,
         length_ratio (mean of characters of the result over those of the original),
         sentences_per_second (one process, text and edits included, measured now on the first part; None for
         stages that run a model or whose parameters name files), cosine and perplexity_difference (means, None

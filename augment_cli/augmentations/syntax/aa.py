@@ -1,8 +1,9 @@
 """Positives: put an affirmative auxiliary such as "have to" in front of the main verb.
 
-Mao et al. 2023 (SDA), section AA. The default affirms what the sentence says, and nothing more: `did leave`, `was indeed
-built`. The paper's auxiliaries (`had to leave`) are the mode `paper`, inflected, with modals replaced and what
-would come out wrong left alone; its Algorithm 2 and the authors' later code are further modes.
+Mao et al. 2023 (SDA), section AA. The default affirms what the sentence says, and nothing more: `did leave`,
+`was indeed built`. The paper's auxiliaries (`had to leave`) are the mode `paper`, inflected, with modals
+replaced and what would come out wrong left alone; its Algorithm 2 and the authors' later code are further
+modes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class AffirmativeAuxiliaryParameters:
             raise UsageError(f"--auxiliaries {self.auxiliaries!r} names none; leave it out for the list")
         if self.auxiliaries and self.mode == "faithful":
             raise UsageError(
-                f"--auxiliaries {self.auxiliaries!r}: the mode faithful has words of its own; add --mode paper"
+                f"--auxiliaries {self.auxiliaries!r}: the mode faithful has its own words; add --mode paper"
             )
 
     @property

@@ -33,8 +33,8 @@ class DoubleNegationParameters:
 
     mode: str = parameter(
         "faithful",
-        "faithful: negations that undo each other; paper: the paper's Algorithm 3, two edits or none; v3: the "
-        "authors' later code",
+        "faithful: negations that undo each other; paper: the paper's Algorithm 3, two edits or none; v3: "
+        "the authors' later code",
         choices=("faithful", "paper", "v3"),
     )
 

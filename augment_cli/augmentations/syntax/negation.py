@@ -4,11 +4,12 @@ SNCSE's negation, which it uses as a soft negative: near in form, opposite in se
 where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; a sentence
 without a finite verb gets `Not` in front, an imperative `Do not`.
 
-Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in
-`no longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead
-of `did go`; `not` follows the subject in a question, which is labelled *neither*, since it asks the same; a sentence negated by `nobody`, `nothing`, `neither`
-and the like is left alone, since another negation would undo it; so is one whose finite verb the parse
-cannot tell; the word behind `Not` gives up its capital; spacing and case survive.
+Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in `no
+longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead of
+`did go`; `not` follows the subject in a question, which is labelled *neither*, since it asks the same; a
+sentence negated by `nobody`, `nothing`, `neither` and the like is left alone, since another negation would
+undo it; so is one whose finite verb the parse cannot tell; the word behind `Not` gives up its capital;
+spacing and case survive.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ class Negation:
                 self._put(row, start, int(parses.ends[verb]), in_case(text, case_of(word)))
 
     def _behind_subject(self, verb: int, subject: int, right: int) -> int:
-        """The token that "not" follows: the subject of a turned verb, else the verb; −1 where nobody knows."""
+        """What "not" follows: the subject of a turned verb, else the verb; −1 where nobody knows."""
         view = self.view
         last = int(view.parses.offsets[view.rows[verb] + 1]) - 1
         behind = min(verb + 1, last)

@@ -7,7 +7,8 @@ Differences from the original: subject and object are those of the main verb (th
 of any subject or object in the sentence); the verb's own object goes before a preposition's; a number or date
 is no object; pronouns change their case (`He saw her` to `She saw him`), and the verb agrees with its new
 subject; a phrase with an apposition keeps its commas; what a wrong parse would tear apart (brackets,
-quotation marks, a subject in pieces) is left alone, and so is a verb that holds both ways (`Ann met Bob`); spacing, and the case of names, survive.
+quotation marks, a subject in pieces) is left alone, and so is a verb that holds both ways (`Ann met Bob`);
+spacing, and the case of names, survive.
 """
 
 from __future__ import annotations
@@ -127,8 +128,8 @@ def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
 
 # Whoever is one's neighbour has one as a neighbour.
 _SYMMETRIC = words(
-    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter coincide "
-    "overlap correspond rhyme"
+    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
+    "coincide overlap correspond rhyme"
 )
 _TIMES = words(
     "january february march april may june july august september october november december monday tuesday "

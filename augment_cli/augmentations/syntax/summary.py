@@ -6,8 +6,8 @@ Differences from the original: what is left stays a sentence, in the words, orde
 of the original (every edit takes words out), instead of bare triples joined by commas; a negation stays a
 word instead of `!` before the verb; the main clause, its coordinated verbs and its complements count, not
 every verb of every relative or adverbial clause; of several prepositional phrases the first stays where a
-verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty, and so is one of which
-less than five words, or two in five, would be left, and a text of several sentences.
+verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty, and so
+is one of which less than five words, or two in five, would be left, and a text of several sentences.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ Differences from the original: the tense that the main verb has already is not d
 their auxiliaries by the parse and inflected by LemmInflect's dictionary, in agreement with their subjects
 (`was` or `were`, `go` or `goes`); `did not go` becomes `will not go`, `can` `could` or `will be able to`; in
 the future, adverbial and complement clauses stand in the present and relative clauses stay; direct speech
-inside the sentence stays; no future beside a year that is over, or beside `yesterday`; a sentence whose main verb has no such form is left alone, instead of changing
-some of its verbs; spacing and case survive. Dates and adverbs (`yesterday`) stay as they are.
+inside the sentence stays; no future beside a year that is over, or beside `yesterday`; a sentence whose main
+verb has no such form is left alone, instead of changing some of its verbs; spacing and case survive. Dates
+and adverbs (`yesterday`) stay as they are.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 AugCSE's ContractionExpansions: the expanded form if the sentence has a contraction, else the contracted one
 (`--direction either`); `expand` and `contract` do one of the two.
 
-Differences from the original: all places instead of the first; `'s` is expanded only behind words where it
-is not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
+Differences from the original: all places instead of the first; `'s` is expanded only behind words where it is
+not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
 form and `had` before a participle, and is left alone where neither is plain; `don't you` becomes `do you
-not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`); a curly apostrophe stays curly.
+not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`); a curly
+apostrophe stays curly.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _expanded(word: str, following: str | None) -> str | None:
 
 
 def _asked(stem: str, second: str | None) -> str | None:
-    """What `'s` stands for in a question, by the word behind its subject: has he been, does he want, is he."""
+    """What `'s` stands for in a question, by the word behind its subject: has, does or is."""
     participles, bases = _verb_forms()
     if second in {"been", "got", "had", "become"}:
         return f"{stem} has"

@@ -5,8 +5,8 @@ it, drawn: continent, capital, area, population, currency, neighbours of a count
 of a city. The wording is this project's.
 
 Differences from the original: a capital letter is not enough, since a name inside a longer one stays as it
-is, and so does a city whose country, or a place whose explanation stands behind it; the comma behind the fact goes where another mark
-follows; spacing survives; each sentence draws for itself.
+is, and so does a city whose country, or a place whose explanation stands behind it; the comma behind the fact
+goes where another mark follows; spacing survives; each sentence draws for itself.
 """
 
 from __future__ import annotations

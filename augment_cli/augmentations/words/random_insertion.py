@@ -1,13 +1,13 @@
 """Insert synonyms of the sentence's own words at random places: EDA's random insertion.
 
-⌊rate·words⌋ times, at least once, as far as there are words that lend: a random word that has a synonym, and the synonym put at a random place
-behind another word or itself.
+⌊rate·words⌋ times, at least once, as far as there are words that lend: a random word that has a synonym, and
+the synonym put at a random place behind another word or itself.
 
-Differences from the original: the synonym is drawn instead of taken from the front of an unordered list,
-and inflected as its word is; no word lends a second synonym, nor does an equal one (EDA and earlier versions put the same word in
-twice where few can lend: then fewer go in); nothing is
-lower-cased or stripped of punctuation; function words and names lend no synonyms, and nothing is inserted
-before the first word, whose capital would have to move.
+Differences from the original: the synonym is drawn instead of taken from the front of an unordered list, and
+inflected as its word is; no word lends a second synonym, nor does an equal one (EDA and earlier versions put
+the same word in twice where few can lend: then fewer go in); nothing is lower-cased or stripped of
+punctuation; function words and names lend no synonyms, and nothing is inserted before the first word, whose
+capital would have to move.
 """
 
 from __future__ import annotations

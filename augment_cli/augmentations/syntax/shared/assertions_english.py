@@ -1,4 +1,4 @@
-"""What the faithful modes of AA and DN share: main verbs of statements, and what each group of verbs begins with."""
+"""What the faithful modes of AA and DN share: the main verbs of statements and their auxiliaries."""
 
 from __future__ import annotations
 

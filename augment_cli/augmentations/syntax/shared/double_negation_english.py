@@ -1,7 +1,7 @@
 """English double negations for DN's faithful mode: two negations that take each other away.
 
-`any`: no evidence, not any evidence. `fail`: did not fail to leave. `phrase`: it is not true that he was not a
-painter, where nothing in the sentence could come between the two negations: one clause, a definite subject.
+`any`: no evidence, not any evidence. `fail`: did not fail to leave. `phrase`: it is not true that he was not
+a painter, where nothing in the sentence could come between the two negations: one clause, a definite subject.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from augment_cli.text.edit_list import EditList
 PHRASES = ("it is not true that", "it is not the case that", "it would be wrong to say that")
 # Nobody fails to do these: what they say is a state, happens to somebody, or is a failure already.
 _NEVER_FAILED = words(
-    "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear feel "
-    "own belong possess contain consist comprise include involve lie depend cost weigh fear doubt lack "
-    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur "
-    "exist live reside dwell remain stay stand sit become resemble equal date differ vary derive descend stem "
-    "originate owe deserve span range extend stretch border measure total number constitute represent account "
-    "concern refer relate regard consider understand see hear notice find receive get inherit drown collapse try plan intend grow shake nod smile sigh laugh "
-    "explode decline drop decrease shrink begin start end wonder imagine use tend come go say tell ask reply "
-    "answer write speak look exclaim cry whisper murmur add continue remark observe"
+    "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear "
+    "feel own belong possess contain consist comprise include involve lie depend cost weigh fear doubt lack "
+    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur exist "
+    "live reside dwell remain stay stand sit become resemble equal date differ vary derive descend stem "
+    "originate owe deserve span range extend stretch border measure total number constitute represent "
+    "account concern refer relate regard consider understand see hear notice find receive get inherit drown "
+    "collapse try plan intend grow shake nod smile sigh laugh explode decline drop decrease shrink begin "
+    "start end wonder imagine use tend come go say tell ask reply answer write speak look exclaim cry "
+    "whisper murmur add continue remark observe"
 )
 # Adverbs that a negation would take in, or that speak of the whole sentence.
 _SCOPED = words(
@@ -41,9 +42,9 @@ _SCOPED = words(
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
 _INDEFINITE = words(
-    "a an some any all every each no both many most several few either neither another one two three four five "
-    "six seven eight nine ten everyone everybody everything anyone anybody anything someone somebody something "
-    "others"
+    "a an some any all every each no both many most several few either neither another one two three four "
+    "five six seven eight nine ten everyone everybody everything anyone anybody anything someone somebody "
+    "something others"
 )
 _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
@@ -185,7 +186,7 @@ def _fail(
 
 
 def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): single clauses with a definite subject in front, in which nothing competes for the negation."""
+    """bool (m,): single clauses with a definite subject, in which nothing competes for the negation."""
     parses, rows = view.parses, clauses.rows
     count = len(parses)
     roots = view.roots[rows]
@@ -200,7 +201,7 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
     # Quotation marks, brackets, colons and the like part what is said.
     marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among({",", ".", "-", "'", "’", "%", "!"})
-    # "It is not true that he did not say that …": only clauses inside a noun phrase, and infinitives, may stay.
+    # Of other clauses only infinitives and those inside a noun phrase may be there.
     subordinate = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
     subordinate &= view.of_root | view.of_root[view.parents]
     labels = Arguments(view).clause_labels

@@ -66,7 +66,7 @@ def auxiliary(
 def affirmation(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
-    """ "确实" or "的确" (indeed) where an auxiliary would go: in front of the verb, and of a modal before it."""
+    """确实 or 的确 (indeed) where an auxiliary would go: in front of the verb, and of a modal."""
     answer = Answer.empty(len(view.parses))
     roots = view.roots[rows]
     modal = view.first((view.roles == Role.AUXILIARY) & view.of_root)[rows]
@@ -88,7 +88,7 @@ def affirmation(
 
 
 def assured(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
-    """ "会" (will) as "不会不": the one modal of Chinese that two negations leave as it was."""
+    """会 (will) as 不会不: the one modal of Chinese that two negations leave as it was."""
     answer = Answer.empty(len(view.parses))
     will = view.first(_children(view, Role.AUXILIARY, words("会")))[rows]
     negated = view.any(view.negations & view.of_root)[rows]
