@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.helpers.places import REPOSITORY
 
@@ -14,6 +15,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # A test may run a copy of the tree elsewhere, where the Makefile's ../shared/data would be another folder.
 if os.environ.get("DATA"):
     os.environ["DATA"] = str(REPOSITORY / os.environ["DATA"])
+
+# Tests assert no times, and a busy machine is no reason to fail.
+settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("timeless")
 
 # Fixtures that several folders use.
 pytest_plugins = [

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.reproduce [plan|run|draw|bed]`: see what is missing, run it, draw the document.
+"""`python -m benchmarks.reproduce [plan|run|repeat|draw|bed]`: what is missing, run it, draw it.
 
 Examples
 --------
@@ -8,6 +8,7 @@ Examples
     make reproduce ROW=una SEEDS=42                 # one row
     make reproduce ROW=una-beta,vascl-radius        # two sweeps
     make reproduce-plan                             # what is done and what it still takes
+    make repeat ROW=simcse SEEDS=42                 # one row once more, compared with what is recorded
     make bed                                        # the encoder that the profile `bed` starts from
     make reproduce PROFILE=paper JOBS=1             # the papers' own setting: bert-base-uncased and a GPU
 """
@@ -22,6 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +41,8 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add = arguments.add_argument
-    add("action", nargs="?", choices=("plan", "run", "draw", "bed"), default="plan")
-    add("--profile", default="cpu", help="a profile of the grid (default cpu)")
+    add("action", nargs="?", choices=("plan", "run", "repeat", "draw", "bed"), default="plan")
+    add("--profile", default="bed", help="a profile of the grid (default bed)")
     add("--rows", default="", help="rows or sweeps, comma-separated (default: all)")
     add("--seeds", default="", help="instead of the profile's, comma-separated")
     add("--evaluations", default="", help="do these of the grid alone, comma-separated (default: all)")
@@ -95,8 +97,16 @@ def _run(args: argparse.Namespace) -> None:
     folder = args.runs / profile.name
     size = f"store-{profile.rows}" if profile.rows else "store"
     stages = Stages(grid, profile, folder / size, args.data, max(1, args.jobs))
-    units = make_units(grid, profile, grid.choose(names), seeds)
+    # A repetition is compared with all seeds of its row.
+    units = make_units(grid, profile, grid.choose(names), () if args.action == "repeat" else seeds)
     entries = plan.make_plan(units, results, stages, profile)
+    if args.action in ("run", "repeat") and profile.name in grid.beds and not Path(profile.encoder).is_dir():
+        print(_bed(grid, profile, args), flush=True)
+    if args.action == "repeat":
+        if not names:
+            raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
+        _repeat(entries, seeds or profile.seeds[:1], stages, args, folder)
+        return
     if args.action != "draw":
         print(plan.show(entries, args.jobs), flush=True)
     if args.action == "run":
@@ -104,6 +114,21 @@ def _run(args: argparse.Namespace) -> None:
         results.read()
     if args.action != "plan":
         print(write_evidence(grid, profile, results, stages, args.docs))
+
+
+def _repeat(
+    entries: Sequence[Any], seeds: Sequence[int], stages: Any, args: argparse.Namespace, folder: Path
+) -> None:
+    """Print how each row comes out once more; exit with 1 if any lies outside its seeds."""
+    from benchmarks.reproduce.repeat import repeat
+
+    jobs = partial(_jobs, stages=stages, args=args, folder=folder)
+    outside = False
+    for inside, line in repeat(entries, seeds, jobs, folder / "repeat"):
+        print(line, flush=True)
+        outside |= not inside
+    if outside:
+        raise UserError("a repetition lies outside the recorded seeds; its settings or its data are others")
 
 
 def _results_file(args: argparse.Namespace, profile: Profile) -> Path:

@@ -219,6 +219,8 @@ class Sweep:
         The value the paper found best, where it gives no numbers.
     default : any value of TOML
         The value that the row itself has, so that its point is the row and is not trained again.
+    profiles : tuple of str
+        The profiles that have it; empty for those of its row.
     """
 
     name: str
@@ -232,6 +234,7 @@ class Sweep:
     best: Any = None
     default: Any = None
     note: str = ""
+    profiles: tuple[str, ...] = ()
 
     @property
     def reference(self) -> Any:
@@ -448,6 +451,7 @@ def _point(sweep: Sweep, value: Any, base: Row) -> Row:
     return dataclasses.replace(
         base, name=name, title=f"{sweep.title}: {value}", baseline="", baselines={}, first=False, note="",
         published=None, set=(*base.set, *changes), sweep=sweep.name, value=value,
+        profiles=sweep.profiles or base.profiles,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -209,6 +210,41 @@ def _entry_of(name: str) -> dict[str, Any]:
         "summary": augmentations.summary(name),
         "paper": descriptor.paper,
     }
+
+
+@app.command()
+@guarded
+def report(
+    out: Annotated[Path, typer.Option("--out", help="the page; an older one is written anew")] = Path(
+        "report.html"
+    ),
+    store: options.Store = options.DEFAULT_STORE,
+    as_json: options.Json = False,
+) -> None:
+    """Write a page to look at: what stands out, a scorecard, examples to judge, where everything comes from.
+
+    One file of at most 500 kB for any store, for any browser, without a network. Cosines stand in it where
+    `augment-cli score` has been run.
+
+    \b
+    Examples:
+
+        augment-cli report
+
+        augment-cli report --store my-store --out my-store.html
+    """
+    from augment_cli.cli import views
+    from augment_cli.pages.report import write_report
+    from augment_cli.store.store import Store
+
+    written = write_report(Store.open(store), out)
+    if as_json:
+        views.print_json(written)
+        return
+    for notice in written["notices"]:
+        print(visible(notice))
+    size = f"{written['bytes'] / 1000:.0f} kB, {len(written['stages'])} stages"
+    print(f"{visible(out)}: {size}; open it in a browser")
 
 
 @app.command()

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.reproduce import comparisons, curves
+from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.comparisons import Difference, difference, noise, shared, threshold, verdict
-from benchmarks.reproduce.evidence import _sweep, document, scores_of
+from benchmarks.reproduce.document import curves, sweeps
+from benchmarks.reproduce.document.scores import scores_of, write_csv
+from benchmarks.reproduce.evidence import Drawn, document
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import TRAINING, Result
@@ -148,38 +150,51 @@ def drawn(small_grid):
 def test_the_document(drawn):
     """Golden: made-up numbers, each cell of which can be worked out by hand from `drawn`."""
     grid, profile, entries, scores = drawn
-    assert document(grid, profile, entries, scores, ["sweeps.png"]) == GOLDEN.read_text(encoding="utf-8")
+    files = Drawn("evidence.csv", sweeps=("sweeps.png",))
+    assert document(grid, profile, entries, scores, [], files) == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path):
+@pytest.mark.parametrize(("profile", "stem"), [("bed", "evidence"), ("cpu", "evidence-cpu")])
+def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile, stem):
     """But for what is not done and why, which depends on the models that the machine has."""
-    main(["draw", "--runs", str(tmp_path), "--docs", str(tmp_path), "--data", str(tmp_path)])
+    folders = ["--runs", str(tmp_path), "--docs", str(tmp_path), "--data", str(tmp_path)]
+    main(["draw", "--profile", profile, *folders])
     drawn, shipped = (
-        (folder / "evidence.md").read_text(encoding="utf-8") for folder in (tmp_path, Path("docs"))
+        (folder / f"{stem}.md").read_text(encoding="utf-8") for folder in (tmp_path, Path("docs"))
     )
     assert drawn.split("## Methods")[1] == shipped.split("## Methods")[1]
-    assert drawn.split("Not done:")[0] == shipped.split("Not done:")[0]
+    assert drawn.split("Of ")[0] == shipped.split("Of ")[0]
+    assert (tmp_path / f"{stem}.csv").read_bytes() == (Path("docs") / f"{stem}.csv").read_bytes()
+    assert len(shipped.encode()) < 15_000, "the document is to be read in a minute"
+
+
+def test_the_data_file_has_a_line_for_each_score(drawn, tmp_path):
+    grid, _, _, scores = drawn
+    write_csv(grid, scores, tmp_path / "scores.csv")
+    lines = (tmp_path / "scores.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "row,seed,measure,points"
+    assert {"no-training,,dev,60.0000", "simcse,0,average,55.0000", "simcse,42,agnews,70.0000"} <= set(lines)
+    assert len(lines) == 1 + sum(len(m) for seeds in scores.values() for m in seeds.values())
 
 
 def test_a_warning_names_averages_and_an_unlisted_row_is_in_no_table(drawn):
     grid, profile, entries, scores = drawn
     warning = "No training has {no-training}, UNA {augmented}, a translation {translated}."
     profile = dataclasses.replace(profile, warning=warning, unlisted=("augmented",))
-    text = document(grid, profile, entries, scores)
-    assert "\n\nNo training has 50.00, UNA 51.50, a translation –.\n\nDrawn by" in text
+    text, all_rows = (
+        document(*of, [], Drawn("evidence.csv")) for of in ((grid, profile, entries, scores), drawn)
+    )
+    assert "\n\nNo training has 50.00, UNA 51.50, a translation –.\n" in text
     assert "| UNA, random | SimCSE | 1 |" not in text
-    assert "| UNA, random | SimCSE | 1 |" in document(*drawn)
-    assert "Of 5 trainings" in text and "Of 7 trainings" in document(*drawn)
+    assert "| UNA, random | SimCSE | 1 |" in all_rows
+    assert "Of 5 trainings" in text and "Of 7 trainings" in all_rows
 
 
-def test_with_primary_comparisons_each_row_says_its_difference_to_no_training(drawn):
-    grid, profile, entries, scores = drawn
-    profile = dataclasses.replace(profile, other_seeds=1)
-    lines = document(grid, profile, entries, scores).splitlines()
-    assert "Δ to no training" in next(line for line in lines if line.startswith("| row | baseline"))
-    assert any(line.startswith("| UNA, random | SimCSE | 1 | 61.00 | 51.50 | 51.50 | -4.50 | +1.50 |")
+def test_each_row_says_its_difference_to_its_baseline_and_to_no_training(drawn):
+    lines = document(*drawn, [], Drawn("evidence.csv")).splitlines()
+    assert any(line.startswith("| UNA, random | SimCSE | 1 | 61.00 | 51.50 | -4.50 | +1.50 |")
                for line in lines)  # fmt: skip
-    assert any(line.startswith("| no training |  | 1 | 60.00 | 50.00 | 50.00 |  |  |") for line in lines)
+    assert any(line.startswith("| no training |  | 1 | 60.00 | 50.00 |  |  |") for line in lines)
 
 
 def test_a_point_that_is_the_row_itself_has_its_scores(drawn):
@@ -195,19 +210,18 @@ def test_a_sweep_says_what_it_says_of_the_papers_best_value(small_grid):
         "rate-1e-05": {0: {"dev": 64.0}, 1: {"dev": 65.0}},
         "rate-3e-05": {0: {"dev": 66.0}, 1: {"dev": 66.0}},
     }
-    lines = _sweep(sweep, scores, 0.5)  # a mean difference of 1.5 varies by 0.71: 1.0 counts
-    assert lines[2:] == [
-        "| 1e-05 | 2 | 64.50 ± 0.71 |  | -1.50 ± 0.71 | 70.00 | -1.00 | holds |",
-        "| 3e-05 | 2 | 66.00 ± 0.00 |  |  | 71.00 |  |  |",
-    ]
-    assert _sweep(sweep, scores, 2.0)[2].endswith("| within noise |")
+    # A mean difference of 1.5 varies by 0.71: 1.0 counts.
+    start = "**learning rate** (3e-05 is the best in the paper; 2 seeds): 1e-05"
+    assert sweeps.line(sweep, scores, 0.5) == f"{start} -1.50 ± 0.71*. Only two."
+    assert sweeps.line(sweep, scores, 2.0) == f"{start} -1.50 ± 0.71. Only two."
     scores["rate-1e-05"] = {0: {"dev": 68.0}, 1: {"dev": 68.0}}
-    assert _sweep(sweep, scores, 0.5)[2].endswith("| +2.00 ± 0.00 | 70.00 | -1.00 | reversed |")
+    assert sweeps.line(sweep, scores, 0.5) == f"{start} +2.00 ± 0.00†. Only two."
     without = dataclasses.replace(sweep, published=())
     assert without.reference == 3e-5  # the default
     assert dataclasses.replace(without, default=None).reference == 1e-5  # the first
-    assert _sweep(without, scores, 0.5)[2].endswith("| +2.00 ± 0.00 | differs |")
-    assert _sweep(dataclasses.replace(without, best=3e-5), scores, 0.5)[2].endswith("| reversed |")
+    assert "3e-05 is compared with" in sweeps.line(without, scores, 0.5)
+    assert "1e-05 +2.00 ± 0.00*." in sweeps.line(without, scores, 0.5)
+    assert "1e-05 +2.00 ± 0.00†." in sweeps.line(dataclasses.replace(without, best=3e-5), scores, 0.5)
 
 
 def test_curves_need_two_points(drawn, tmp_path):

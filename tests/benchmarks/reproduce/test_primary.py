@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from augment_cli.errors import UsageError
+from benchmarks.reproduce.document.primary import findings, table
 from benchmarks.reproduce.grid import Primary, load_grid
 from benchmarks.reproduce.paired import holm
-from benchmarks.reproduce.primary import findings, table
 from benchmarks.reproduce.units import make_units
 
 
@@ -66,6 +66,15 @@ def test_kept_similarities_give_the_interval_of_the_test_sets(grid, tmp_path):
     low, high = findings(grid, scores, tmp_path)[0].test_sets
     assert 20 < low < high < 80
     assert findings(grid, scores, tmp_path / "nowhere")[0].test_sets is None
+
+    # Kept beside the results, they are there where the similarities are not; of other seeds they say nothing.
+    kept = tmp_path / "intervals.json"
+    findings(grid, scores, tmp_path, kept)
+    assert findings(grid, scores, tmp_path / "nowhere", kept)[0].test_sets == pytest.approx(
+        (low, high), abs=1e-4
+    )
+    fewer = scores_of(augmented=[90.0], simcse=[40.0])
+    assert findings(grid, fewer, tmp_path / "nowhere", kept)[0].test_sets is None
 
 
 def test_the_shipped_grid_names_ten_at_most_and_their_rows_come_first_with_all_seeds():

@@ -39,7 +39,8 @@ set = [{SETTINGS}]
         folders = [
             part for name in ("results", "runs", "docs") for part in (f"--{name}", str(tmp_path / name))
         ]
-        main([action, "--rows", rows, "--grid", str(grid), "--data", str(data_folder), *folders, *more])
+        given = ["--grid", str(grid), "--data", str(data_folder), "--profile", "cpu"]
+        main([action, "--rows", rows, *given, *folders, *more])
         return tmp_path / "results" / "cpu.jsonl"
 
     return run
@@ -75,8 +76,21 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     assert trained["scores"]["steps"] == 2 and set(trained["data"]) == {"corpus"}
     # The dev score that chose the checkpoint, and the one measured afterwards from the exported encoder.
     assert score == pytest.approx(trained["scores"]["best"], abs=1e-3)
-    document = (tmp_path / "docs" / "evidence.md").read_text(encoding="utf-8")
+    document = (tmp_path / "docs" / "evidence-cpu.md").read_text(encoding="utf-8")
     assert f"| SimCSE [1] | no training | 1 | {100 * score:.2f} |" in document
+
+    # Trained once more, it comes to the same, and the results stay; another number is found out.
+    before = results.read_bytes()
+    command("repeat", "simcse", "--seeds", "42")
+    assert (
+        f"simcse 42: recorded {100 * score:.2f}, again {100 * score:.2f}, within" in capsys.readouterr().out
+    )
+    assert results.read_bytes() == before
+    results.write_bytes(before.replace(f'"stsb-dev": {score}'.encode(), b'"stsb-dev": 0.999'))
+    with pytest.raises(SystemExit):
+        command("repeat", "simcse", "--seeds", "42")
+    assert "recorded 99.90" in capsys.readouterr().out
+    results.write_bytes(before)
 
     # Killed after the training, before its scoring: the training is not repeated.
     forget(results, "simcse", "sts")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ import numpy as np
 
 from benchmarks.reproduce.comparisons import Scores, values_of
 from benchmarks.reproduce.grid import Grid, Primary
-from benchmarks.reproduce.paired import Interval, bootstrap, holm, interval, verdict
+from benchmarks.reproduce.paired import LEVEL, Interval, bootstrap, holm, interval, verdict
 
+SIGNIFICANT = 1 - LEVEL  # of an adjusted p-value
 _DEV = "stsb-dev"  # by which checkpoints are chosen, so no test set
 
 
@@ -45,7 +47,9 @@ class Finding:
         return verdict(self.difference, self.adjusted, self.primary.published)
 
 
-def findings(grid: Grid, scores: Scores, similarities: Path | None = None) -> list[Finding]:
+def findings(
+    grid: Grid, scores: Scores, similarities: Path | None = None, kept: Path | None = None
+) -> list[Finding]:
     """Every primary comparison of the grid, in its order.
 
     Parameters
@@ -56,6 +60,9 @@ def findings(grid: Grid, scores: Scores, similarities: Path | None = None) -> li
         Measures by row and seed.
     similarities : Path, optional
         Folder of the similarities that `work.py` keeps; None or absent for no bootstrap.
+    kept : Path, optional
+        JSON file of bootstrap intervals. Those that can be computed are written to it; those that cannot,
+        because the similarities lie on another machine, are read from it where they are of the same seeds.
     """
     measured: list[tuple[Primary, list[int], Interval | None]] = []
     for one in grid.primary:
@@ -63,11 +70,35 @@ def findings(grid: Grid, scores: Scores, similarities: Path | None = None) -> li
         seeds = sorted(first.keys() & second.keys())
         difference = interval([first[seed] - second[seed] for seed in seeds]) if seeds else None
         measured.append((one, seeds, difference))
+    sets = _intervals(measured, similarities, kept)
     adjusted = holm([math.nan if difference is None else difference.p for _, _, difference in measured])
     return [
-        Finding(one, difference, p, _test_sets(one, seeds, similarities))
-        for (one, seeds, difference), p in zip(measured, adjusted, strict=True)
+        Finding(one, difference, p, of_tests)
+        for (one, _, difference), p, of_tests in zip(measured, adjusted, sets, strict=True)
     ]
+
+
+def _intervals(
+    measured: Sequence[tuple[Primary, list[int], Interval | None]],
+    similarities: Path | None,
+    kept: Path | None,
+) -> list[tuple[float, float] | None]:
+    """The bootstrap of each comparison, computed or from the file."""
+    known = json.loads(kept.read_text("utf-8")) if kept is not None and kept.exists() else {}
+    intervals: list[tuple[float, float] | None] = []
+    for one, seeds, _ in measured:
+        name = f"{one.better} - {one.worse}"
+        found = _test_sets(one, seeds, similarities)
+        if found is not None:
+            known[name] = {"seeds": seeds, "points": [round(end, 4) for end in found]}
+        elif known.get(name, {}).get("seeds") == seeds and seeds:
+            found = tuple(known[name]["points"])
+        intervals.append(found)
+    if kept is not None and known:
+        text = json.dumps(known, indent=1, sort_keys=True) + "\n"
+        if not kept.exists() or kept.read_text("utf-8") != text:
+            kept.write_text(text, encoding="utf-8")
+    return intervals
 
 
 def _test_sets(one: Primary, seeds: Sequence[int], folder: Path | None) -> tuple[float, float] | None:

@@ -1,0 +1,102 @@
+"""Small pictures as inline SVG, in the page's own colours; each says in words what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup, escape
+
+_WIDTH, _HEIGHT = 640, 180
+_LEFT, _BOTTOM = 8, 24
+
+
+def histogram(
+    series: Sequence[tuple[str, np.ndarray]], low: float, high: float, bins: int, says: str, axis: str
+) -> Markup:
+    """Distributions over one axis, each scaled to its own total; where two overlap, both can be seen.
+
+    Parameters
+    ----------
+    series : sequence of (str, ndarray)
+        Name and values (n,); at most two.
+    low, high : float
+        Ends of the axis; values beyond them count in the outermost bins.
+    bins : int
+    says : str
+        For those who hear the page.
+    axis : str
+        What the axis is.
+
+    Returns
+    -------
+    Markup
+        An SVG element.
+    """
+    shares = []
+    for _, values in series:
+        counts, _ = np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))
+        shares.append(counts / max(counts.sum(), 1))
+    most = max((float(share.max()) for share in shares), default=0.0) or 1.0
+    step = (_WIDTH - 2 * _LEFT) / bins
+    room = _HEIGHT - _BOTTOM
+    parts = []
+    for number, share in enumerate(shares):
+        points = [f"{_LEFT},{room}"]
+        for place, value in enumerate(share):
+            height = room - value / most * (room - 8)
+            points += [
+                f"{_LEFT + place * step:.1f},{height:.1f}",
+                f"{_LEFT + (place + 1) * step:.1f},{height:.1f}",
+            ]
+        points.append(f"{_WIDTH - _LEFT},{room}")
+        parts.append(f'<polygon class="series series-{number}" points="{" ".join(points)}"/>')
+    if len(shares) == 2:
+        both = np.minimum(shares[0], shares[1])
+        for place, value in enumerate(both):
+            if value:
+                height = value / most * (room - 8)
+                parts.append(
+                    f'<rect class="overlap" x="{_LEFT + place * step:.1f}" y="{room - height:.1f}" '
+                    f'width="{step:.1f}" height="{height:.1f}"/>'
+                )
+    for share in np.linspace(0, 1, 5):
+        x, value = _LEFT + share * (_WIDTH - 2 * _LEFT), low + share * (high - low)
+        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
+        parts.append(
+            f'<text class="tick" x="{x:.0f}" y="{room + 14}" text-anchor="{anchor}">{value:g}</text>'
+        )
+    parts.append(
+        f'<text class="tick" x="{_WIDTH // 2}" y="{_HEIGHT - 1}" text-anchor="middle">{escape(axis)}</text>'
+    )
+    return _svg(parts, _WIDTH, _HEIGHT, says)
+
+
+def overlap_of(first: np.ndarray, second: np.ndarray, low: float, high: float, bins: int) -> float:
+    """Share of two distributions that lies under both, from 0 (apart) to 1 (alike)."""
+    counts = [
+        np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))[0] / max(len(values), 1)
+        for values in (first, second)
+    ]
+    return float(np.minimum(*counts).sum())
+
+
+def stacked_bar(parts: Sequence[tuple[str, float]], says: str) -> Markup:
+    """A bar of shares that add up to at most 1, with a title on each piece."""
+    pieces, x = [], 0.0
+    for number, (name, share) in enumerate(parts):
+        width = 120 * share
+        title = escape(f"{name}: {100 * share:.1f} %")
+        pieces.append(
+            f'<rect class="piece piece-{number % 4}" x="{x:.1f}" y="1" width="{width:.1f}" height="12">'
+            f"<title>{title}</title></rect>"
+        )
+        x += width
+    return _svg(['<rect class="ground" x="0" y="1" width="120" height="12"/>', *pieces], 120, 14, says, "bar")
+
+
+def _svg(parts: Sequence[str], width: int, height: int, says: str, kind: str = "picture") -> Markup:
+    return Markup(
+        f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(says)}">'
+        f"{''.join(parts)}</svg>"
+    )

@@ -1,0 +1,250 @@
+"""What a page says of a store, as plain values: of every row where that is cheap, else of a sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli import augmentations
+from augment_cli.contract.augmentation import meaning_of
+from augment_cli.errors import UsageError
+from augment_cli.pages.signs import kind_of, signs_of
+from augment_cli.reports.choosing import numbers_of
+from augment_cli.reports.report import is_augmentation, sample_rows, stats
+from augment_cli.store.store import Store
+
+SAMPLED_ROWS = 2_000
+COUNTED_ROWS = 1_000_000  # texts that are compared with each other; those of the first parts
+_MOST_REPLACED = 10
+
+
+@dataclass(frozen=True)
+class Example:
+    """A row to look at.
+
+    Attributes
+    ----------
+    row_id : int
+    original, text : str
+    edits : tuple of dict
+        start, end, replacement; empty where the stage has none.
+    why : str
+        Why it is shown among the suspicious, with its numbers; else empty.
+    cosine : float
+        To the original; NaN where it is not known.
+    """
+
+    row_id: int
+    original: str
+    text: str
+    edits: tuple[dict[str, Any], ...] = ()
+    why: str = ""
+    cosine: float = float("nan")
+
+
+@dataclass(frozen=True)
+class StageFacts:
+    """What a page says of one augmentation.
+
+    Attributes
+    ----------
+    name, augmentation, label, summary : str
+    rows, changed : int
+    reasons : dict of str to int
+        Of unchanged rows.
+    asked, realised : float or None
+        Share of replaced tokens, where it was asked for.
+    sampled : int
+        Changed rows of the sample that the next ones are of.
+    length_ratio : float
+        Median of words of the result over words of the original.
+    signs : dict of str to int
+        Rows of the sample by what looks wrong with them.
+    replaced : list of (str, str, int)
+        What stood there, what stands there now, how often; of the sample.
+    cosines : ndarray of float64
+        To the original, of every scored row (n,); empty without scores.
+    counted : int
+        Changed rows that the next two are of.
+    distinct, copies : int
+        Different results; results that are another row's sentence.
+    examples : dict of str to list of Example
+        `random`, `most changed` and `suspicious`.
+    settings : dict
+        Parameters, seed, fingerprint.
+    """
+
+    name: str
+    augmentation: str
+    label: str
+    summary: str
+    rows: int
+    changed: int
+    reasons: dict[str, int]
+    asked: float | None
+    realised: float | None
+    sampled: int
+    length_ratio: float
+    signs: dict[str, int]
+    replaced: list[tuple[str, str, int]]
+    cosines: np.ndarray
+    counted: int
+    distinct: int
+    copies: int
+    examples: dict[str, list[Example]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def changed_share(self) -> float:
+        """Of all rows."""
+        return self.changed / max(self.rows, 1)
+
+    @property
+    def cosine_quantiles(self) -> tuple[float, float, float]:
+        """Median, 5 % and 95 %."""
+        middle, low, high = np.quantile(self.cosines, [0.5, 0.05, 0.95])
+        return float(middle), float(low), float(high)
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether it is made to mean something else."""
+        return self.label == "altered"
+
+
+def stages_of(store: Store) -> list[str]:
+    """The finished augmentations with rows, in the order in which they were made."""
+    names = [name for name in store.stages() if store.has(name) and is_augmentation(store.stage(name))]
+    return [name for name in names if store.stage(name).rows]
+
+
+def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> StageFacts:
+    """Look at one augmentation.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        Its stage.
+    examples : int
+        In each list.
+    seed : int
+        Which rows are sampled.
+    """
+    numbers = stats(store, name)
+    descriptor = augmentations.get(numbers["made_by"])
+    sample = [row for row in sample_rows(store, name, SAMPLED_ROWS, seed) if row["text"] is not None]
+    cosines = _cosines(store, name)
+    rows = [_example(row, cosines) for row in sample]
+    label = meaning_of(descriptor)
+    words = [len(row.text.split()) / max(len(row.original.split()), 1) for row in rows]
+    signs = Counter(kind_of(sign) for row in rows for sign in signs_of(row.original, row.text))
+    counted, distinct, copies = _repeats(store, name)
+    return StageFacts(
+        name=name,
+        augmentation=descriptor.name,
+        label=label,
+        summary=augmentations.summary(descriptor.name),
+        rows=numbers["rows"],
+        changed=numbers["changed"],
+        reasons=dict(Counter(numbers["reasons"]).most_common()),
+        asked=numbers.get("beta"),
+        realised=numbers.get("replaced_share"),
+        sampled=len(rows),
+        length_ratio=float(np.median(words)) if words else float("nan"),
+        signs=dict(signs.most_common()),
+        replaced=_replaced(rows),
+        cosines=np.array([value for value in cosines.values() if value == value]),
+        counted=counted,
+        distinct=distinct,
+        copies=copies,
+        examples={
+            "random": rows[:: max(len(rows) // examples, 1)][:examples],
+            "most changed": sorted(rows, key=_change, reverse=True)[:examples],
+            "suspicious": _suspicious(rows, label == "altered", examples),
+        },
+        settings={
+            **{key: value for key, value in numbers["parameters"].items() if value not in (None, "")},
+            "seed": numbers["seed"],
+            "fingerprint": numbers["fingerprint"][:12],
+        },
+    )
+
+
+def _example(row: dict[str, Any], cosines: dict[int, float]) -> Example:
+    edits = tuple(row.get("edits") or ())
+    cosine = cosines.get(row["row_id"], float("nan"))
+    return Example(row["row_id"], row["original"], row["text"], edits, cosine=cosine)
+
+
+def _cosines(store: Store, name: str) -> dict[int, float]:
+    """Cosine to the original by row_id, where `augment-cli score` has been run."""
+    scores = f"scores-{name}"
+    if not store.has(scores):
+        return {}
+    try:
+        values = numbers_of(store, name, scores, ["cosine"])["cosine"]
+    except UsageError:  # scored without vectors
+        return {}
+    ids = np.concatenate(
+        [
+            store.read_part(scores, index, ["row_id"])["row_id"].to_numpy()
+            for index in sorted(store.stage(scores).parts)
+        ]
+    )
+    return dict(zip(ids.tolist(), values.tolist(), strict=True))
+
+
+def _change(row: Example) -> float:
+    """How much of a sentence is another one, in characters of both over those of the original."""
+    if not row.edits:
+        return abs(len(row.text) - len(row.original)) / max(len(row.original), 1)
+    touched = sum(edit["end"] - edit["start"] + len(edit["replacement"]) for edit in row.edits)
+    return float(touched) / max(len(row.original), 1)
+
+
+def _suspicious(rows: Sequence[Example], negative: bool, count: int) -> list[Example]:
+    """The worst first: signs, and cosines at the wrong end."""
+    known = [row.cosine for row in rows if row.cosine == row.cosine]
+    edge = float(np.quantile(known, 0.98 if negative else 0.02)) if known else float("nan")
+    found = []
+    for row in rows:
+        reasons = signs_of(row.original, row.text)
+        at_edge = row.cosine >= edge if negative else row.cosine <= edge
+        if at_edge:
+            end = "as near as few others" if negative else "as far as few others"
+            reasons.append(f"cosine {row.cosine:.2f}, {end}")
+        if reasons:
+            example = Example(row.row_id, row.original, row.text, row.edits, "; ".join(reasons), row.cosine)
+            distance = 0.0 if row.cosine != row.cosine else row.cosine if negative else -row.cosine
+            found.append((len(reasons), distance, example))
+    found.sort(key=lambda one: (-one[0], -one[1], one[2].row_id))
+    return [example for _, _, example in found[:count]]
+
+
+def _replaced(rows: Sequence[Example]) -> list[tuple[str, str, int]]:
+    counter: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        for edit in row.edits:
+            counter[row.original[edit["start"] : edit["end"]].strip(), edit["replacement"].strip()] += 1
+    return [(before, after, count) for (before, after), count in counter.most_common(_MOST_REPLACED)]
+
+
+def _repeats(store: Store, name: str) -> tuple[int, int, int]:
+    """Changed rows of the first parts, different results among them, and copies of another sentence."""
+    texts, corpus, rows = [], [], 0
+    for index in sorted(store.stage(name).parts):
+        texts.append(store.read_part(name, index, ["text"])["text"].combine_chunks())
+        corpus.append(store.read_part("corpus", index, ["text"])["text"].combine_chunks())
+        rows += len(texts[-1])
+        if rows >= COUNTED_ROWS:
+            break
+    results = pc.drop_null(pa.chunked_array(texts))
+    sentences = pa.chunked_array(corpus)
+    copies = pc.sum(pc.is_in(results, pc.unique(sentences))).as_py() if len(results) else 0
+    return len(results), pc.count_distinct(results).as_py() if len(results) else 0, int(copies or 0)

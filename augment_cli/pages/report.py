@@ -1,0 +1,284 @@
+"""The page of a store: what it holds, what to look at, examples to judge, and where everything comes from."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
+
+from augment_cli import augmentations
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.pages import drawing
+from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
+from augment_cli.reports.report import sample_rows, stats
+from augment_cli.store.files import write_atomically
+from augment_cli.store.store import Store
+from augment_cli.version import __version__
+from augment_cli.visible import visible_line
+
+LIMIT = 500_000  # bytes of a page, whatever the store
+_EXAMPLES = (6, 3, 1)  # in each list of a stage: the first number with which the page stays below the limit
+_MOST_CHARACTERS = 320  # of a text
+_LENGTH_SAMPLE = 5_000
+_BINS = 40
+_MOST_NOTICES = 5
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A sentence that says where to look, with its number."""
+
+    stage: str
+    text: str
+    weight: float
+
+
+def write_report(
+    store: Store, out: Path, progress: Callable[[str], None] = lambda stage: None
+) -> dict[str, Any]:
+    """Write the page of a store.
+
+    Parameters
+    ----------
+    store : Store
+    out : Path
+        The file; what is there is written anew.
+    progress : callable
+        Called with each stage before it is looked at.
+
+    Returns
+    -------
+    dict
+        path, bytes, stages, and notices (the sentences that say where to look).
+
+    Raises
+    ------
+    UsageError
+        If the store has no augmentation yet, or `out` is a folder.
+    MissingError
+        If the folder of `out` does not exist.
+    """
+    names = stages_of(store)
+    if not names:
+        raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
+    if out.is_dir():
+        raise UsageError(f"--out {out}: is a folder; name a file, such as {out / 'report.html'}")
+    if not out.absolute().parent.is_dir():
+        raise MissingError(f"--out {out}: the folder {out.absolute().parent} does not exist; make it first")
+    stages = []
+    for name in names:
+        progress(name)
+        stages.append(facts_of(store, name, _EXAMPLES[0]))
+    notices = notices_of(store, stages)
+    text = ""
+    for count in _EXAMPLES:
+        shown = [
+            dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
+            for one in stages
+        ]
+        text = render(store, shown, notices)
+        if len(text.encode()) <= LIMIT:
+            break
+    else:  # hundreds of stages: their numbers without examples
+        text = render(store, [dataclasses.replace(one, examples={}) for one in stages], notices)
+    write_atomically(out, text.encode(), out.absolute().parent)
+    return {
+        "path": str(out),
+        "bytes": len(text.encode()),
+        "stages": names,
+        "notices": [f"{notice.stage}: {notice.text}" for notice in notices],
+    }
+
+
+def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
+    """At most five sentences on what stands out, the weightiest first."""
+    found: list[Notice] = []
+    for one in stages:
+        for sign, count in one.signs.items():
+            share = count / one.sampled
+            if share >= 0.005:
+                found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 2 + share))
+        if one.changed_share < 0.25:
+            why = f"; most others: {next(iter(one.reasons))}" if one.reasons else ""
+            found.append(Notice(one.name, f"changes {100 * one.changed_share:.1f} % of the rows{why}", 1.0))
+        if one.counted and one.copies / one.counted >= 0.005:
+            share = one.copies / one.counted
+            found.append(Notice(one.name, f"{100 * share:.1f} % are another row's sentence", 2 + share))
+        if one.asked and one.realised is not None and abs(one.realised - one.asked) > 0.1 * one.asked:
+            text = f"asked for {100 * one.asked:.0f} % of the tokens, replaced {100 * one.realised:.0f} %"
+            found.append(Notice(one.name, text, 1.5))
+        found += _of_cosines(one)
+    rejected = store.stage("rejects").rows if store.has("rejects") else 0
+    if rejected:
+        share = rejected / (rejected + store.rows)
+        found.append(
+            Notice("rejects", f"{rejected:,} lines ({100 * share:.1f} %) are not sentences", 1 + share)
+        )
+    return sorted(found, key=lambda notice: -notice.weight)[:_MOST_NOTICES]
+
+
+def _of_cosines(one: StageFacts) -> list[Notice]:
+    if not len(one.cosines):
+        return []
+    if one.is_negative:
+        share = float((one.cosines > 0.9).mean())
+        return [Notice(one.name, f"{100 * share:.1f} % are nearer than 0.9 to their originals", 2 + share)][
+            : share >= 0.05
+        ]
+    share = float((one.cosines < 0.6).mean())
+    return [Notice(one.name, f"{100 * share:.1f} % are farther than 0.6 from their originals", 2 + share)][
+        : share >= 0.05
+    ]
+
+
+def render(store: Store, stages: Sequence[StageFacts], notices: Sequence[Notice]) -> str:
+    """The page's text."""
+    style, script = (_template(name) for name in ("style.css", "report.js"))
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"visible": _shown, "marked": marked, "command": _command, "percent": _percent}
+    page = environment.from_string(_template("report.html"))
+    corpus = store.stage("corpus")
+    return page.render(
+        title=f"Report of {visible_line(store.path.name)}",
+        headline=_headline(store, stages),
+        notices=notices,
+        stages=stages,
+        bars={one.name: _bar(one) for one in stages},
+        picture=_picture(stages),
+        lengths=_lengths(store),
+        rejects=stats(store, "rejects").get("reasons", {}) if store.has("rejects") else {},
+        rejected=store.stage("rejects").rows if store.has("rejects") else 0,
+        corpus_digest=corpus.digest[:12],
+        version=__version__,
+        store=str(store.path),
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+    )
+
+
+def marked(example: Example) -> tuple[Markup, Markup]:
+    """Original and result, what went struck out and what came underlined; cut where they are long."""
+    before, after, position = [], [], 0
+    for edit in example.edits:
+        kept = example.original[position : edit["start"]]
+        removed, new = example.original[edit["start"] : edit["end"]], edit["replacement"]
+        before += [escape(_shown(kept)), Markup("<del>{}</del>").format(_shown(removed)) if removed else ""]
+        after += [escape(_shown(kept)), Markup("<ins>{}</ins>").format(_shown(new)) if new else ""]
+        position = edit["end"]
+        if position > _MOST_CHARACTERS:
+            break
+    rest = example.original[position:][:_MOST_CHARACTERS]
+    cut = "…" if len(example.original) - position > _MOST_CHARACTERS else ""
+    before.append(escape(_shown(rest) + cut))
+    if example.edits:
+        after.append(escape(_shown(rest) + cut))
+    else:
+        long = len(example.text) > _MOST_CHARACTERS
+        after = [escape(_shown(example.text[:_MOST_CHARACTERS]) + ("…" if long else ""))]
+    return Markup("").join(before), Markup("").join(after)
+
+
+def _shown(value: object) -> str:
+    """Text of a corpus within a line; escaping is the template's."""
+    text = visible_line(value)
+    return text if len(text) <= 2 * _MOST_CHARACTERS else text[: 2 * _MOST_CHARACTERS] + "…"
+
+
+def _command(one: StageFacts) -> str:
+    """What makes a stage again."""
+    descriptor = augmentations.get(one.augmentation)
+    defaults = {
+        item.name: item.default for item in dataclasses.fields(descriptor.parameters) if item.name != "draw"
+    }
+    words = ["augment-cli", one.augmentation]
+    for name, default in defaults.items():
+        value = one.settings.get(name)
+        if value is not None and value != default:
+            option = f"--{name.replace('_', '-')}"
+            words += (
+                [option]
+                if value is True
+                else [f"--no-{option[2:]}"]
+                if value is False
+                else [option, str(value)]
+            )
+    words += ["--seed", str(one.settings["seed"])] if one.settings["seed"] != 42 else []
+    return shlex.join(words + (["--name", one.name] if one.name != one.augmentation else []))
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None or share != share else f"{100 * share:.1f} %"
+
+
+def _headline(store: Store, stages: Sequence[StageFacts]) -> str:
+    positives = sum(not one.is_negative for one in stages)
+    negatives = len(stages) - positives
+    kinds = [f"{count} {kind}" for count, kind in ((positives, "positive"), (negatives, "negative")) if count]
+    return (
+        f"{store.rows:,} sentences and {' and '.join(kinds)} stage{'s' * (len(stages) > 1)} made from them."
+    )
+
+
+def _bar(one: StageFacts) -> Markup:
+    most = list(one.reasons.items())[:4]
+    shares = [(visible_line(name), count / max(one.rows, 1)) for name, count in most]
+    says = "; ".join(f"{name} {100 * share:.1f} %" for name, share in shares) or "every row is changed"
+    return drawing.stacked_bar(shares, f"why rows are unchanged: {says}")
+
+
+def _picture(stages: Sequence[StageFacts]) -> dict[str, Any] | None:
+    """Positives against negatives by their cosine to the anchor; None without scores."""
+    positive = [one.cosines for one in stages if not one.is_negative and len(one.cosines)]
+    negative = [one.cosines for one in stages if one.is_negative and len(one.cosines)]
+    series = [
+        (name, np.concatenate(values))
+        for name, values in (("positives", positive), ("negatives", negative))
+        if values
+    ]
+    if not series:
+        return None
+    says = "; ".join(f"{name}: median {np.median(values):.2f}" for name, values in series)
+    overlap = None
+    if len(series) == 2:
+        overlap = drawing.overlap_of(series[0][1], series[1][1], 0.0, 1.0, _BINS)
+        says += f"; {100 * overlap:.0f} % lie under both"
+    return {
+        "svg": drawing.histogram(series, 0.0, 1.0, _BINS, says, "cosine to the original sentence"),
+        "says": says,
+        "names": [name for name, _ in series],
+        "overlap": overlap,
+    }
+
+
+def _lengths(store: Store) -> dict[str, Any]:
+    rows = sample_rows(store, "corpus", _LENGTH_SAMPLE)
+    words = np.array([len(row["text"].split()) for row in rows])
+    high = float(max(np.quantile(words, 0.99), 10))
+    low, middle, most = (int(value) for value in np.quantile(words, [0.05, 0.5, 0.95]))
+    says = f"median {middle} words, nine of ten between {low} and {most}"
+    return {
+        "svg": drawing.histogram([("sentences", words)], 0.0, high, 30, says, "words a sentence"),
+        "says": says,
+    }
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _template(name: str) -> str:
+    return files("augment_cli.pages").joinpath("templates", name).read_text("utf-8")

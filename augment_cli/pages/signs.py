@@ -1,0 +1,78 @@
+"""Signs that a rewritten sentence may be broken, for lists that show the worst first; no verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+# An article twice, or "not not"; "that that" and "had had" are English.
+_TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+_ENGLISH_TWICE = frozenset({"that", "had", "her", "so", "very", "no", "bye", "ha"})
+_SPACE_BEFORE_MARK = re.compile(r"\w [,.;!?](?:\s|$)")
+_PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("{", "}"))
+_SHORT = 3  # words
+
+
+def signs_of(original: str, text: str) -> list[str]:
+    """What looks wrong with a text that did not look so with its original.
+
+    Parameters
+    ----------
+    original, text : str
+        A sentence and what an augmentation made of it.
+
+    Returns
+    -------
+    list of str
+        In words, such as `the word “the” twice`; empty where nothing catches the eye.
+    """
+    found = []
+    if word := _new_repetition(original, text):
+        found.append(f"“{word}” twice in a row")
+    if _negations(text) >= _negations(original) + 3:
+        found.append("three negations more")
+    if any(_unpaired(text, *pair) and not _unpaired(original, *pair) for pair in _PAIRS):
+        found.append("a bracket or quotation mark without its partner")
+    if text.count('"') % 2 and not original.count('"') % 2:
+        found.append("a bracket or quotation mark without its partner")
+    if _SPACE_BEFORE_MARK.search(text) and not _SPACE_BEFORE_MARK.search(original):
+        found.append("a space before a punctuation mark")
+    if original[:1].isupper() and text[:1].islower():
+        found.append("begins with a small letter")
+    words, before = len(text.split()), len(original.split())
+    if words <= _SHORT < before:
+        found.append(f"{words} words left of {before}")
+    return list(dict.fromkeys(found))
+
+
+def kind_of(sign: str) -> str:
+    """A sign without what is particular to its sentence, to be counted."""
+    if sign.startswith("“not”"):
+        return "put “not” twice in a row"
+    if sign.endswith("twice in a row"):
+        return "have a word twice in a row"
+    if " words left of " in sign:
+        return f"keep {_SHORT} words or fewer"
+    return {
+        "three negations more": "have three negations more than the original",
+        "a bracket or quotation mark without its partner": "have an unpaired bracket or quotation mark",
+        "a space before a punctuation mark": "have a space before a punctuation mark",
+        "begins with a small letter": "begin with a small letter",
+    }.get(sign, sign)
+
+
+def _new_repetition(original: str, text: str) -> str:
+    known = Counter(found[1].lower() for found in _TWICE.finditer(original))
+    for found in _TWICE.finditer(text):
+        word = found[1].lower()
+        if word not in known and word not in _ENGLISH_TWICE and not word.isdigit():
+            return word
+    return ""
+
+
+def _negations(text: str) -> int:
+    return len(re.findall(r"\bnot\b|n['’]t\b|\bnever\b", text, re.IGNORECASE))
+
+
+def _unpaired(text: str, opening: str, closing: str) -> bool:
+    return text.count(opening) != text.count(closing)

@@ -1,0 +1,72 @@
+"use strict";
+(() => {
+  const items = [...document.querySelectorAll("li[data-row]")];
+  const key = `augment-cli ${document.body.dataset.corpus}`;
+  let judged = {};
+  try { judged = JSON.parse(localStorage.getItem(key)) || {}; } catch { judged = {}; }
+  const stageOf = (item) => item.closest("section.stage");
+  const nameOf = (item) => {
+    const { stage, fingerprint } = stageOf(item).dataset;
+    return JSON.stringify([stage, fingerprint, Number(item.dataset.row)]);
+  };
+  // Wilson's interval of a share at 95 %.
+  const wilson = (count, total) => {
+    const z = 1.96, share = count / total, over = 1 + z * z / total;
+    const middle = (share + z * z / (2 * total)) / over;
+    const reach = z / over * Math.sqrt(share * (1 - share) / total + z * z / (4 * total * total));
+    return [Math.max(0, middle - reach), Math.min(1, middle + reach)].map((end) => `${(100 * end).toFixed(0)} %`);
+  };
+  const show = () => {
+    for (const item of items) {
+      for (const button of item.querySelectorAll("button")) {
+        button.setAttribute("aria-pressed", String(judged[nameOf(item)] === button.value));
+      }
+    }
+    for (const section of document.querySelectorAll("section.stage")) {
+      const { stage, fingerprint } = section.dataset;
+      const verdicts = Object.entries(judged)
+        .filter(([name]) => { const [of, print] = JSON.parse(name); return of === stage && print === fingerprint; })
+        .map(([, verdict]) => verdict);
+      const good = verdicts.filter((verdict) => verdict === "good").length;
+      const [low, high] = verdicts.length ? wilson(good, verdicts.length) : ["", ""];
+      section.querySelector(".wilson").textContent = verdicts.length
+        ? `You judged ${verdicts.length}: ${good} good (95 %: ${low} to ${high} of such rows).` : "";
+    }
+    const count = Object.keys(judged).length;
+    document.getElementById("judged").textContent = count ? `${count} judged` : "";
+  };
+  const judge = (item, verdict) => {
+    const name = nameOf(item);
+    if (judged[name] === verdict) { delete judged[name]; } else { judged[name] = verdict; }
+    try { localStorage.setItem(key, JSON.stringify(judged)); } catch { /* a browser that keeps nothing: save in time */ }
+    show();
+  };
+  let place = -1;
+  const move = (step) => {
+    place = Math.min(Math.max(place + step, 0), items.length - 1);
+    items[place].focus();
+    items[place].scrollIntoView({ block: "center" });
+  };
+  document.addEventListener("click", (event) => {
+    const item = event.target.closest("li[data-row]");
+    if (item && event.target.matches("button")) { place = items.indexOf(item); judge(item, event.target.value); }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) { return; }
+    const verdict = { g: "good", a: "awkward", w: "wrong" }[event.key];
+    if (event.key === "j") { move(1); } else if (event.key === "k") { move(-1); }
+    else if (verdict && place >= 0) { judge(items[place], verdict); }
+  });
+  document.getElementById("save").addEventListener("click", () => {
+    const lines = Object.entries(judged).map(([name, verdict]) => {
+      const [stage, fingerprint, row_id] = JSON.parse(name);
+      return { stage, fingerprint, row_id, verdict };
+    });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([JSON.stringify({ corpus: document.body.dataset.corpus, judgements: lines }, null, 1)], { type: "application/json" }));
+    link.download = "judged.json";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  show();
+})();

@@ -1,0 +1,1 @@
+"""The sections of docs/evidence.md, its pictures, and its data file."""

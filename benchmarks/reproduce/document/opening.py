@@ -1,0 +1,109 @@
+"""The answer in ten lines: what helps, by how much, how sure, and what it is worth beside no training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import mean
+
+from benchmarks.reproduce import comparisons
+from benchmarks.reproduce.comparisons import Scores
+from benchmarks.reproduce.document.conclusions import Judged, counted
+from benchmarks.reproduce.document.primary import SIGNIFICANT, Finding
+from benchmarks.reproduce.document.scores import NO_TRAINING
+from benchmarks.reproduce.grid import Grid, Row
+from benchmarks.reproduce.paired import interval
+
+_MOST_NAMED = 4  # exploratory rows; the table has all
+
+
+def lines(
+    grid: Grid, rows: Sequence[Row], scores: Scores, findings: Sequence[Finding], found: Sequence[Judged]
+) -> list[str]:
+    """A list of at most ten items."""
+    items = [
+        *_of_training(rows, scores),
+        *_of_findings(grid, findings),
+        *_of_untrained(grid, rows, scores),
+        *_exploratory(grid, rows, scores),
+    ]
+    if found:
+        items.append(f"Of the papers' {len(found)} conclusions, one by one below: {counted(found)}.")
+    return [*(f"- {item}" for item in items), ""]
+
+
+def _of_training(rows: Sequence[Row], scores: Scores) -> list[str]:
+    """What the rows gain whose baseline is the starting encoder: whether the bed can answer at all."""
+    start = _average(scores, NO_TRAINING)
+    gains = []
+    for row in rows:
+        values = comparisons.values_of(scores, row.name, "average")
+        if row.first and row.baseline == NO_TRAINING and row.has_seed and values and start is not None:
+            gains.append(f"{row.title}, {_told([value - start for value in values.values()])}")
+    return [f"**Training against none** (STS average {start:.2f}): {'; '.join(gains)}."] if gains else []
+
+
+def _told(differences: Sequence[float]) -> str:
+    found = interval(differences)
+    ends = "" if math.isnan(found.low) else f" ({found.low:+.2f} to {found.high:+.2f})"
+    return f"{found.mean:+.2f}{ends}, {found.seeds} seed{'s' * (found.seeds > 1)}"
+
+
+def _of_findings(grid: Grid, findings: Sequence[Finding]) -> list[str]:
+    titles = {row.name: row.title for row in grid.rows}
+    groups: dict[str, list[str]] = {}
+    for one in findings:
+        name = f"{titles[one.primary.better]} over {titles[one.primary.worse]}"
+        value = one.difference
+        if value is None:
+            groups.setdefault("Not measured yet", []).append(name)
+            continue
+        if math.isnan(one.adjusted):
+            group = "Too few seeds to say"
+        elif one.adjusted > SIGNIFICANT:
+            group = "No difference that counts"
+        else:
+            group = "Helps" if value.mean > 0 else "Hurts"
+        ends = "" if math.isnan(value.low) else f" ({value.low:+.2f} to {value.high:+.2f})"
+        groups.setdefault(group, []).append(f"{name} {value.mean:+.2f}{ends}")
+    order = ("Helps", "Hurts", "No difference that counts", "Too few seeds to say", "Not measured yet")
+    return [f"**{group}**: {'; '.join(groups[group])}." for group in order if group in groups]
+
+
+def _of_untrained(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
+    """The best that needs no training from the same encoder, and the ceiling beside it."""
+    # Rows that are in no table count here too.
+    untrained = [row for row in grid.rows if not row.recipe and not row.encoder and row.name in scores]
+    trained = [row for row in rows if row.recipe and row.name in scores]
+    known = {row.title: value for row in untrained if (value := _average(scores, row.name)) is not None}
+    if not known:
+        return []
+    title = max(known, key=lambda one: known[one])
+    above = sum((_average(scores, row.name) or 0.0) > known[title] for row in trained)
+    said = f"{above or 'none'} of the {len(trained)} trained rows {'are' if above > 1 else 'is'} above it"
+    items = [f"**The best that needs no training**: {title}, {known[title]:.2f}; {said}."]
+    ceiling = [f"{row.title} {value:.2f}" for row in rows
+               if row.encoder and (value := _average(scores, row.name)) is not None]  # fmt: skip
+    return items + ([f"**The ceiling**: {', '.join(ceiling)}."] if ceiling else [])
+
+
+def _exploratory(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
+    """The largest gains that no primary comparison is about; named, not tested."""
+    primary = {(one.better, one.worse) for one in grid.primary}
+    gains = []
+    for row in rows:
+        apart = row.recipe and row.baseline and row.baseline != NO_TRAINING and not row.sweep
+        if not apart or (row.name, row.baseline) in primary:
+            continue
+        gap = comparisons.difference(scores, row.name, row.baseline, "average")
+        if gap is not None and gap.mean > 0 and (gap.seeds == 1 or gap.mean > 2 * gap.sd):
+            seeds = f"{gap.seeds} seed{'s' * (gap.seeds > 1)}"
+            gains.append((gap.mean, f"{row.title} {gap.mean:+.2f} ({seeds})"))
+    gains.sort(reverse=True)
+    named = "; ".join(text for _, text in gains[:_MOST_NAMED])
+    return [f"**Largest gains over their baselines among what is exploratory**: {named}."] if gains else []
+
+
+def _average(scores: Scores, row: str) -> float | None:
+    values = comparisons.values_of(scores, row, "average")
+    return mean(values.values()) if values else None

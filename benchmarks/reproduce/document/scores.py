@@ -1,0 +1,84 @@
+"""What was measured, by row, seed and measure: for the tables, and as a data file for everybody else."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import mean
+
+from benchmarks.reproduce.comparisons import Scores, spread, values_of
+from benchmarks.reproduce.grid import Grid, Profile
+from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.results import TRAINING
+
+DEV = "stsb-dev"
+NO_TRAINING = "no-training"  # the row of the starting encoder
+TITLES = {
+    "dev": "STS-B dev",
+    "average": "STS average",
+    "transfer": "transfer average",
+    "clustering": "clustering average",
+}
+
+
+def scores_of(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> Scores:
+    """Measures in points of each row and seed; sweeps' points that are a row's own have them too."""
+    by_key: dict[str, dict[str, float]] = {}
+    named: dict[str, tuple[str, int]] = {}
+    for entry in entries:
+        by_key[entry.unit.key] = _measures(entry)
+        named[entry.unit.key] = (entry.unit.row.name, entry.unit.seed)
+    scores: Scores = {}
+    for key, (row, seed) in named.items():
+        if by_key[key]:
+            scores.setdefault(row, {})[seed] = by_key[key]
+    for sweep in grid.sweeps:  # the default's point was trained as the row
+        if sweep.default is not None and sweep.row in scores:
+            scores.setdefault(sweep.point(sweep.default), scores[sweep.row])
+    return scores
+
+
+def _measures(entry: Entry) -> dict[str, float]:
+    measures: dict[str, float] = {}
+    for name, result in entry.results.items():
+        values = {key: v for key, v in result.scores.items() if isinstance(v, (int, float)) and v == v}
+        if name == TRAINING:
+            rows = values.get("steps", 0) * entry.unit.recipe.batch if entry.unit.recipe else 0
+            if rows and "cpu_seconds" in values:
+                measures["cpu"] = 1000 * values["cpu_seconds"] / rows
+            continue
+        values.pop("seconds", None)
+        measures |= {key: 100 * value for key, value in values.items()}
+        tests = [100 * value for key, value in values.items() if key != DEV]
+        if tests:
+            measures["average" if name == "sts" else name] = mean(tests)
+        if DEV in values:
+            measures["dev"] = 100 * values[DEV]
+    return measures
+
+
+def write_csv(grid: Grid, scores: Scores, path: Path) -> None:
+    """Every measure of every row, sweeps' points among them: a line each, sorted."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("row", "seed", "measure", "points"))
+        for row in sorted(grid.rows, key=lambda one: one.name):
+            for seed, measures in sorted(scores.get(row.name, {}).items()):
+                for measure, value in sorted(measures.items()):
+                    seed_of_row = seed if row.has_seed else ""
+                    writer.writerow((row.name, seed_of_row, measure, f"{value:.4f}"))
+
+
+def cell(scores: Scores, row: str, measure: str) -> str:
+    """Mean ± sample deviation over the seeds, empty where nothing was measured."""
+    values = list(values_of(scores, row, measure).values())
+    if not values:
+        return ""
+    center, sd = spread(values)
+    return f"{center:.2f}" + (f" ± {sd:.2f}" if sd == sd else "")
+
+
+def signed(center: float, sd: float) -> str:
+    """A difference ± its deviation."""
+    return f"{center:+.2f}" + (f" ± {sd:.2f}" if sd == sd else "")

@@ -1,0 +1,61 @@
+"""The sweeps in a line each; the picture has the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.reproduce import comparisons
+from benchmarks.reproduce.comparisons import Scores
+from benchmarks.reproduce.document import wording
+from benchmarks.reproduce.document.scores import signed
+from benchmarks.reproduce.grid import Grid, Sweep
+
+
+def section(grid: Grid, scores: Scores, seedless: frozenset[str], pictures: Sequence[str]) -> list[str]:
+    """The lines of the document's section; empty where no sweep has two points."""
+    known = [sweep for sweep in grid.sweeps if len(points_of(sweep, scores)) > 1]
+    if not known:
+        return []
+    pairs = [(row.name, row.baseline) for row in grid.rows if row.baseline and row.baseline not in seedless]
+    pairs += [
+        (sweep.point(value), sweep.point(sweep.reference))
+        for sweep in grid.sweeps
+        for value in sweep.values
+        if value != sweep.reference
+    ]
+    sd = comparisons.noise(scores, pairs, "dev")
+    lines = [wording.SWEEPS.format(noise=f"{sd:.2f}" if sd == sd else "not known yet")]
+    lines += [f"![Sweeps]({picture})" for picture in pictures] + ([""] if pictures else [])
+    return [*lines, *(f"- {line(sweep, scores, sd)}" for sweep in known), ""]
+
+
+def points_of(sweep: Sweep, scores: Scores) -> Scores:
+    """The points that were measured, over the seeds that all of them have."""
+    return comparisons.shared(scores, [sweep.point(value) for value in sweep.values])
+
+
+def line(sweep: Sweep, scores: Scores, sd: float) -> str:
+    """What a sweep says: each value's difference to the reference on STS-B dev, marked where it counts."""
+    points = points_of(sweep, scores)
+    reference = sweep.reference
+    claimed = bool(sweep.published) or sweep.best is not None
+    words = []
+    for number, value in enumerate(sweep.values):
+        name = sweep.point(value)
+        gap = comparisons.difference(points, name, sweep.point(reference), "dev")
+        if value == reference or gap is None:
+            continue
+        higher = sweep.published[number] - max(sweep.published) if sweep.published else -0.0
+        # Where the paper claims that the reference is best, every other value should be lower.
+        said = comparisons.verdict(gap, sd, higher - 1e-9)
+        mark = {"holds": "*", "reversed": "†"}.get(said, "") if claimed else ""
+        if not claimed and said in ("holds", "reversed"):
+            mark = "*"
+        words.append(f"{value} {signed(gap.mean, gap.sd)}{mark}")
+    seeds = len(next(iter(points.values())))
+    best = f"{reference} is {'the best in the paper' if claimed else 'compared with'}"
+    note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
+    absent = [str(value) for value in sweep.values if sweep.point(value) not in points]
+    missing = f" Missing: {', '.join(absent)}." if absent else ""
+    counted = "1 seed" if seeds == 1 else f"{seeds} seeds"
+    return f"**{sweep.title}** ({best}; {counted}): {', '.join(words)}.{note}{missing}"

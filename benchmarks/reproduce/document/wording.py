@@ -1,0 +1,66 @@
+"""What the document says between its tables."""
+
+OPENING = """\
+# Evidence: {about}
+{warning}"""
+
+ORIGIN = """\
+## How it was measured
+
+Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand,
+in `benchmarks/reproduce/grid.toml`, with the settings of each row. `make reproduce-plan PROFILE={profile}`
+says what is missing, `make repeat PROFILE={profile} ROW=simcse SEEDS=42` trains a row once more and compares.
+Each score of each seed: [{scores}]({scores}).
+
+Corpus: {corpus} of {files}. Encoder: `{encoder}`. All rows: `{settings}`.{stages}
+
+Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, mean ±
+sample standard deviation over the seeds. The average is over the STS test sets that the data folder has
+({tests}). Δ is taken seed by seed.
+"""
+
+PRIMARY = """\
+## Primary comparisons
+
+Named in `grid.toml` before any of them was run. The interval is Student's over the differences seed by seed;
+p is corrected by Holm over all of them, those not measured yet among them. The other interval resamples the
+pairs of the test sets. `holds`: the paper's sign, p below 0.05, at least a third of the paper's size. The
+rest of this document is exploratory.
+"""
+
+METHODS = """\
+## Methods
+
+CPU s: of training on 1,000 rows, with the run's evaluations on STS-B dev; on a shared machine, so that only
+large ratios mean anything.
+"""
+
+CONCLUSIONS = """\
+## The papers' conclusions, one by one
+
+The papers measured BERT-base on a million sentences. A difference counts if it is at least 2 · s / √seeds,
+where s is the standard deviation of the difference over the seeds: its own, or that of all comparisons
+together where that is larger. On the STS average unless it says otherwise.
+
+| conclusion | paper | here (seeds) | that counts | verdict |
+|---|---|---|---|---|"""
+
+SWEEPS = """\
+## Sweeps
+
+Differences on STS-B dev; \\* counts as above and agrees with the paper where it says anything, † counts and
+contradicts it; s is {noise}. The picture has the average too, and the papers' curves.
+"""
+
+BANDS = """\
+## What to expect
+
+`make reproduce PROFILE=paper DATA=folder` trains the same rows from `bert-base-uncased` on a million
+sentences with the recipes' own settings; it needs those weights on the machine and a GPU. The band is the
+published mean (over seeds where somebody gave one) ± 2 standard deviations, which are taken to be {sd}
+points where none was given. A score outside it is worth a look, one inside proves little. The profile trains
+BERT-base: a band of another encoder needs a profile that names that one. Some figures were measured otherwise
+than the row is (see the notes of the rows above); theirs is no band for it.
+
+| row | paper | measure | encoder | published | band |
+|---|---|---|---|---|---|"""

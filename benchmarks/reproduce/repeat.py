@@ -1,0 +1,88 @@
+"""Training a row once more from nothing and comparing with what is recorded, which stays as it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from augment_cli.errors import MissingError
+from benchmarks.reproduce.document.scores import DEV
+from benchmarks.reproduce.paired import interval
+from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.results import TRAINING
+
+_SCORED = "sts"
+# Where a single seed is recorded: two standard deviations between seeds of BERT-base runs, in points.
+_WITHOUT_SEEDS = 1.6
+
+
+def repeat(
+    entries: Sequence[Entry],
+    seeds: Sequence[int],
+    jobs: Callable[[Sequence[Any]], Iterator[Any]],
+    work_folder: Path,
+) -> Iterator[tuple[bool, str]]:
+    """Train and score the recorded ones of some units anew.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Of whole rows, so that the interval over all recorded seeds is known.
+    seeds : sequence of int
+        Those to be repeated.
+    jobs : callable
+        Makes the jobs of (unit, evaluations) pairs, and the stages they read.
+    work_folder : Path
+        Where the trainings and their results go; emptied first, so that nothing is reused.
+
+    Yields
+    ------
+    tuple of (bool, str)
+        Whether the STS average lies within the seed interval of the recorded ones, and a line that says so.
+    """
+    from benchmarks.reproduce import work
+
+    recorded = [entry for entry in entries if _SCORED in entry.results]
+    todo = [
+        (entry.unit, (TRAINING, _SCORED) if entry.unit.recipe is not None else (_SCORED,))
+        for entry in recorded
+        if entry.unit.seed in seeds
+    ]
+    if not todo:
+        raise MissingError("nothing is recorded of these rows and seeds; `make reproduce` trains them")
+    shutil.rmtree(work_folder, ignore_errors=True)
+    for job in jobs(todo):
+        again = dataclasses.replace(job, runs=work_folder, results=work_folder / "results.jsonl", keep=False)
+        work_folder.mkdir(parents=True, exist_ok=True)
+        value = average(work.do(again)[_SCORED])
+        own = [entry for entry in recorded if entry.unit.row.name == job.unit.row.name]
+        of_row = {entry.unit.seed: average(entry.results[_SCORED].scores) for entry in own}
+        low, high = bounds(of_row.values())
+        inside = low <= value <= high
+        yield (
+            inside,
+            f"{job.unit.row.name} {job.unit.seed}: recorded {of_row[job.unit.seed]:.2f}, again {value:.2f}, "
+            f"{'within' if inside else 'OUTSIDE'} {low:.2f} to {high:.2f} ({len(of_row)} seeds recorded)",
+        )
+
+
+def average(scores: dict[str, Any]) -> float:
+    """The STS average in points."""
+    values = {name: value for name, value in scores.items() if name != "seconds"}
+    return 100 * mean([value for name, value in values.items() if name != DEV] or values.values())
+
+
+def bounds(values: Iterable[float]) -> tuple[float, float]:
+    """Where one more training of a row should end: two deviations about the mean of the recorded seeds.
+
+    The interval of the mean would be narrower than what a single seed does.
+    """
+    found = interval(list(values))
+    reach = _WITHOUT_SEEDS if math.isnan(found.sd) else 2 * found.sd
+    # What is printed and recorded is rounded.
+    return found.mean - reach - 0.005, found.mean + reach + 0.005

@@ -1,0 +1,203 @@
+"""The report page: what it says, what a hostile corpus can do to it, and how large it gets."""
+
+import base64
+import hashlib
+import html.parser
+import itertools
+import json
+import re
+import shutil
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.pages import report as pages
+from augment_cli.pages.facts import facts_of, stages_of
+from augment_cli.pages.report import LIMIT, write_report
+from augment_cli.reports.report import stats
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> &amp; the \u202e river \x1b flows by {{ house }}"
+)
+
+
+class Page(html.parser.HTMLParser):
+    """The elements of a page, its ids, and the text of its style and script."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.ids, self.inline, self.content, self._open = [], [], {}, "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        self._open = tag
+
+    def handle_data(self, data):
+        if self._open in ("style", "script"):
+            self.inline[self._open] = self.inline.get(self._open, "") + data
+        else:
+            self.content += data
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+
+def written(store, tmp_path):
+    entry = write_report(store, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert entry["bytes"] == len(text.encode())
+    return text, Page(text)
+
+
+def made(tmp_path, lines, **parameters):
+    (tmp_path / "in.txt").write_text("\n".join(lines), "utf-8")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions(), max_rejects=1)
+        session.augment(make_run("una", **parameters))
+    return Store.open(tmp_path / "store")
+
+
+def test_the_page_needs_nothing_but_itself_and_its_policy_says_so(store, tmp_path):
+    text, page = written(store, tmp_path)
+    assert not re.search(r"(?:src|href|action)=\"(?!#)", text)
+    assert "http" not in page.inline["style"] and "@import" not in page.inline["style"]
+    policy = next(attrs["content"] for tag, attrs in page.elements if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none';")
+    for kind in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(page.inline[kind].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert not any(
+        "style" in attrs or any(name.startswith("on") for name in attrs) for _, attrs in page.elements
+    )
+
+
+def test_it_can_be_read_by_a_screen_reader(store, tmp_path):
+    _, page = written(store, tmp_path)
+    tags = [tag for tag, _ in page.elements]
+    assert {"main", "header", "h1", "table", "th"} <= set(tags) and tags.count("h1") == 1
+    assert len(page.ids) == len(set(page.ids))
+    levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h[1-6]", tag)]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert all(attrs.get("aria-label") for tag, attrs in page.elements if tag == "svg")
+    named = [attrs["aria-labelledby"] for _, attrs in page.elements if "aria-labelledby" in attrs]
+    assert named and set(named) <= set(page.ids)
+    assert ("html", {"lang": "en"}) in page.elements
+
+
+def test_a_corpus_can_do_nothing_to_the_page(tmp_path):
+    store = made(
+        tmp_path, [HOSTILE.replace("\x1b", "")] * 3 + [f"the river {n} flows" for n in range(30)], radius=4
+    )
+    text, page = written(store, tmp_path)
+    assert [tag for tag, _ in page.elements].count("script") == 1
+    assert not any(tag == "img" for tag, _ in page.elements)
+    assert "\u202e" not in text and "<U+202E>" in page.content
+    assert "onerror=alert(2)>" in page.content and "{{ house }}" in page.content
+
+
+def test_its_numbers_are_those_of_stats(store):
+    assert stages_of(store) == ["una", "una.1"]
+    one, numbers = facts_of(store, "una"), stats(store, "una")
+    assert (one.rows, one.changed, one.realised) == (
+        numbers["rows"], numbers["changed"], numbers["replaced_share"],
+    )  # fmt: skip
+    assert one.counted == one.changed and 0 < one.distinct <= one.counted
+    assert sum(count for _, _, count in one.replaced) <= numbers["edits"]
+    for some in one.examples.values():
+        for example in some:
+            text = example.original
+            for edit in reversed(example.edits):
+                text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
+            assert text == example.text
+
+
+def test_copies_of_another_sentence_are_counted(tmp_path):
+    # A window of one neighbour among two terms of equal weight: each sentence becomes the other.
+    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0)
+    one = facts_of(store, "una")
+    assert (one.changed, one.distinct, one.copies) == (4, 2, 4)
+    assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]
+
+
+def test_the_command_makes_the_same_stage(store):
+    one = facts_of(store, "una.1")
+    assert pages._command(one).startswith("augment-cli una --radius 4")
+    assert pages._command(one).endswith("--name una.1")
+
+
+def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
+    store = made(tmp_path, [f"river {n} " * 400 for n in range(20)], radius=4)
+    text, _ = written(store, tmp_path)
+    assert len(text.encode()) < LIMIT
+    # With less room it has fewer examples, and at last none.
+    monkeypatch.setattr(pages, "LIMIT", 22_000)
+    fewer, _ = written(store, tmp_path)
+    assert 0 < fewer.count("data-row=") < text.count("data-row=")
+    monkeypatch.setattr(pages, "LIMIT", 1)
+    assert "data-row=" not in written(store, tmp_path)[0]
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_read(store, tmp_path):
+    with pytest.raises(UsageError, match="is a folder; name a file"):
+        write_report(store, tmp_path)
+    with pytest.raises(MissingError, match="does not exist; make it first"):
+        write_report(store, tmp_path / "nowhere" / "report.html")
+
+
+def test_a_store_without_augmentations_says_what_to_do(tmp_path):
+    (tmp_path / "in.txt").write_text("the river flows\n")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions(), max_rejects=1)
+    with pytest.raises(
+        UsageError, match="no augmentation has been made here yet; run `augment-cli una` first"
+    ):
+        write_report(Store.open(tmp_path / "store"), tmp_path / "report.html")
+
+
+@pytest.mark.slow
+def test_a_browser_shows_it_and_keeps_what_is_judged(store, tmp_path):
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser_path is None:
+        pytest.skip("no chromium on this machine")
+    written(store, tmp_path)
+    address = (tmp_path / "report.html").as_uri()
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 360, "height": 800})
+        faults, requests = [], []
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for key in ("j", "g", "j", "w"):
+            page.keyboard.press(key)
+        assert page.locator("#judged").inner_text() == "2 judged"
+        assert "You judged 2: 1 good" in page.locator(".wilson").first.inner_text()
+        page.reload()
+        assert page.locator("#judged").inner_text() == "2 judged"
+        with page.expect_download() as download:
+            page.locator("#save").click()
+        kept = json.loads(download.value.path().read_text("utf-8"))
+        browser.close()
+    assert [one["verdict"] for one in kept["judgements"]] == ["good", "wrong"]
+    assert faults == [] and set(requests) == {address}
+
+
+def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command):
+    done = command("report", "--store", store.path, "--out", tmp_path / "r.html")
+    assert done.returncode == 0 and "2 stages; open it in a browser" in done.stdout
+    assert (tmp_path / "r.html").read_bytes().startswith(b"<!doctype html>")
+    entry = json.loads(
+        command("report", "--store", store.path, "--out", tmp_path / "r.html", "--json").stdout
+    )
+    assert entry["stages"] == ["una", "una.1"] and entry["bytes"] < LIMIT
+    assert command("report", "--store", store.path, "--out", tmp_path).returncode == 2

@@ -1,0 +1,63 @@
+"""The answer in ten lines and the picture, from numbers made up."""
+
+import dataclasses
+
+import pytest
+
+from benchmarks.reproduce.document import conclusions, forest, opening
+from benchmarks.reproduce.document.primary import findings
+from benchmarks.reproduce.grid import Primary, load_grid
+from benchmarks.reproduce.repeat import bounds
+
+
+@pytest.fixture
+def grid(small_grid):
+    primary = (
+        Primary("augmented", "simcse", "Does it help?", "the same but for the negatives", 1.0),
+        Primary("translated", "simcse", "Does this?", "the same but for the positive", 0.5),
+    )
+    return dataclasses.replace(load_grid(small_grid), primary=primary)
+
+
+def scores_of(**rows):
+    return {
+        row.replace("_", "-"): {seed: {"average": value} for seed, value in enumerate(values)}
+        for row, values in rows.items()
+    }
+
+
+def opened(grid, scores):
+    seedless = frozenset(row.name for row in grid.rows if not row.has_seed)
+    rows = [row for row in grid.rows if not row.sweep]
+    judged = conclusions.judged(grid, rows, scores, seedless)
+    return "\n".join(opening.lines(grid, rows, scores, findings(grid, scores), judged))
+
+
+def test_what_helps_hurts_or_cannot_be_told_is_said_with_its_interval(grid):
+    start, simcse = [50.0], [60.0, 60.2, 60.1, 60.3]
+    better, worse = ([value + step for value in (59.9, 60.3, 60.0, 60.3)] for step in (3.0, -3.0))
+    text = opened(grid, scores_of(no_training=start, simcse=simcse, augmented=better, translated=worse))
+    assert "**Training against none** (STS average 50.00): SimCSE, +10.15 (+9.94 to +10.36), 4 seeds." in text
+    assert "**Helps**: UNA, random over SimCSE +2.9" in text
+    assert "**Hurts**: back-translation over SimCSE -3.0" in text
+    assert "no training, 50.00; 3 of the 3 trained rows are above it" in text
+    assert len(text.splitlines()) <= 10
+
+    noisy = [60.9, 59.1, 61.0, 59.8]
+    text = opened(grid, scores_of(no_training=start, simcse=simcse, augmented=noisy, translated=[61.0]))
+    assert "**No difference that counts**: UNA, random over SimCSE +0.05 (" in text
+    assert "**Too few seeds to say**: back-translation over SimCSE +1.00." in text
+    assert "**Not measured yet**: back-translation" in opened(grid, scores_of(simcse=simcse, augmented=noisy))
+
+
+def test_the_picture_has_a_line_for_each_comparison_that_was_measured(grid, tmp_path):
+    scores = scores_of(simcse=[60.0, 60.2], augmented=[61.0, 61.1], translated=[59.0])
+    assert forest.draw_forest(findings(grid, scores), grid, tmp_path / "one.png")
+    assert (tmp_path / "one.png").read_bytes()[:4] == b"\x89PNG"
+    assert not forest.draw_forest(findings(grid, {}), grid, tmp_path / "none.png")
+
+
+def test_a_repetition_may_lie_two_deviations_from_the_mean_of_the_seeds():
+    low, high = bounds([60.0, 61.0, 62.0])
+    assert (low, high) == pytest.approx((58.995, 63.005))
+    assert bounds([60.0]) == pytest.approx((58.395, 61.605))
