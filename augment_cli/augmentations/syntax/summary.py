@@ -12,12 +12,14 @@ is one of which less than five words, or two in five, would be left, and a text 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, Arguments, by_rule, put, refuse
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, words
@@ -42,17 +44,29 @@ _PARTITIVES = words(
     "one some many most all none part number majority half few several both each any lot rest total kind "
     "type sort"
 )
-# Shorter ones are fragments, or leave out what the sentence is about.
-_FEWEST_WORDS = 5
-_LEAST_SHARE = 0.4
 _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    return by_rule(_summarise)
+@dataclass(frozen=True)
+class SummaryParameters:
+    """Parameters of the summary; shorter ones are fragments, or leave out what the sentence is about."""
+
+    least_words: int = parameter(5, "fewest words of a summary", minimum=2)
+    least_share: float = parameter(
+        0.4, "smallest share of the sentence's words in its summary", minimum=0, maximum=1
+    )
 
 
-def _summarise(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+def _prepare(parameters: SummaryParameters, resources: Resources) -> Prepared:
+    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        _summarise(view, rows, reasons, edits, parameters)
+
+    return by_rule(rule)
+
+
+def _summarise(
+    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, parameters: SummaryParameters
+) -> None:
     arguments, spans = Arguments(view), Constituents(view)
     verbs, roots = arguments.first_verbs[rows], view.roots[rows]
     subjects = view.first(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)) & view.of_root)[rows]
@@ -73,7 +87,7 @@ def _summarise(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: E
     count = len(view.parses)
     kept = np.bincount(view.rows[keep & ~spans.is_mark], minlength=count)[rows]
     all_words = np.bincount(view.rows[~spans.is_mark], minlength=count)[rows]
-    fragment = (kept < _FEWEST_WORDS) | (kept < _LEAST_SHARE * all_words)
+    fragment = (kept < parameters.least_words) | (kept < parameters.least_share * all_words)
     # Quotation marks and a question mark belong to a part of the sentence that may go.
     quoted = spans.count(spans.quotation > 0, first, last) > 0
     asks = view.any(spans.is_mark & view.parses.forms.where(lambda form: "?" in form))[rows]
@@ -264,9 +278,9 @@ SUMMARY = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),
-    parameters=NoParameters,
+    parameters=SummaryParameters,
     prepare=_prepare,
-    examples=("augment-cli summary",),
+    examples=("augment-cli summary", "augment-cli summary --least-words 3 --least-share 0"),
     is_random=False,
     meaning="possibly altered",
     entailment=("neither", "the sentence entails its summary, not the reverse"),

@@ -35,7 +35,7 @@ from augment_cli.draws import uniform
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
 
 
-_APPOSITIONS = pa.array(["the", "a", "an", "one", "its", "which", "where", "whose", "home", "then", "now"])
+_APPOSITIONS = pa.array(["the", "a", "an", "one", "home"])
 _DETERMINERS = pa.array(["the", "a", "an", "this", "that", "its", "his", "her", "their", "our"])
 
 
