@@ -74,5 +74,6 @@ DN = Augmentation(
     columns=COLUMNS,
     libraries=("lemminflect",),
     examples=("augment-cli dn", "augment-cli dn --mode paper --name dn-paper"),
+    is_random=False,
     entailment=_entailment,
 )

@@ -78,7 +78,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
         (objects < 0, Reason.NO_OBJECT),
-        (view.parses.lemmas_at(roots).among(_SYMMETRIC), Reason.RULE_DOES_NOT_APPLY),
+        (view.parses.lemmas_at(np.maximum(roots, 0)).among(_SYMMETRIC), Reason.RULE_DOES_NOT_APPLY),
     )
     rows, roots, verbs, subjects, objects = (a[good] for a in (rows, roots, verbs, subjects, objects))
     left, right = spans.trimmed(*(edge[subjects] for edge in view.edges))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
-from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, pick, replace_verbs
+from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, replace_verbs
 from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put, refuse
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.reasons import Reason
@@ -19,7 +19,7 @@ from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
 from augment_cli.text.edit_list import EditList
 
-PHRASES = ("it is not true that", "it is not the case that", "it would be wrong to say that")
+_PHRASE = "t is not true that "  # behind a capital or small i
 # Nobody fails to do these: what they say is a state, happens to somebody, or is a failure already.
 _NEVER_FAILED = words(
     "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear "
@@ -58,7 +58,7 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     rows : ndarray of int64, shape (m,)
         Rows in English that have a root.
     draw : callable
-        Counter to uniforms, of which the first decides the phrase.
+        Not used; nothing is drawn.
     edits : EditList
         Takes the edits.
     """
@@ -81,7 +81,7 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     _fail(view, clauses, np.flatnonzero(fails), inner, edits)
     chosen = np.flatnonzero(phrased)
     _negate(view, clauses, chosen, edits)
-    _put_phrase(view, clauses, chosen, pick(draw(0)[rows[chosen]], len(PHRASES)), edits)
+    _put_phrase(view, clauses, chosen, edits)
     for mask, name in ((denied, "any"), (fails, "fail"), (phrased, "phrase")):
         answer.rules[rows[mask]] = name
     return answer
@@ -226,17 +226,11 @@ def _has_some(view: ClauseView) -> np.ndarray:
     return view.any(view.parses.lower.among(words("some somewhat already several too someone something")))
 
 
-def _put_phrase(
-    view: ClauseView, clauses: Assertions, index: np.ndarray, chosen: np.ndarray, edits: EditList
-) -> None:
+def _put_phrase(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
     parses = view.parses
     first = clauses.sentence_begins[index]
-    spans = Constituents(view)
     always = np.ones(len(first), bool)
-    begins = spans.strings(first, first, always, ~always).to_pylist()
+    begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
-    texts = []
-    for number, word, upper in zip(chosen.tolist(), begins, capital, strict=True):
-        phrase = PHRASES[number]
-        texts.append((phrase[0].upper() if upper else phrase[0]) + phrase[1:] + " " + word)
+    texts = [("I" if upper else "i") + _PHRASE + word for word, upper in zip(begins, capital, strict=True)]
     put(edits, clauses.rows[index], parses.starts[first], parses.ends[first], texts)
