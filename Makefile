@@ -16,7 +16,7 @@ export DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan bench-train \
+.PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
 	test test-slow lint clean encoder pipeline paraphraser
 
 ## help: list the targets
@@ -139,6 +139,12 @@ lint: setup
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
+
+### Documentation
+
+## docs: the site, in docs/_build (warnings are errors)
+docs: setup
+	$(PYTHON) -m sphinx -q -W --keep-going -b html docs docs/_build
 
 ### Remaking what ships, from DATA=
 

@@ -1,0 +1,40 @@
+"""The documentation site: builds without a warning, and its reference has everything that the code has."""
+
+import subprocess
+import sys
+
+import pytest
+
+from augment_cli import augmentations
+from docs import reference
+from tests.helpers.places import REPOSITORY
+from train import components
+
+
+def test_a_link_that_leaves_the_pages_becomes_a_path():
+    text = "[its card](../data/models/encoder/README.md#use), [rules](rules.md)"
+    assert reference.without_outer_links(text) == (
+        "its card (`data/models/encoder/README.md`), [rules](rules.md)"
+    )
+
+
+def test_the_reference_has_every_command_augmentation_and_setting():
+    commands = "\n".join(reference.commands())
+    assert {"## ingest", "## score", "## report", "## pack"} <= set(commands.splitlines())
+    assert "`--corpus`" in commands and "`--part-rows`" in commands
+    made = "\n".join(reference.all_augmentations())
+    assert {f"## {name}" for name in augmentations.names()} <= set(made.splitlines())
+    settings = "\n".join(reference.settings())
+    assert "| `temperature` | `0.05` |" in settings
+    assert "| `alpha` | `1` | negatives are used in every alpha-th step, counted from 0 |" in settings
+    assert all(f"`{name}`" in settings for name in components.names("losses"))
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path):
+    build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", str(tmp_path)]
+    done = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "reference" / "augmentations.html").read_text("utf-8")
+    assert 'id="una"' in page
+    assert "http://" not in (tmp_path / "index.html").read_text("utf-8").split("<body")[1]
