@@ -33,7 +33,7 @@ def needed_labels(store: Store, positives: Iterable[str], negatives: Iterable[st
     UsageError
         If the label of a whole stage is another one; the message has the reason.
     """
-    needed = {}
+    needed: dict[str, str] = {}
     for kind, names in (("positive", positives), ("negative", negatives)):
         stages = [name for name in names if name not in {SELF, CORPUS} and name in store.stages()]
         check_labels(store, kind, stages, f"{kind}s:", 'labels = "kind"')
