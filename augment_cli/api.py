@@ -11,6 +11,7 @@ import pyarrow as pa
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, report_of
+from augment_cli.pack import PACK_STAGE, choose
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -277,4 +278,25 @@ def mine(
     with Session(store, Engine.for_this_machine(jobs)) as session:
         session.ingest()
         session.mine(MineParameters(**parameters), stage, fit, vectors, encoder)
+        return session.store
+
+
+def pack_table(
+    store: str | Path = "store", *, name: str = PACK_STAGE, jobs: int | None = None, **options: Any
+) -> Store:
+    """Make the table that sentence-transformers trains on (`augment-cli pack`).
+
+    Parameters
+    ----------
+    store : path
+    name : str
+        Folder of the result; with a split `NAME-train` and `NAME-test`.
+    jobs : int, optional
+        Worker processes; one for each core by default.
+    **options
+        As in `augment_cli.pack.PackOptions`: positives, negatives, min_positive, max_negative, margin,
+        layout, scores, carry, split, ….
+    """
+    with Session(Store.open(store).path, Engine.for_this_machine(jobs)) as session:
+        session.pack(choose(session.store, **options), name)
         return session.store

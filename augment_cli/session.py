@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.ingest import (
@@ -23,9 +24,18 @@ from augment_cli.ingest import (
     corpus_settings,
     find_files,
     ingest,
+    pairs,
     report_of,
 )
-from augment_cli.pack import PACK_STAGE, SIDES, PackOptions, cost_of, pack, pack_settings
+from augment_cli.pack import (
+    PACK_STAGE,
+    SIDES,
+    PackOptions,
+    cost_of,
+    cost_of_filters,
+    pack,
+    pack_settings,
+)
 from augment_cli.parsing import stage as parsing
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
@@ -37,8 +47,10 @@ from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
+from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
 
+_STAGES_WITHOUT_AUGMENTATION = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors")
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
 
@@ -130,6 +142,15 @@ class Session:
         if kind is None and self._failures:
             raise IncompleteError("\n".join(self._failures))
 
+    @contextlib.contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Without `overwrite`: for an earlier stage, which was not the one asked for."""
+        overwrite, self._overwrite = self._overwrite, False
+        try:
+            yield
+        finally:
+            self._overwrite = overwrite
+
     def _make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
         """With `overwrite`, delete a stage that has other settings, and what was made from it."""
         present = [stage for stage in stages if stage in self.store.stages()]
@@ -151,9 +172,11 @@ class Session:
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
         """Make the corpus: from `corpus`, else keep the store's own, else take the shipped sample."""
+        self._check_pairs(options or IngestOptions())
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
                 self._refuse_other_options(options or IngestOptions())
+                self._give_pairs(options or IngestOptions())
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
                 self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
@@ -180,12 +203,33 @@ class Session:
                 + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
             )
         report.check(max_rejects, str(self.store.path))
+        self._give_pairs(options or IngestOptions())
         return report
+
+    def _check_pairs(self, options: IngestOptions) -> None:
+        """See that no column of pairs has the name of a stage of another kind."""
+        taken = {*augmentations.names(), *_STAGES_WITHOUT_AUGMENTATION}
+        for column, role in pairs.roles_of(options).items():
+            self.store.part_path(column, 0)  # refuses what cannot be a stage's name
+            if column in taken:
+                raise UsageError(
+                    f"--{role}-column {column}: is what another stage is called; rename it in the input"
+                )
+
+    def _give_pairs(self, options: IngestOptions) -> None:
+        """Make the stages of the columns that hold the user's own positives and negatives."""
+        for column, role in pairs.roles_of(options).items():
+            self._make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
+            with self._timed(column, None) as progress:
+                pairs.make_given(self.store, column, role)
+                progress(self.store.rows)
 
     def _refuse_other_options(self, options: IngestOptions) -> None:
         """Options given without a corpus must be those its corpus was read with."""
         stored, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
         for key, value in vars(options).items():
+            if key in ("positive_columns", "negative_columns"):
+                continue  # these make stages of what the corpus kept
             usual = getattr(default, key)
             read_with = stored.get(key, usual)  # what is not in the settings was not chosen
             if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
@@ -305,14 +349,20 @@ class Session:
         if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
             raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
 
-    def pack(self, options: PackOptions, stage: str = PACK_STAGE) -> list[str]:
-        """Make the wide table that sentence-transformers trains on, and say what each column costs.
+    def pack(self, options: PackOptions, stage: str = PACK_STAGE, dry_run: bool = False) -> list[str]:
+        """Make the table that sentence-transformers trains on; say what each filter and each column costs.
+
+        Vectors that filters or scores need and that are missing are made before it, but not in a dry run,
+        which stops when it has said what the filters cost.
 
         Returns
         -------
         list of str
             The stages: `stage`, or with a split `stage-train` and `stage-test`.
         """
+        self._price_filters(options, dry_run)
+        if dry_run:
+            return []
         sides = {stage: options}
         if options.split:
             sides = {f"{stage}-{side}": dataclasses.replace(options, side=side) for side in SIDES}
@@ -323,6 +373,24 @@ class Session:
             if cost := cost_of(self.store, name):
                 self.reporter.say(cost)
         return list(sides)
+
+    def _price_filters(self, options: PackOptions, dry_run: bool) -> None:
+        """Say before anything is written how many rows each filter costs; refuse what leaves none."""
+        if options.compared and not dry_run:
+            own = [name for name in options.compared if not is_mined(self.store, name)]
+            self._embed_missing((CORPUS_STAGE, *own), None, options.vectors)
+        if not options.filters and not dry_run:
+            return
+        costs = cost_of_filters(self.store, options)
+        rows = costs.pop("rows")
+        left = rows - sum(costs.values())
+        said = [
+            f"--{name.replace('_', '-')} {getattr(options, name):g} costs {cost:,}"
+            for name, cost in costs.items()
+        ]
+        self.reporter.say("; ".join([f"{rows:,} rows without filters", *said, f"{left:,} left"]))
+        if said and not left:
+            raise UsageError(f"{self.store.path}: no row passes the filters ({'; '.join(said)}); loosen them")
 
     def embed(
         self,
@@ -337,7 +405,11 @@ class Session:
         str
             Their folder.
         """
-        work = embedding.begin(self.store, of, parameters or embedding.EmbedParameters(), name)
+        parameters = parameters or embedding.EmbedParameters()
+        self._make_room(
+            [vectors_name(of, name)], lambda: embedding.wanted(self.store, of, parameters, name)[2]
+        )
+        work = embedding.begin(self.store, of, parameters, name)
         with self._timed(work.stage, work.rows) as progress:
             embedding.finish(self.store, work, self.engine, progress)
         return work.stage
@@ -363,6 +435,8 @@ class Session:
             self.fit(name=options.fit)
         if options.needs_vectors:
             self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
+        stage = scoring.scores_name(of, name)
+        self._make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
         work = scoring.begin(self.store, of, options, name)
         with self._timed(work.stage, work.rows) as progress:
             scoring.finish(self.store, work, self.engine, progress)
@@ -390,6 +464,9 @@ class Session:
         else:
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self._embed_missing(stages, parameters, vectors)
+        for number, name in enumerate(mining.mined_names(options, stage)):
+            settings = functools.partial(mining.mine_settings, self.store, options, fit, vectors, number)
+            self._make_room([name], settings)
         work = mining.begin(self.store, options, stage, fit, vectors)
         with self._timed(work.stages[0], work.rows) as progress:
             mining.finish(self.store, work, self.engine, progress)
@@ -404,7 +481,8 @@ class Session:
                 wanted = embedding.as_begun(
                     self.store, [vectors_name(other, name) for other in stages], parameters
                 )
-                self.embed(of, wanted, name)
+                with self._keeping():
+                    self.embed(of, wanted, name)
 
     @contextlib.contextmanager
     def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

@@ -20,6 +20,7 @@ from eval import protocols
 from eval.results import tables
 from eval.results.files import ModelResults, find_results, read_results
 from eval.tasks.beir import read_beir_folders
+from eval.tasks.minimal_pairs import minimal_pairs_table
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 
@@ -140,6 +141,11 @@ def _score_parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="a retrieval set in BEIR's layout; may be given several times, with --data or instead of it",
     )
+    add(
+        "--minimal-pairs",
+        action="store_true",
+        help="score the shipped minimal pairs too (negation, antonym, number, role switch, entity)",
+    )
     add("--pooling", help="instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …")
     add(
         "--max-length",
@@ -180,12 +186,16 @@ def _score_parser() -> argparse.ArgumentParser:
 
 def _read_tasks(options: argparse.Namespace) -> tuple[dict[str, Task], list[Table]]:
     """What is to be scored: tasks of the registry where there is a data folder, and the folders of --beir."""
-    if options.data is None and not options.beir:
-        raise UsageError("there is nothing to score; give --data DIR, --beir FOLDER or both")
+    if options.data is None and not options.beir and not options.minimal_pairs:
+        raise UsageError(
+            "there is nothing to score; give --data DIR, --beir FOLDER, --minimal-pairs or several of them"
+        )
     registry, data_tables = load_registry(options.registry), list[Table]()
     if options.data is not None:
         registry, data_tables = _read_data(options, skip_missing=options.skip_missing)
-    sets = read_beir_folders(options.beir, list(registry))
+    sets: list[Table] = [*read_beir_folders(options.beir, list(registry))]
+    if options.minimal_pairs:
+        sets.append(minimal_pairs_table())
     return registry | {table.task.name: table.task for table in sets}, [*data_tables, *sets]
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from augment_cli.encoding import whitening
 from augment_cli.encoding.encoder import Encoder
-from augment_cli.encoding.static import StaticEncoder
-from augment_cli.encoding.word_table import WordTable
 from eval import protocols
 from eval.contract.options import Options, Progress
 from eval.contract.protocol import Encode
@@ -23,7 +21,7 @@ class Vectors:
 
     Parameters
     ----------
-    encoder : Encoder, StaticEncoder or WordTable
+    encoder : Encoder
         What encodes them.
     tables : sequence of Table
         The tasks.
@@ -35,7 +33,7 @@ class Vectors:
 
     def __init__(
         self,
-        encoder: Encoder | StaticEncoder | WordTable,
+        encoder: Encoder,
         tables: Sequence[Table],
         options: Options,
         progress: Progress,

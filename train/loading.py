@@ -12,6 +12,7 @@ from typing import Any
 from augment_cli.contract.entailment import LABEL_MODES
 from augment_cli.errors import MissingError, UsageError
 from train import components
+from train.outputs.trackers import TRACKERS
 from train.recipe import Recipe
 
 RECIPES = Path(__file__).parent / "recipes"
@@ -24,6 +25,8 @@ _CHOICES = {
     "labels": LABEL_MODES,
     "schedule": ("linear", "constant", "warmup-stable-decay"),
     "precision": ("fp32", "bf16", "float64"),
+    "dev": ("auto", "neighbours"),
+    "tracker": TRACKERS,
 }
 _KINDS = {
     bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes",
@@ -95,6 +98,7 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
     tables = {key: table for key, table in values.items() if key in known} | values.get("additions", {})
     plain = {key: value for key, value in values.items() if key not in tables and key != "additions"}
     settings = checked_values(Recipe, plain, _CHOICES, where, known)
+    settings["dimensions"] = _lengths(settings.get("dimensions", ()), where)
     loss = settings.get("loss", Recipe.loss)
     settings["loss_settings"] = _loss_settings(loss, settings.get("loss_settings", {}), where)
     additions = {name: _addition_settings(name, tables[name], where) for name in sorted(tables)}
@@ -163,6 +167,19 @@ def _floats(values: tuple[Any, ...], key: str, where: str) -> tuple[float, ...]:
         raise UsageError(f"{where}: {key} = {list(values)} should be numbers, such as [0.9, 0.98]") from None
 
 
+def _lengths(values: tuple[Any, ...], where: str) -> tuple[int, ...]:
+    """Lengths of vectors in ascending order, each once; on the command line they are texts."""
+    try:
+        lengths = {int(str(value)) for value in values}
+    except ValueError:
+        lengths = {0}
+    if min(lengths, default=1) < 1:
+        raise UsageError(
+            f"{where}: dimensions = {list(values)} should be lengths of vectors, such as [64, 128]"
+        )
+    return tuple(sorted(lengths))
+
+
 def _parse(text: str) -> Any:
     """The value of a ``--set``; a bare word is a text, so that ``--set loss=nt-xent`` needs no quotes."""
     try:
@@ -223,7 +240,8 @@ def _check(recipe: Recipe, where: str) -> None:
         if not 0 < getattr(recipe, key) < math.inf:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
     counts = ("epochs", "steps", "warmup_steps", "decay_steps", "seed", "workers", "chunk", "threads",
-              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight")  # fmt: skip
+              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight",
+              "contrastive_weight")  # fmt: skip
     for key in counts:
         if not 0 <= getattr(recipe, key) < math.inf:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must not be below 0")
@@ -243,6 +261,13 @@ def _check(recipe: Recipe, where: str) -> None:
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must lie between 0 and 1")
     if recipe.whiten == 1 or recipe.whiten < 0 or recipe.whiten_dimension < 0:
         raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
+    if recipe.dimensions and recipe.head != "none":
+        raise UsageError(
+            f'{where}: dimensions are those of the embedding, which head "{recipe.head}" mixes; write '
+            'head = "none"'
+        )
+    if not recipe.contrastive_weight and not recipe.additions and not recipe.mlm_weight:
+        raise UsageError(f"{where}: contrastive_weight = 0 leaves nothing to learn; add [cosine_regression]")
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
     if recipe.negatives or recipe.hard_negative_weight or recipe.negative_scope == "own":

@@ -16,6 +16,7 @@ import torch
 from augment_cli.contract.entailment import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import canonical, weights_in
+from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
@@ -213,8 +214,11 @@ def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None =
     batch = recipe.batch if rows is None else min(recipe.batch, rows)
     texts = -(-batch // ranks.ranks) * views
     at_once = min(texts, recipe.chunk) if recipe.chunk else texts
-    tokens = at_once * recipe.max_length
-    activations = tokens * _numbers_a_token(trainee.encoder.model.config, recipe.max_length)
+    if isinstance(trainee.encoder, StaticEncoder):
+        activations = at_once * 4 * trainee.model.dimension  # a few vectors a text, whatever its length
+    else:
+        tokens = at_once * recipe.max_length
+        activations = tokens * _numbers_a_token(trainee.encoder.model.config, recipe.max_length)
     return Memory(texts, at_once, numbers_of(trainee.model) * width, activations * width)
 
 

@@ -9,6 +9,12 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+# Settings of later releases with their defaults: checkpoints of earlier ones do not have them.
+_LATER: dict[str, Any] = {
+    "loss_settings": {}, "contrastive_weight": 1.0, "dimensions": (), "dev": "auto", "tracker": "none",
+    "labels": "entailment",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -37,6 +43,8 @@ class Recipe:
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
     negative_scope: str = "all"  # whose negative columns a row meets: all | own (AugCSE's `ranking_neg`)
     mask_equal_texts: bool = True  # an equal text elsewhere in the batch is not a negative
+    contrastive_weight: float = 1.0  # 0: the additions' terms alone are learned, such as a regression
+    dimensions: tuple[int, ...] = ()  # the loss counts for vectors cut to these lengths, too (Matryoshka)
     mlm_weight: float = 0.0  # of masked language modelling as auxiliary loss
     mask_rate: float = 0.15  # BERT's
     additions: dict[str, dict[str, Any]] = field(default_factory=dict)  # tables by name, see train/additions
@@ -74,8 +82,10 @@ class Recipe:
 
     # --- watching
     evaluate_every: int = 125
+    dev: str = "auto"  # which dev score decides: auto (STS-B where there is one) | neighbours
     patience: int = 0  # stop after so many evaluations without a better score; 0: never
     log_every: int = 10
+    tracker: str = "none"  # none | trackio | wandb (offline): gets what log.jsonl gets
     checkpoint_every: int = 500
     keep: int = 2  # checkpoints kept besides the best
 
@@ -87,10 +97,9 @@ class Recipe:
     new_encoder: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings as JSON values; `loss_settings` and `labels` only where they are not the default."""
+        """The settings as JSON values; of those that came later only what is not the default."""
         values = dataclasses.asdict(self)
-        if self.labels == Recipe.labels:
-            del values["labels"]
-        if not self.loss_settings:  # as in checkpoints of before there were any
-            del values["loss_settings"]
+        for key, default in _LATER.items():  # as in checkpoints of before there were any
+            if values[key] == default:
+                del values[key]
         return values

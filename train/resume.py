@@ -15,7 +15,17 @@ from train.watching.watch import Watch
 
 # Settings that may differ between a checkpoint and the run that continues it: none changes a number.
 FREE = frozenset(
-    {"threads", "workers", "log_every", "evaluate_every", "checkpoint_every", "keep", "name", "description"}
+    {
+        "threads",
+        "workers",
+        "log_every",
+        "evaluate_every",
+        "checkpoint_every",
+        "keep",
+        "name",
+        "description",
+        "tracker",
+    }
     | {"whiten", "whiten_dimension"}
 )
 

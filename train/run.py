@@ -25,11 +25,13 @@ from train.objectives.columns import open_columns
 from train.optimizer import clip, make_optimizer, rate_at, set_rate
 from train.outputs import checkpoint
 from train.outputs.export import export, write_card
-from train.outputs.log import Log, Quiet
+from train.outputs.log import Log, Quiet, read_log
+from train.outputs.trackers import Tracker
 from train.outputs.whiten import store_whitened
 from train.prepare import Run, Trainee, TrainingRows, check_memory, prepare_model, prepare_rows
 from train.resume import Progress, resume
 from train.watching.evaluate import Evaluate, dev_test
+from train.watching.harm import HarmWatch
 from train.watching.speed import Speed
 
 CHECKPOINTS = "checkpoints"  # in the run's folder
@@ -207,7 +209,10 @@ def begin(run: Run, ranks: Ranks) -> Training:
     evaluate = dev_test(run.data, recipe, store) if ranks.is_first and recipe.evaluate_every else None
     ranks.barrier()
     run.out.mkdir(parents=True, exist_ok=True)
-    log = Log(run.out, progress.done, rows.steps) if ranks.is_first else Quiet()
+    log: Log | Quiet = Quiet()
+    if ranks.is_first:
+        tracker = Tracker(recipe.tracker, run.out, recipe.as_json())
+        log = Log(run.out, progress.done, rows.steps, tracker)
     return Training(
         run, ranks, store, trainee, rows, reader, optimizer, data, settings, progress, evaluate, log
     )
@@ -241,6 +246,7 @@ def loop(training: Training, request: StopRequest) -> int:
     if progress.finished:  # by an earlier run of the same command
         return stopped_by
     speed = Speed(progress.done * recipe.batch)
+    harm = HarmWatch(steps, log.warn)
     with contextlib.closing(ahead(padded_batches(training), depth=4)) as batches:
         for batch in speed.waiting_for(batches):
             rate = rate_at(progress.done, steps, recipe)
@@ -253,7 +259,8 @@ def loop(training: Training, request: StopRequest) -> int:
             # would bring to zero, is watched.
             numbers = [*metrics.values(), norm]
             broken = next((number for number in numbers if not math.isfinite(number)), None)
-            progress.watch.check(numbers[0] if broken is None else broken, progress.done + 1)
+            collapses = bool(recipe.contrastive_weight)
+            progress.watch.check(numbers[0] if broken is None else broken, progress.done + 1, collapses)
             optimizer.step()
             optimizer.zero_grad()
             progress.done += 1
@@ -262,9 +269,11 @@ def loop(training: Training, request: StopRequest) -> int:
             if progress.done % recipe.log_every == 0 or progress.finished:
                 measured = speed.since_last(progress.done * recipe.batch)
                 log.write("step", progress.done, metrics | {"rate": rate, "norm": norm} | measured)
+            harm.loss(progress.watch.loss, progress.done)
             if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):
                 with speed.paused():  # evaluation does not count as training time
                     score(training, evaluate, "last")
+                harm.scores(progress.scores.get("before", {}), progress.scores["last"], progress.done)
                 patient = progress.watch.is_patient(recipe.patience)
                 progress.finished = progress.finished or not patient
             # All ranks leave after the same step.
@@ -387,6 +396,9 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         facts["unbeaten"] = nothing_beat(scores)
         print(facts["unbeaten"], file=sys.stderr)
     if first and progress.finished:
+        events = read_log(run.out / "log.jsonl")
+        warnings = (event["message"] for event in events if event["event"] == "warning")
+        facts["warnings"] = list(dict.fromkeys(warnings))  # said again where the run was resumed
         for kind in exported:
             write_card(run.out / kind, facts)
     return RunResult(progress.done, scores, stopped_by, facts, best_step)

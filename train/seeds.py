@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from pathlib import Path
 
 from train.machine.distributed import Ranks
@@ -61,4 +62,25 @@ def _summarise(folder: Path, seeds: list[int], results: list[tuple[Path, RunResu
     for name, values in scores.items():
         mean, deviation = mean_and_deviation(values)
         print(f"{name:<28} {mean:>8.4f} {deviation:>8}")
-    print(f"model: {results[0][0] / 'best'}")
+    print(next_lines(results[0][0] / "best"))
+
+
+def next_lines(model: Path) -> str:
+    """Where the model is, and the lines that publish it and that convert it.
+
+    Parameters
+    ----------
+    model : Path
+        A sentence-transformers folder.
+    """
+    name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")
+    load = f'SentenceTransformer({json.dumps(str(model))}, backend="onnx")'
+    program = f"from sentence_transformers import SentenceTransformer; {load}"
+    program += f".save_pretrained({json.dumps(str(model) + '-onnx')})"
+    return "\n".join(
+        [
+            f"model: {model}",
+            f"publish: hf upload {hub} {name} .",
+            f"ONNX: python -c {shlex.quote(program)}  (needs sentence-transformers[onnx])",
+        ]
+    )

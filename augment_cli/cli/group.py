@@ -47,7 +47,7 @@ class AugmentationGroup(TyperGroup):
             alike = [f"'{name}'" for name in difflib.get_close_matches(args[0], known)]
             hint = f"Did you mean {' or '.join(alike)}?" if alike else "`augment-cli --help` lists all."
             ctx.fail(f"No such command '{args[0]}'. {hint}")
-        name, command, rest = super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, _with_value(args))
         if name in augmentations.names():
             from augment_cli.cli.augmentation_command import make_command
             from augment_cli.cli.guard import guarded
@@ -70,3 +70,14 @@ def _visible_errors() -> Iterator[None]:
         if isinstance(message := getattr(error, "message", None), str):
             error.message = visible(message)  # type: ignore[attr-defined]
         raise
+
+
+def _with_value(arguments: list[str]) -> list[str]:
+    """The same, with the value `exact` for an `ingest --deduplicate` without one, which Typer cannot say."""
+    if arguments[:1] != ["ingest"]:
+        return arguments
+    following = [*arguments[1:], ""]
+    return [
+        "--deduplicate=exact" if one == "--deduplicate" and other not in ("exact", "near") else one
+        for one, other in zip(arguments, following, strict=True)
+    ]

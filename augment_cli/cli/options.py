@@ -52,7 +52,17 @@ SplitSentences = Annotated[
     bool, typer.Option("--split-sentences", help="cut each text into sentences, one row each")
 ]
 Deduplicate = Annotated[
-    bool, typer.Option("--deduplicate", help="keep the first of equal texts, count the others as duplicates")
+    str | None,
+    typer.Option(
+        "--deduplicate",
+        help="keep the first of equal texts, count the others as duplicates: exact (also with no value), or "
+        "near (of nearly equal ones, too)",
+        metavar="[exact|near]",
+    ),
+]
+NearSimilarity = Annotated[
+    float,
+    typer.Option("--near-similarity", help="of near duplicates: at least so much of their 4-grams in common"),
 ]
 Encoding = Annotated[
     str, typer.Option("--encoding", help="of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16")
@@ -60,6 +70,20 @@ Encoding = Annotated[
 KeepColumns = Annotated[
     list[str] | None,
     typer.Option("--keep-column", help="further field to keep in the corpus, such as label; repeatable"),
+]
+PositiveColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--positive-column",
+        help="field with a positive of the text: becomes a stage of its name; repeatable",
+    ),
+]
+NegativeColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--negative-column",
+        help="field with a negative of the text: becomes a stage of its name; repeatable",
+    ),
 ]
 MaxRejects = Annotated[
     float, typer.Option("--max-rejects", min=0, max=1, help="share of lines that may be set aside")

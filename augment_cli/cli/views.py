@@ -77,6 +77,26 @@ def _share(entry: dict[str, Any]) -> str:
     return f"{100 * entry['changed'] / max(entry['rows'], 1):.1f} %"
 
 
+def show_verdicts(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """What was found in rows that were read: counts of a stage, and the interval of those that are wrong."""
+    if as_json:
+        print_json(entries)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("stage", "read", "good", "awkward", "wrong", "wrong, 95 %", "unread", "stale"):
+        table.add_column(name, justify="left" if name in {"stage", "stale"} else "right")
+    for entry in entries:
+        has_interval = entry["wrong_low"] is not None
+        table.add_row(
+            cell(entry["stage"]),
+            *(str(entry[name]) for name in ("read", "good", "awkward", "wrong")),
+            f"{entry['wrong_low']:.0%} – {entry['wrong_high']:.0%}" if has_interval else "",
+            str(entry["unread"]),
+            cell(entry["stale"] or ""),
+        )
+    console().print(table)
+
+
 def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> None:
     """Every stage of a store: how much of it is there, what it was made with, and what has changed."""
     entries = report.status(store, corpus)

@@ -37,7 +37,20 @@ class Reason(StrEnum):
     WRONG_SCRIPT = "wrong_script"  # letters that the original's script does not have
     ABSURD_LENGTH = "absurd_length"  # far longer or shorter than the original
     MEANING_LOST = "meaning_lost"  # none of the candidates means the same
+    INVENTED_WORD = "invented_word"  # a word that is neither the original's nor any vocabulary's
+    NAME_OR_NUMBER_CHANGED = "name_or_number_changed"  # a name, number or rare word is lost, new or other
+    UNPAIRED_MARK = "unpaired_mark"  # brackets, quotation marks or symbols that are not as before
+    NEGATION_CHANGED = "negation_changed"  # more or fewer negative words
+    WORD_ADDED = "word_added"  # a content word that stands for nothing of the original
+    WORD_LOST = "word_lost"  # a content word of the original that nothing stands for
+    BROKEN_GRAMMAR = "broken_grammar"  # a slip that no sentence has
+    UNLIKELY_WORDING = "unlikely_wording"  # a token that the model itself finds unlikely there
+    INPUT_TOO_LONG = "input_too_long"  # longer than what the model was trained on, or reads
     BEYOND_LIMIT = "beyond_limit"  # `--rows`: the model is run on the first rows only
+    # Of pairs that the input brought along:
+    MISSING = "missing"  # the input has no text there
+    CONTROL_CHARACTER = "control_character"  # as in the rejects of a corpus
+    TOO_LONG = "too_long"  # as in the rejects of a corpus
     # Of mined negatives:
     NO_CANDIDATE = "no_candidate"  # no other sentence in the range of ranks
     ALL_CANDIDATES_SKIPPED = "all_candidates_skipped"  # those in it are too like the positive, or unlike

@@ -38,8 +38,8 @@ class Encoder:
         Its fast tokenizer.
     pooling : str
         A mode of `augment_cli.encoding.pooling`.
-    max_length : int
-        Longest input in tokens, special tokens included; longer ones are cut.
+    max_length : int or None
+        Longest input in tokens, special tokens included; longer ones are cut. None: nothing is cut.
     digest : str or None
         Digest of the model's files; None for a model in training, which is then never cached.
     precision : str
@@ -61,7 +61,7 @@ class Encoder:
     model: Any
     tokenizer: Any
     pooling: str = DEFAULT_POOLING
-    max_length: int = 512
+    max_length: int | None = 512
     digest: str | None = None
     precision: Precision = "fp32"
     modules: list[Callable[[Tensor], Tensor]] = field(default_factory=list)
@@ -146,15 +146,40 @@ class Encoder:
         """Length of an embedding."""
         return int(self._forward([[]]).shape[1])
 
-    def _encode_distinct(
-        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
+    def encode_ids(
+        self,
+        ids: Sequence[Sequence[int]],
+        *,
+        batch_tokens: int = BATCH_TOKENS,
+        progress: Progress | None = None,
     ) -> np.ndarray:
+        """Encode texts that are token ids already, special tokens included.
+
+        Parameters
+        ----------
+        ids : sequence of sequence of int
+            n texts, at least one.
+        batch_tokens : int, optional
+            As in `encode`.
+        progress : callable, optional
+            As in `encode`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (n, d), float32.
+        """
         training = self.model.training
         self.model.eval()  # dropout would make every call another answer
         try:
-            return self._encode_sorted(self._token_ids(texts), batch_tokens, progress)
+            return self._encode_sorted(ids, batch_tokens, progress)
         finally:
             self.model.train(training)
+
+    def _encode_distinct(
+        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
+    ) -> np.ndarray:
+        return self.encode_ids(self._token_ids(texts), batch_tokens=batch_tokens, progress=progress)
 
     def _encode_sorted(
         self, ids: Sequence[Sequence[int]], batch_tokens: int, progress: Progress | None

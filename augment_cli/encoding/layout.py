@@ -10,6 +10,7 @@ from typing import Any
 from augment_cli.encoding.pooling import canonical
 from augment_cli.errors import BadInputError, MissingError
 
+_LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
 _LEGACY_POOLING = {  # in the order in which their vectors are concatenated
     "pooling_mode_cls_token": "cls",
@@ -71,6 +72,25 @@ class Layout:
     word_weights: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class StaticLayout:
+    """Where the table of a static encoder's folder lies and what happens to a text's mean.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        Folder with table and tokenizer.
+    prompt : str
+        Text put before every sentence, mostly empty.
+    modules : tuple of Module
+        The steps after the mean, in order.
+    """
+
+    folder: Path
+    prompt: str = ""
+    modules: tuple[Module, ...] = field(default=())
+
+
 def read_json(path: Path, default: Any = None) -> Any:
     """A JSON file's value, or `default` where there is no such file.
 
@@ -87,6 +107,58 @@ def read_json(path: Path, default: Any = None) -> Any:
         raise BadInputError(
             f"{path} is not readable JSON ({error}); fetch or export the model again"
         ) from error
+
+
+def is_static(folder: Path) -> bool:
+    """Whether a folder holds a static encoder, in sentence-transformers' or model2vec's layout."""
+    modules = read_json(folder / "modules.json")
+    if modules is None:
+        config = read_json(folder / "config.json", {})
+        return isinstance(config, dict) and config.get("model_type") == "model2vec"
+    return [kind for kind, _ in _steps(folder, modules)][:1] == ["StaticEmbedding"]
+
+
+def read_static_layout(folder: Path) -> StaticLayout:
+    """Read the layout of a folder that `is_static` knows.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The model's.
+
+    Raises
+    ------
+    BadInputError
+        If it needs a module that is not supported here, or a file is damaged.
+    """
+    modules = read_json(folder / "modules.json")
+    if modules is None:
+        length_one = read_json(folder / "config.json").get("normalize", False)
+        return StaticLayout(folder, modules=(Module("Normalize", folder, {}),) if length_one else ())
+    (_, table), *rest = _steps(folder, modules)
+    later = tuple(Module(kind, path, read_json(path / "config.json", {})) for kind, path in rest)
+    for module in later:
+        if module.kind not in _LATER:
+            raise BadInputError(
+                f"{folder}: module {module.kind} is not supported after StaticEmbedding; supported are "
+                f"{', '.join(_LATER)}"
+            )
+    return StaticLayout(table, _read_prompt(folder), later)
+
+
+def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
+    """The kinds and folders of the modules that a folder lists, none of them outside it."""
+    try:
+        steps = [(str(entry["type"]).rsplit(".", 1)[-1], folder / entry["path"]) for entry in modules]
+    except (TypeError, KeyError) as error:
+        raise BadInputError(
+            f"{folder / 'modules.json'} is not a list of modules; export the model again"
+        ) from error
+    if any(not path.resolve().is_relative_to(folder.resolve()) for _, path in steps):
+        raise BadInputError(
+            f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
+        )
+    return steps
 
 
 def read_layout(folder: Path) -> Layout:
@@ -108,16 +180,7 @@ def read_layout(folder: Path) -> Layout:
     if modules is None:
         _check_transformer(folder)
         return Layout(folder)
-    try:
-        steps = [(str(entry["type"]).rsplit(".", 1)[-1], folder / entry["path"]) for entry in modules]
-    except (TypeError, KeyError) as error:
-        raise BadInputError(
-            f"{folder / 'modules.json'} is not a list of modules; export the model again"
-        ) from error
-    if any(not path.resolve().is_relative_to(folder.resolve()) for _, path in steps):
-        raise BadInputError(
-            f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
-        )
+    steps = _steps(folder, modules)
     if not steps or steps[0][0] != "Transformer":
         raise BadInputError(
             f"{folder}: the first module must be Transformer, not {steps[0][0] if steps else 'none'}"
@@ -139,7 +202,7 @@ def read_layout(folder: Path) -> Layout:
             if word_weights:
                 pooling = canonical(f"{weighting}:{pooling}")
             include_prompt = bool(settings.get("include_prompt", True))
-        elif kind in ("Normalize", "Dense", "LayerNorm"):
+        elif kind in _LATER:
             later.append(Module(kind, path, settings))
         elif kind != "Dropout":  # which does nothing outside training
             raise BadInputError(

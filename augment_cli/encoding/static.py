@@ -1,82 +1,188 @@
-"""Static word vectors (GloVe, word2vec, fastText text files) as an encoder: the oldest baseline."""
+"""Static encoders: a vector for each token, and for a text the mean of the vectors of its tokens."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import Precision, Progress
+from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
 
 
-@dataclass
-class StaticEncoder:
-    """Mean of the vectors of a sentence's words; has what the evaluator needs of an encoder.
+class StaticTable(nn.Module):
+    """The table of vectors; its gradient is sparse, as a batch meets few of the rows.
 
-    Words are split at whitespace and looked up as they are, then in lower case. A sentence of unknown words
-    only is a zero vector.
+    Parameters
+    ----------
+    matrix : torch.Tensor
+        A vector of each token, shape (V, d).
+
+    Attributes
+    ----------
+    embedding : torch.nn.EmbeddingBag
+        The table, which sums what it looks up.
+    config : types.SimpleNamespace
+        `hidden_size` d and `vocab_size` V, as a transformers model has them.
+    """
+
+    def __init__(self, matrix: Tensor) -> None:
+        super().__init__()
+        self.embedding = nn.EmbeddingBag.from_pretrained(matrix, freeze=False, mode="sum", sparse=True)
+        # Known before there is a gradient: a rank of a training may have no text in a step.
+        self.embedding.weight.has_sparse_gradient = True  # type: ignore[attr-defined]
+        self.config = SimpleNamespace(hidden_size=matrix.shape[1], vocab_size=matrix.shape[0])
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number format of the vectors."""
+        return self.embedding.weight.dtype
+
+    def forward(self, ids: Tensor, offsets: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Mean of the weighted vectors of each text's tokens: Σ w(t) v(t) / n, shape (texts, d).
+
+        The divisor is the number of tokens and not the sum of their weights: cosines are the same, and so is
+        what a table gives whose rows have been multiplied with their weights once and for all.
+
+        Parameters
+        ----------
+        ids : torch.Tensor
+            Tokens of all texts one after the other, shape (tokens,), int64.
+        offsets : torch.Tensor
+            Where each text begins, shape (texts,), int64. A text without tokens is a zero vector.
+        weights : torch.Tensor, optional
+            Weight of each token of the vocabulary, shape (V,); 1 by default.
+        """
+        table = self.embedding.weight
+        lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
+        scale = (1 / lengths.clamp(min=1).to(table.dtype)).repeat_interleave(lengths)
+        if weights is not None:
+            scale = scale * weights[ids].to(table.dtype)
+        summed: Tensor = self.embedding(ids, offsets, per_sample_weights=scale)
+        return summed
+
+
+@dataclass
+class Words:
+    """Looks words up that stand between spaces: as they are, then in lower case.
 
     Attributes
     ----------
     rows : dict of str to int
-        Row of each word in `matrix`.
-    matrix : numpy.ndarray
-        Word vectors, shape (words, d), float32.
-    digest : str
-        SHA-256 of the file.
-    name : str
-        What the model is called in results.
-    pooling, max_length, precision, revision
-        What results say of any encoder.
+        Row of each word in the table.
     """
 
     rows: dict[str, int]
-    matrix: np.ndarray
-    digest: str
-    name: str
-    pooling: str = "static"
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Rows of the known words of each text."""
+        found = [
+            [self.rows.get(word, self.rows.get(word.lower(), -1)) for word in text.split()] for text in texts
+        ]
+        return [[row for row in of_text if row >= 0] for of_text in found]
+
+
+@dataclass
+class StaticEncoder(Encoder):
+    """A table with its tokenizer and the steps after the mean; needs no batches and no cache.
+
+    Attributes
+    ----------
+    model : StaticTable
+        The table.
+    tokenizer : transformers.PreTrainedTokenizerFast or Words
+        What finds a text's tokens, special ones left out.
+    pooling : str
+        `mean`, or `idf:mean`, `sif:mean` with weights.
+    max_length : int or None
+        Texts are cut after so many tokens; None cuts none.
+    """
+
     max_length: int | None = None
-    precision: Precision = "fp32"
-    revision: str | None = None
 
     def encode(
-        self, texts: Sequence[str], *, cache: Path | None = None, progress: Progress | None = None
+        self,
+        texts: Sequence[str],
+        *,
+        cache: Path | None = None,
+        batch_tokens: int = 0,
+        progress: Progress | None = None,
     ) -> np.ndarray:
-        """Vectors of texts.
+        """Look up the tokens of texts.
 
         Parameters
         ----------
         texts : sequence of str
             n strings.
         cache : pathlib.Path, optional
-            Not used: looking words up is quicker.
+            Not used: looking up costs less than reading a cache.
+        batch_tokens : int, optional
+            Not used: texts are not padded.
         progress : callable, optional
-            Called with 1 after each text.
+            Called with the number of distinct texts each time some are finished.
 
         Returns
         -------
         numpy.ndarray
-            Shape (n, d), float32.
+            Shape (n, d), float32; a text without known tokens is a zero vector, unless a step after the mean
+            moves it.
+
+        Raises
+        ------
+        UsageError
+            If a text is not a string.
         """
-        vectors = np.zeros((len(texts), self.matrix.shape[1]), dtype=np.float32)
-        for number, text in enumerate(texts):
-            rows = [self.rows.get(word, self.rows.get(word.lower(), -1)) for word in text.split()]
-            known = [row for row in rows if row >= 0]
-            if known:
-                vectors[number] = self.matrix[known].mean(axis=0)
+        return super().encode(texts, progress=progress)
+
+    def _encode_distinct(
+        self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
+    ) -> np.ndarray:
+        vectors = []
+        for start in range(0, len(texts), CHUNK):
+            part = texts[start : start + CHUNK]
+            vectors.append(self._forward(self._token_ids(part)).numpy())
             if progress:
-                progress(1)
-        return vectors
+                progress(len(part))
+        return np.concatenate(vectors)
+
+    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        prepared = [self.prompt + text for text in texts] if self.prompt else list(texts)
+        if isinstance(self.tokenizer, Words):
+            return self.tokenizer.ids(prepared)
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_truncation()
+        backend.no_padding()
+        found = [item.ids for item in backend.encode_batch_fast(prepared, add_special_tokens=False)]
+        return found if self.max_length is None else [ids[: self.max_length] for ids in found]
+
+    def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
+        with torch.inference_mode():
+            vectors = self.model(*bag(ids), self.weights).float().cpu()
+            for module in self.modules:
+                vectors = module(vectors)
+        return vectors.float()
+
+
+def bag(ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Token ids of texts one after the other, and where each text begins, both int64."""
+    lengths = np.fromiter((len(of_text) for of_text in ids), np.int64, len(ids))
+    flat = np.fromiter(chain.from_iterable(ids), np.int64, int(lengths.sum()))
+    return torch.from_numpy(flat), torch.from_numpy(lengths.cumsum() - lengths)
 
 
 def load_static(path: Path) -> StaticEncoder:
     """Read a text file of word vectors: a word and its numbers a line, with or without a line of sizes first.
+
+    Words are split at whitespace and looked up as they are, then in lower case.
 
     Parameters
     ----------
@@ -113,4 +219,5 @@ def load_static(path: Path) -> StaticEncoder:
                 vectors.append(vector)
     if not vectors:
         raise BadInputError(f"{path} holds no word vectors; give a word and its numbers on each line")
-    return StaticEncoder(rows, np.stack(vectors), digest.hexdigest(), path.stem)
+    table = StaticTable(torch.from_numpy(np.stack(vectors)))
+    return StaticEncoder(table, Words(rows), "static", digest=digest.hexdigest(), name=path.stem)

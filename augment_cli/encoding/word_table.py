@@ -3,115 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+import torch
 
 from augment_cli.encoding import whitening
-from augment_cli.encoding.encoder import Encoder, Precision, Progress
+from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import UsageError
 
 POOLINGS = ("table", "idf:table", "sif:table", "zipf:table", "zipf-idf:table")
-_CHUNK = 4096  # texts tokenised at once
 
 
-@dataclass
-class WordTable:
-    """Mean of the vectors of a text's tokens, special tokens left out; no position, no layer.
-
-    Weights are a factor of each row of the table, so the vector of a text is the sum of its weighted rows
-    over their number, and not over their weights: cosines are the same, and so is what sentence-transformers
-    computes from the table as its `StaticEmbedding`.
-
-    Attributes
-    ----------
-    matrix : numpy.ndarray
-        A vector of each token, shape (V, d), float32.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        The encoder's.
-    digest : str
-        SHA-256 of the matrix.
-    name : str
-        What the encoder is called in results.
-    pooling : str
-        One of `POOLINGS`.
-    max_length : int or None
-        None, since no text is cut.
-    precision : str
-        `fp32`.
-    revision : str or None
-        None.
-    """
-
-    matrix: np.ndarray
-    tokenizer: Any
-    digest: str
-    name: str
-    pooling: str = "table"
-    max_length: int | None = None
-    precision: Precision = "fp32"
-    revision: str | None = None
-
-    def encode(
-        self, texts: Sequence[str], *, cache: Path | None = None, progress: Progress | None = None
-    ) -> np.ndarray:
-        """Look up the tokens of texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            n strings.
-        cache : pathlib.Path, optional
-            Not used: looking up costs less than reading a cache.
-        progress : callable, optional
-            Called with the number of texts each time some are finished.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (n, d), float32; a text without tokens is a zero vector.
-        """
-        vectors = np.zeros((len(texts), self.matrix.shape[1]), dtype=np.float32)
-        backend = self.tokenizer.backend_tokenizer
-        backend.no_truncation()
-        backend.no_padding()
-        for start in range(0, len(texts), _CHUNK):
-            part = list(texts[start : start + _CHUNK])
-            for row, found in enumerate(backend.encode_batch_fast(part, add_special_tokens=False), start):
-                if found.ids:
-                    vectors[row] = self.matrix[found.ids].mean(axis=0)
-            if progress:
-                progress(len(part))
-        return vectors
-
-    def save(self, folder: Path) -> None:
-        """Write a folder that sentence-transformers loads as a `StaticEmbedding`.
-
-        Parameters
-        ----------
-        folder : pathlib.Path
-            Must not hold such a model yet.
-        """
-        from safetensors.numpy import save_file
-
-        inner = folder / "0_StaticEmbedding"
-        inner.mkdir(parents=True)
-        save_file({"embedding.weight": np.ascontiguousarray(self.matrix)}, inner / "model.safetensors")
-        self.tokenizer.backend_tokenizer.no_truncation()
-        self.tokenizer.backend_tokenizer.no_padding()
-        self.tokenizer.backend_tokenizer.save(str(inner / "tokenizer.json"))
-        kind = "sentence_transformers.models.StaticEmbedding"  # the name that old and new releases read
-        module = {"idx": 0, "name": "0", "path": inner.name, "type": kind}
-        (folder / "modules.json").write_text(json.dumps([module], indent=2) + "\n", encoding="utf-8")
-
-
-def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None) -> WordTable:
-    """The word table of an encoder, its rows weighted or whitened.
+def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None) -> StaticEncoder:
+    """The word table of an encoder, its rows weighted or whitened: no position, no layer.
 
     Parameters
     ----------
@@ -142,5 +48,7 @@ def word_table(encoder: Encoder, pooling: str, counts: TokenCounts | None = None
             table = whitening.fit(table, weights=counts.probability)(table)
         if not kind.endswith("zipf"):
             table = table * counts.weights(kind.removeprefix("zipf-"))[:, None]
-    digest = hashlib.sha256(table.astype(np.float32).tobytes()).hexdigest()
-    return WordTable(table.astype(np.float32), encoder.tokenizer, digest, encoder.name, pooling)
+    table = np.ascontiguousarray(table, dtype=np.float32)
+    digest = hashlib.sha256(table.tobytes()).hexdigest()
+    found = StaticTable(torch.from_numpy(table))
+    return StaticEncoder(found, encoder.tokenizer, pooling, digest=digest, name=encoder.name)

@@ -97,8 +97,9 @@ def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -
             "quoting": options.quoting,
             "split_sentences": options.split_sentences,
             "deduplicate": options.deduplicate,
+            **({"near_similarity": options.near_similarity} if options.deduplicate == "near" else {}),
             **({"encoding": options.encoding} if options.encoding != "utf-8" else {}),
-            **({"keep_columns": list(options.keep_columns)} if options.keep_columns else {}),
+            **({"keep_columns": list(options.kept)} if options.kept else {}),
         },
         inputs={"files": digest},
         libraries=library_versions(["nltk"] if options.split_sentences else []),
@@ -173,7 +174,7 @@ def _read_pieces(files: Sequence[tuple[Path, str]], options: IngestOptions) -> I
         options.id_column,
         options.format,
         options.quoting,
-        options.keep_columns,
+        options.kept,
         options.encoding,
     )
     for path, source in files:

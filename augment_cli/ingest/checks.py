@@ -26,6 +26,8 @@ BROKEN_ROW = "broken_row"
 FIELD_COUNT = "field_count"
 # No fault of the line's own: never counted against --max-rejects.
 DUPLICATE = "duplicate"
+NEAR_DUPLICATE = "near_duplicate"
+REPEATS = frozenset({DUPLICATE, NEAR_DUPLICATE})
 # Reasons for the rest of a file: never within tolerance, since how much was lost is unknown.
 DAMAGED_GZIP = "damaged_gzip"
 DAMAGED_ZSTD = "damaged_zstd"

@@ -10,6 +10,8 @@ from augment_cli.ingest import checks
 from augment_cli.ingest.readers import FORMATS
 from augment_cli.store.schema import CORPUS_WITH_ID, PART_ROWS
 
+DEDUPLICATE = ("exact", "near")
+NEAR_SIMILARITY = 0.8
 MOST = 2**31 - 1  # of rows a part, sentences, characters a line: positions in a part are of 32 bits
 
 
@@ -33,13 +35,19 @@ class IngestOptions:
         Whether fields of csv and tsv may be quoted with `"`.
     split_sentences : bool
         Cut each text into sentences, one row each.
-    deduplicate : bool
+    deduplicate : bool or {"exact", "near"}
         Keep the first of several equal texts; the others go to the rejects as `duplicate`.
-        Takes some 100 bytes of memory for each different text.
+        Takes some 100 bytes of memory for each different text. `near`: nearly equal ones
+        too, as `near_duplicate`, with the row_id that each repeats (`augment_cli.ingest.near_duplicates`).
+    near_similarity : float
+        From which similarity on two texts are near, 0 to 1.
     encoding : str
         Of text, jsonl, csv and tsv: a name that Python knows, such as `latin-1`.
     keep_columns : tuple of str
         Further fields of structured input to keep in the corpus, as strings: labels, scores, topics.
+    positive_columns, negative_columns : tuple of str
+        Fields of structured input that hold a positive or a negative of the text; they are kept too, and each
+        becomes a stage of its name (`augment_cli.ingest.pairs`).
     """
 
     text_column: str | None = None
@@ -50,18 +58,46 @@ class IngestOptions:
     format: str | None = None
     quoting: bool = True
     split_sentences: bool = False
-    deduplicate: bool = False
+    deduplicate: bool | str = False
+    near_similarity: float = NEAR_SIMILARITY
     keep_columns: tuple[str, ...] = ()
     encoding: str = "utf-8"
+    positive_columns: tuple[str, ...] = ()
+    negative_columns: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Fields that the corpus keeps beside text and id: those of pairs after the others."""
+        return (*self.keep_columns, *self.positive_columns, *self.negative_columns)
+
+    def _check_kept(self) -> None:
+        for key in ("keep_columns", "positive_columns", "negative_columns"):
+            object.__setattr__(self, key, tuple(getattr(self, key)))
+            for name in getattr(self, key):
+                if name in CORPUS_WITH_ID.names or self.kept.count(name) > 1:
+                    option = f"--{key.replace('_', '-')[:-1]}"
+                    raise UsageError(
+                        f"{option} {name}: the corpus has a column of this name already; leave it out, or "
+                        "rename the field in the input"
+                    )
+        costs = {"deduplicate": "drops pairs whose anchor repeats", "split_sentences": "cuts anchors"}
+        for key, what in costs.items():
+            if (self.positive_columns or self.negative_columns) and getattr(self, key):
+                raise UsageError(
+                    f"--{key.replace('_', '-')}: {what}; leave it out with --positive-column and "
+                    "--negative-column"
+                )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keep_columns", tuple(self.keep_columns))
-        for name in self.keep_columns:
-            if name in CORPUS_WITH_ID.names or self.keep_columns.count(name) > 1:
-                raise UsageError(
-                    f"--keep-column {name}: the corpus has a column of this name already; leave it out, or "
-                    "rename the field in the input"
-                )
+        if self.deduplicate not in (False, True, *DEDUPLICATE):
+            raise UsageError(f"--deduplicate {self.deduplicate}: choose one of {', '.join(DEDUPLICATE)}")
+        if self.deduplicate == "exact":
+            object.__setattr__(self, "deduplicate", True)
+        if not 0 < self.near_similarity <= 1:
+            raise UsageError(
+                f"--near-similarity {self.near_similarity:g}: must be above 0 and at most 1, such as 0.8"
+            )
+        self._check_kept()
         try:
             known = codecs.lookup(self.encoding)
             if not known._is_text_encoding:
@@ -95,8 +131,8 @@ class IngestReport:
 
     @property
     def duplicates(self) -> int:
-        """Number of lines left out only because an equal one was kept."""
-        return self.reasons.get(checks.DUPLICATE, 0)
+        """Number of lines left out only because an equal or a near one was kept."""
+        return sum(self.reasons.get(reason, 0) for reason in checks.REPEATS)
 
     @property
     def read(self) -> int:

@@ -109,7 +109,11 @@ def _header(
         header = next(rows, [])
     except csv.Error as error:
         raise UsageError(f"{path}: its first row is not a valid header ({error})") from error
-    options = ("--text-column", "--id-column", *["--keep-column"] * len(keep))
+    options = (
+        "--text-column",
+        "--id-column",
+        *["--keep-column, --positive-column or --negative-column"] * len(keep),
+    )
     for name, option in zip([*columns, *keep], options, strict=True):
         if header and name is not None and name not in header:
             raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")

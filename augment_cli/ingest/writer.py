@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks
+from augment_cli.ingest.near_duplicates import NearDuplicates
 from augment_cli.ingest.options import IngestOptions
-from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, ROW_GROUP_ROWS
+from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED, ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 
@@ -27,7 +28,7 @@ class CorpusWriter:
     def __init__(self, store: Store, settings: Settings, options: IngestOptions) -> None:
         self._store, self._settings, self._options = store, settings, options
         self._schema = CORPUS_WITH_ID if options.id_column else CORPUS
-        for name in options.keep_columns:
+        for name in options.kept:
             self._schema = self._schema.append(pa.field(name, pa.string()))
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
@@ -37,6 +38,9 @@ class CorpusWriter:
         self._being_written: deque[Future[PendingPart]] = deque()
         self._thread = ThreadPoolExecutor(1)
         self._seen: set[bytes] = set()
+        self._is_near = options.deduplicate == "near"
+        self._near = NearDuplicates(options.near_similarity)
+        self._reject_schema = REJECTS_WITH_REPEATED if self._is_near else REJECTS
         self.kept = 0
         self.reasons: Counter[str] = Counter()
 
@@ -60,21 +64,24 @@ class CorpusWriter:
             With `strict`, at the first line that would be rejected.
         """
         reasons = checks.reasons_to_reject(raw_lines, self._options.max_characters)
-        if self._options.deduplicate:
+        repeated = np.full(len(reasons), -1)
+        if self._is_near:
+            self._mark_near_duplicates(raw_lines, reasons, repeated)
+        elif self._options.deduplicate:
             self._mark_duplicates(raw_lines, reasons)
         keep = np.flatnonzero(reasons == "")
         if self._options.limit is not None and len(keep) > (room := self._options.limit - self.kept):
             keep = keep[:room]
             reasons = reasons[: keep[-1] + 1]  # lines after the last one kept were not looked at
         bad = np.flatnonzero(reasons != "")
-        if strict and (faults := bad[reasons[bad] != checks.DUPLICATE]).size:
+        if strict and (faults := bad[~np.isin(reasons[bad], [*checks.REPEATS])]).size:
             raise BadInputError(
                 f"{raw_lines.source}, line {raw_lines.lines[faults[0]]}: {reasons[faults[0]]}; "
                 "correct the line, or run without --strict to set such lines aside"
             )
         self._keep(raw_lines, keep)
         if len(bad):
-            self._reject(raw_lines, bad, reasons[bad])
+            self._reject(raw_lines, bad, reasons[bad], repeated[bad])
 
     def _mark_duplicates(self, raw_lines: checks.RawLines, reasons: np.ndarray) -> None:
         for position, text in enumerate(raw_lines.texts.to_pylist()):
@@ -83,6 +90,15 @@ class CorpusWriter:
                 if digest in self._seen:
                     reasons[position] = checks.DUPLICATE
                 self._seen.add(digest)
+
+    def _mark_near_duplicates(
+        self, raw_lines: checks.RawLines, reasons: np.ndarray, repeated: np.ndarray
+    ) -> None:
+        good = np.flatnonzero(reasons == "")
+        repeated[good], is_equal = self._near.add(checks.select_texts(raw_lines, good))
+        is_near = repeated[good] >= 0
+        reasons[good[is_near & is_equal]] = checks.DUPLICATE
+        reasons[good[is_near & ~is_equal]] = checks.NEAR_DUPLICATE
 
     def _keep(self, raw_lines: checks.RawLines, keep: np.ndarray) -> None:
         columns = {
@@ -100,15 +116,19 @@ class CorpusWriter:
         while self._waiting_rows >= self._options.part_rows:
             self._write_corpus_part()
 
-    def _reject(self, raw_lines: checks.RawLines, bad: np.ndarray, reasons: np.ndarray) -> None:
+    def _reject(
+        self, raw_lines: checks.RawLines, bad: np.ndarray, reasons: np.ndarray, repeated: np.ndarray
+    ) -> None:
         columns = {
             "source": pa.repeat(raw_lines.source, len(bad)),
             "line": pa.array(raw_lines.lines[bad]),
             "reason": pa.array(reasons.tolist(), pa.string()),
             "raw": checks.take_raw(raw_lines, bad),
         }
+        if self._is_near:
+            columns["repeats"] = pa.array(repeated, mask=repeated < 0)
         self.reasons.update(reasons.tolist())
-        self._rejects.append(pa.table(columns, schema=REJECTS))
+        self._rejects.append(pa.table(columns, schema=self._reject_schema))
         rows = sum(table.num_rows for table in self._rejects)
         if rows >= self._options.part_rows or sum(table.nbytes for table in self._rejects) > _REJECT_BYTES:
             self._write_reject_part()
@@ -121,7 +141,7 @@ class CorpusWriter:
         self._write("corpus", part, {"characters": characters})
 
     def _write_reject_part(self) -> None:
-        table = pa.concat_tables(self._rejects) if self._rejects else REJECTS.empty_table()
+        table = pa.concat_tables(self._rejects) if self._rejects else self._reject_schema.empty_table()
         self._rejects = []
         self._write("rejects", table, {"reasons": dict(sorted(Counter(table["reason"].to_pylist()).items()))})
 

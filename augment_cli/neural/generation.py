@@ -19,6 +19,7 @@ _TOKENISED_AT_ONCE = 4096
 _LONGEST_OUTPUT = 128  # tokens, where neither the model nor the user says
 # Settings of a model that look at the whole batch, or at the clock: transformers' own search keeps to them.
 _ONLY_THEIRS = ("encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "max_time", "stop_strings")
+_TRIED = 4  # outputs of a search that are looked at in turn, where the user does not say how many
 _NO_LIMIT = 1_000_000  # tokenizers without a limit claim some astronomical one
 
 
@@ -31,7 +32,7 @@ class Decoding:
     beams : int
         Width of the beam search; 0 for the model's own.
     returned : int
-        Outputs a sentence, best first.
+        Outputs a sentence, best first; 0 for one sample, or for four of the beams.
     max_length : int
         Most tokens of an output; 0 for the model's own.
     sample : bool
@@ -51,10 +52,21 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Generated:
-    """One output: its text in one line, and whether the model ended it itself."""
+    """One output.
+
+    Attributes
+    ----------
+    text : str
+        In one line.
+    is_complete : bool
+        Whether the model ended it itself.
+    tokens : tuple of int
+        As the model wrote them, without start and end.
+    """
 
     text: str
     is_complete: bool
+    tokens: tuple[int, ...] = ()
 
 
 class Seq2Seq:
@@ -110,6 +122,11 @@ class Seq2Seq:
         return int(min([limit for limit in limits if limit and limit < _NO_LIMIT], default=512))
 
     @cached_property
+    def longest_learnt(self) -> int:
+        """The most tokens of an input in training, where the configuration says so (`training_length`)."""
+        return min(getattr(self._config, "training_length", None) or self.longest_input, self.longest_input)
+
+    @cached_property
     def _model(self) -> Any:
         from augment_cli.neural.attention import share_beams
 
@@ -123,7 +140,7 @@ class Seq2Seq:
         wanted = self._decoding
         config = copy.deepcopy(self._model.generation_config)
         config.num_beams = 1 if wanted.sample else wanted.beams or config.num_beams or 1
-        config.num_return_sequences = wanted.returned
+        config.num_return_sequences = wanted.returned or min(_TRIED, config.num_beams)
         if not wanted.sample and wanted.returned > config.num_beams:
             raise UsageError(f"{wanted.returned} candidates need as many beams; there are {config.num_beams}")
         config.do_sample = wanted.sample
@@ -148,14 +165,18 @@ class Seq2Seq:
             ids += self.tokenizer(some, verbose=False, return_attention_mask=False)["input_ids"]
         return ids
 
-    def read(self, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
-        """Token ids as the model reads them, and which texts were too long and cut."""
+    def read(self, texts: Sequence[str], longest: int = 0) -> tuple[list[list[int]], list[bool]]:
+        """Token ids as the model reads them, and which texts are too long for it.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        longest : int
+            Most tokens of a text; 0 for what the model was trained on, or can read.
+        """
+        limit = min(longest or self.longest_learnt, self.longest_input)
         ids = self._tokenise(texts)
-        cut = [len(row) > self.longest_input for row in ids]
-        for number in np.flatnonzero(cut).tolist():
-            text = self.prefix + one_line(texts[number])
-            ids[number] = self.tokenizer(text, truncation=True, max_length=self.longest_input)["input_ids"]
-        return ids, cut
+        return ids, [len(row) > limit for row in ids]
 
     def write(self, ids: Sequence[Sequence[int]], key: int, row_ids: Sequence[int]) -> list[list[Generated]]:
         """Outputs for one batch.
@@ -174,17 +195,11 @@ class Seq2Seq:
         list of list of Generated
             For each text its outputs, best first; fewer than asked for where the search found no more.
         """
-        import torch
-
         from augment_cli.neural.beam_search import sharing_beam_search
         from augment_cli.neural.sampling import keyed_sampling
 
         model, config = self._model, self._generation_config
-        width = max(len(row) for row in ids)
-        pad = config.pad_token_id if config.pad_token_id is not None else 0
-        tokens = torch.tensor([[*row, *[pad] * (width - len(row))] for row in ids], device=self.device)
-        lengths = torch.tensor([len(row) for row in ids], device=self.device)
-        mask = (torch.arange(width, device=self.device) < lengths.unsqueeze(1)).long()
+        tokens, mask = self._padded(ids, config.pad_token_id if config.pad_token_id is not None else 0)
         if config.do_sample:
             rows = np.asarray(row_ids, np.int64)
             decode: Any = keyed_sampling(key, rows, config.top_k or 0, self._shares)
@@ -200,6 +215,58 @@ class Seq2Seq:
             )
         return self._decode(output.cpu().tolist(), config)
 
+    def surprises(
+        self, ids: Sequence[Sequence[int]], outputs: Sequence[Sequence[Generated]]
+    ) -> list[list[float]]:
+        """How much less likely the least expected token of each output was than the likeliest in its place.
+
+        A search weighs whole outputs, so that one impossible token among many sure ones is no hindrance; this
+        looks at that token.
+
+        Parameters
+        ----------
+        ids : sequence of n sequences of int
+            From `read`.
+        outputs : sequence of n sequences of Generated
+            For each text some of its outputs from `write`.
+
+        Returns
+        -------
+        list of list of float
+            Difference of logarithms, in nats, at least 0: 0 where the model would write every token itself.
+        """
+        import torch
+
+        config = self._generation_config
+        pairs = [(row, output) for row, some in enumerate(outputs) for output in some]
+        if not pairs:
+            return [[] for _ in outputs]
+        end = config.eos_token_id[0] if isinstance(config.eos_token_id, list) else config.eos_token_id
+        pad = config.pad_token_id if config.pad_token_id is not None else 0
+        sources = [ids[row] for row, _ in pairs]
+        targets = [[*output.tokens, end] for _, output in pairs]
+        with inference(self._threads):
+            tokens, mask = self._padded(sources, pad)
+            labels, known = self._padded(targets, pad)
+            start = torch.full_like(labels[:, :1], config.decoder_start_token_id)
+            logits = self._model(
+                input_ids=tokens,
+                attention_mask=mask,
+                decoder_input_ids=torch.cat((start, labels[:, :-1]), dim=1),
+            ).logits.float()
+            gaps = logits.max(dim=-1).values - logits.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+            worst = iter(gaps.masked_fill(known == 0, 0.0).max(dim=1).values.cpu().tolist())
+        return [[next(worst) for _ in some] for some in outputs]
+
+    def _padded(self, rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
+        """Rows as one tensor (n, longest), and a mask of what is not padding."""
+        import torch
+
+        width = max(len(row) for row in rows)
+        tokens = torch.tensor([[*row, *[pad] * (width - len(row))] for row in rows], device=self.device)
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        return tokens, (torch.arange(width, device=self.device) < lengths.unsqueeze(1)).long()
+
     def _decode(self, rows: list[list[int]], config: Any) -> list[list[Generated]]:
         ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
         bodies, complete = [], []
@@ -210,7 +277,10 @@ class Seq2Seq:
             # At its limit a search writes the end itself, so an end there says nothing.
             complete.append(end is not None and end + 2 < config.max_length)
         texts = self.tokenizer.batch_decode(bodies, skip_special_tokens=True)
-        outputs = [Generated(one_line(text), ok) for text, ok in zip(texts, complete, strict=True)]
+        outputs = [
+            Generated(one_line(text), ok, tuple(body))
+            for text, ok, body in zip(texts, complete, bodies, strict=True)
+        ]
         count = config.num_return_sequences
         return [outputs[start : start + count] for start in range(0, len(outputs), count)]
 

@@ -11,12 +11,31 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import UsageError
 from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.changes import edits_of
+from augment_cli.neural.checks import reason_against
+from augment_cli.neural.fidelity import unfaithful
+from augment_cli.neural.generation import Generated
 from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters
+from augment_cli.neural.vocabulary import vocabulary_digests
+
+
+@dataclass(frozen=True)
+class RewritingParameters(RuntimeParameters):
+    """Options of every augmentation whose model writes sentences anew."""
+
+    faithful: bool = parameter(
+        True, "turn down outputs that lose, add or invent names, numbers or words, or have slips of grammar"
+    )
+    longest: int = parameter(
+        0,
+        "most tokens of an input, longer ones stay as they are; 0 for what the model was trained on or reads",
+        minimum=0,
+    )
 
 
 @dataclass(frozen=True)
@@ -44,7 +63,7 @@ def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[
     Parameters
     ----------
     parameters : object
-        With `max_length`, `sample`, `beams`, and the names of `sampling`.
+        `RewritingParameters` with `max_length`, `sample`, `beams`, and the names of `sampling`.
     resources : Resources
     sampling : sequence of str
         Parameters that count where outputs are sampled; else the beams do.
@@ -57,7 +76,12 @@ def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[
     if resources.draw and not parameters.sample:
         raise UsageError("--draws: a beam search finds the same text each time; add --sample")
     names = sampling if parameters.sample else ["beams"]
-    values = {"max_length": parameters.max_length or None, "sample": parameters.sample}
+    values = {
+        "max_length": parameters.max_length or None,
+        "sample": parameters.sample,
+        "longest": parameters.longest or None,
+        "faithful": vocabulary_digests() if parameters.faithful else None,
+    }
     return values | {name: getattr(parameters, name) for name in names}
 
 
@@ -66,14 +90,15 @@ class Rewriter(abc.ABC):
 
     Parameters
     ----------
-    parameters : RuntimeParameters
+    parameters : RewritingParameters
         Pinned.
     columns : sequence of pyarrow.Field
         Own columns; null or false for rows that the model is not run on.
     """
 
-    def __init__(self, parameters: RuntimeParameters, columns: Sequence[pa.Field]) -> None:
+    def __init__(self, parameters: RewritingParameters, columns: Sequence[pa.Field]) -> None:
         self._batch_tokens, self._first_rows = parameters.batch_tokens, parameters.rows
+        self._longest, self._is_faithful = parameters.longest, parameters.faithful
         self._columns = columns
         self._guard = MemoryGuard()
 
@@ -88,6 +113,11 @@ class Rewriter(abc.ABC):
     @abc.abstractmethod
     def use_device(self, device: str) -> None:
         """Which of the devices to run on, as torch names it; before the first batch."""
+
+    def reason(self, original: str, output: Generated) -> str | None:
+        """Why an output is turned down by what it says, or None."""
+        reason = reason_against(original, output.text, output.is_complete)
+        return reason or (unfaithful(original, output.text) if self._is_faithful else None)
 
     @property
     def splits(self) -> int:

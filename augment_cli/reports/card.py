@@ -110,6 +110,7 @@ def _what(stage: Stage) -> str:
         "terms": "terms by falling maximum TF-IDF score",
         "tfidf": "TF-IDF of each sentence",
         "parses": "tokens of each sentence with lemma, tags, morphology and dependencies",
+        "given": "texts that the input brought along",
         "pack": "anchor, positive, negatives, ready for training",
     }
     return known.get(stage.name.partition("-")[0], known.get(maker, maker))

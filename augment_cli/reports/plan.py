@@ -18,7 +18,12 @@ from augment_cli.tfidf.fit import stage_names
 # shipped pipeline, benchmarks/parse_speed.py; for what runs a model,
 # the shipped paraphraser (benchmarks/paraphrase_speed.py); a full-size model takes far longer.
 _SECONDS_PER_MILLION = {"corpus": 2, "tfidf": 7, "parses": 700, "augmentation": 9, "model": 20_000}
+# With all-MiniLM-L6-v2 in fp32 (benchmarks/embed_speed.py), and what grows with the square of the rows
+# (benchmarks/mine_speed.py); `scores` compare with every sentence of the corpus, too.
+_SECONDS_PER_MILLION |= {"vectors": 5_000, "scores": 10_000, "mined-tfidf": 1_000, "mined-vectors": 10_000}
+_SQUARE = ("scores", "mined-tfidf", "mined-vectors")
 _BYTES_PER_ROW = {"corpus": 75, "tfidf": 310, "parses": 230, "augmentation": 240, "model": 240}
+_BYTES_PER_ROW |= {"vectors": 780, "scores": 30, "mined-tfidf": 110, "mined-vectors": 110}
 _BYTES_PER_SENTENCE_OF_TEXT = 130
 _BYTES_PER_SENTENCE_COMPRESSED = 62
 
@@ -34,14 +39,7 @@ def plan_run(
 
     `parses` names stages of parses to make, beside those that the runs need.
     """
-    if STDIN in (corpus or ()):
-        raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
     store = Store.create(store_path)
-    if store.has("corpus"):
-        rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]
-    else:
-        rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
-        entries = [_entry("corpus", "corpus", rows)]
     needed = [(name, "parses") for name in parses]
     for given, stage, draws in runs:
         run = given.settled(store, stage)
@@ -53,6 +51,24 @@ def plan_run(
         base = stage or run.name
         kind = "model" if "model" in run.needs else "augmentation"
         needed += [(f"{base}.{draw}" if draw else base, kind) for draw in range(draws)]
+    return plan_stages(store_path, corpus, options, needed)
+
+
+def plan_stages(
+    store_path: Path,
+    corpus: Sequence[str] | None,
+    options: IngestOptions,
+    needed: Sequence[tuple[str, str]],
+) -> list[dict[str, Any]]:
+    """The same for stages by their names and kinds, which are keys of `_SECONDS_PER_MILLION`."""
+    if STDIN in (corpus or ()):
+        raise UsageError("--dry-run cannot look into standard input; name the files with --corpus")
+    store = Store.create(store_path)
+    if store.has("corpus"):
+        rows, entries = store.rows, [{"stage": "corpus", "state": "done", "rows": store.rows}]
+    else:
+        rows = estimate_rows([path for path, _ in find_files(corpus or [SAMPLE])], options.limit)
+        entries = [_entry("corpus", "corpus", rows)]
     for name, kind in needed:
         if any(entry["stage"] == name for entry in entries):
             continue
@@ -74,10 +90,11 @@ def estimate_rows(files: Sequence[Path], limit: int | None) -> int:
 
 
 def _entry(name: str, kind: str, rows: int) -> dict[str, Any]:
+    millions = (rows / 1e6) ** (2 if kind in _SQUARE else 1)
     return {
         "stage": name,
         "state": "to do",
         "rows": rows,
-        "seconds": round(1 + rows / 1e6 * _SECONDS_PER_MILLION[kind], 1),
+        "seconds": round(1 + millions * _SECONDS_PER_MILLION[kind], 1),
         "bytes": rows * _BYTES_PER_ROW[kind],
     }

@@ -123,6 +123,7 @@ def _version_of(maker: str, stored: int) -> int:
         VECTORS_STAGE: embed.VERSION,
         score.SCORES_STAGE: score.VERSION,
         mine.MINED_STAGE: mine.VERSION,
+        ingest.pairs.GIVEN: ingest.pairs.VERSION,
     }
     return own.get(maker, stored)
 

@@ -71,7 +71,7 @@ class CorpusParameters(msgspec.Struct):
     format: str | None = None
     quoting: bool = True
     split_sentences: bool = False
-    deduplicate: bool = False
+    deduplicate: bool | str = False
 
 
 class FitParameters(msgspec.Struct):

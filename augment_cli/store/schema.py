@@ -31,6 +31,9 @@ REJECTS = pa.schema(
     ]
 )
 
+# Where near-duplicates are left out: the row_id of the sentence that a line repeats.
+REJECTS_WITH_REPEATED = REJECTS.append(pa.field("repeats", pa.int64()))
+
 TERMS = pa.schema(
     [
         pa.field("term", pa.string(), nullable=False),

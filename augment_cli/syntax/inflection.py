@@ -105,7 +105,7 @@ def _forms(lemma: str, tag: str) -> tuple[str, ...]:
     return tuple(_lemminflect().getInflection(lemma, tag))
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=20_000)
 def inflected(verb: str, verb_form: int) -> str | None:
     """A verb in the present, the third person singular, or the past: ("have", PRESENT_THIRD) gives "has".
 
@@ -116,6 +116,13 @@ def inflected(verb: str, verb_form: int) -> str | None:
     if verb_form == VerbForm.PRESENT or not verb:
         return verb or None
     forms = _lemminflect().getInflection(verb, _TAGS[VerbForm(verb_form)])
+    return forms[0] if forms else None
+
+
+@lru_cache(maxsize=20_000)
+def plural(noun: str) -> str | None:
+    """The plural of a noun: "child" gives "children"; None where the dictionary knows none."""
+    forms = _lemminflect().getInflection(noun, "NNS", inflect_oov=False)
     return forms[0] if forms else None
 
 

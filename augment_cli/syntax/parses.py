@@ -49,7 +49,31 @@ class Coded:
 
     def among(self, wanted: Collection[str]) -> np.ndarray:
         """bool (N,): whether each string is one of `wanted`."""
-        return self.where(lambda value: value in wanted)
+        table = np.zeros(max(len(self.values), 1), bool)
+        for value in wanted:
+            code = self._code_of.get(value)
+            if code is not None:
+                table[code] = True
+        return table[self.codes]
+
+    def numbered(self, numbers: Mapping[str, int]) -> np.ndarray:
+        """int32 (N,): the number of each string, 0 for those that have none."""
+        table = np.zeros(max(len(self.values), 1), np.int32)
+        for value, number in numbers.items():
+            code = self._code_of.get(value)
+            if code is not None:
+                table[code] = number
+        return table[self.codes]
+
+    @cached_property
+    def _code_of(self) -> dict[str, int]:
+        return {value: code for code, value in enumerate(self.values)}
+
+    def at(self, positions: np.ndarray) -> Coded:
+        """Some of the strings (m,), coded as all are."""
+        some = Coded(self.codes[positions], self.values)
+        some.__dict__["_code_of"] = self._code_of
+        return some
 
     def where(self, test: Callable[[str], bool]) -> np.ndarray:
         """bool (N,): whether `test` holds for each string; called once for each distinct value."""

@@ -190,6 +190,36 @@ def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | 
     return parameters
 
 
+def wanted(
+    store: Store, of: str, parameters: EmbedParameters, name: str | None = None
+) -> tuple[ModelFolder, EmbedParameters, Settings]:
+    """The encoder, the parameters pinned, and the settings of the vectors of a stage.
+
+    Raises
+    ------
+    UsageError
+        If a parameter makes no sense.
+    MissingError
+        If the model is not on this machine.
+    """
+    model = find_encoder(parameters.model, parameters.allow_download)
+    if ":" in parameters.pooling:
+        _check_weights(model.path, parameters.pooling)
+    parameters = settled(store, vectors_name(of, name), model, parameters)
+    return model, parameters, embed_settings(store, of, model, parameters)
+
+
+def _check_weights(model: Path, pooling: str) -> None:
+    """See that an encoder stores token weights; `embed` counts no corpus for them."""
+    from augment_cli.encoding.layout import read_layout
+
+    if not model.is_dir() or not read_layout(model).word_weights:
+        raise UsageError(
+            f"--pooling {pooling}: {model.name} stores no token weights, and embed counts none; train one "
+            f'with pooling = "{pooling}" and give its folder with --model, or take a pooling without weights'
+        )
+
+
 def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None = None) -> Work:
     """Announce the stage and find out what is left to do.
 
@@ -214,9 +244,7 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
     """
     check_text_stage(store, of)
     stage = vectors_name(of, name)
-    model = find_encoder(parameters.model, parameters.allow_download)
-    parameters = settled(store, stage, model, parameters)
-    settings = embed_settings(store, of, model, parameters)
+    model, parameters, settings = wanted(store, of, parameters, name)
     unfinished = store.begin(stage, settings, beside="embed beside it with --name NAME")
     if not unfinished:
         return Work(of, stage, model, parameters, settings, np.zeros(0, np.int64), {}, 0)

@@ -24,6 +24,7 @@ from augment_cli.errors import UsageError
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
+from augment_cli.text.normalization import normalize
 from augment_cli.tfidf.fit import stage_names
 from augment_cli.vectors.choosing import SKIPPED, Limits, choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher, check_max_df, sparse_library
@@ -132,6 +133,12 @@ class Work:
     rows: int
 
 
+def mined_names(parameters: MineParameters, stage: str | None = None) -> list[str]:
+    """Folders of the results, one for each negative; `stage` is the first one's."""
+    base = stage or f"{MINED_STAGE}-{parameters.by}"
+    return [f"{base}.{number}" if number else base for number in range(parameters.negatives)]
+
+
 def mine_settings(
     store: Store, parameters: MineParameters, fit: str | None, vectors: str | None, number: int
 ) -> Settings:
@@ -191,8 +198,7 @@ def begin(
     parameters.check()
     if parameters.positive:
         check_text_stage(store, parameters.positive)
-    base = stage or f"{MINED_STAGE}-{parameters.by}"
-    stages = [f"{base}.{number}" if number else base for number in range(parameters.negatives)]
+    stages = mined_names(parameters, stage)
     settings = [
         mine_settings(store, parameters, fit, vectors, number) for number in range(parameters.negatives)
     ]
@@ -200,7 +206,7 @@ def begin(
         {index for name, one in zip(stages, settings, strict=True) for index in store.begin(name, one)}
     )
     pieces = {index: -(-store.parts[index][1] // ROW_GROUP_ROWS) for index in unfinished}
-    done = Pieces(store, base, settings[0])
+    done = Pieces(store, stages[0], settings[0])
     rows = sum(
         _piece_size(store, index, piece)
         for index, count in pieces.items()
@@ -382,8 +388,6 @@ def _by_tfidf(
 
 def _same_text(store: Store, positive: str, index: int, piece: int, neighbours: Neighbours) -> np.ndarray:
     """For each row a neighbour that has the positive's very text (but for case and punctuation), or −1."""
-    from augment_cli.vectors.texts import normalize
-
     texts = normalize(store.read_part(positive, index, ["text"], [piece])["text"].combine_chunks())
     wanted = {text: number for number, text in enumerate(pc.unique(texts).to_pylist()) if text is not None}
     codes = pc.fill_null(pc.index_in(texts, pa.array(wanted)), -1).to_numpy()

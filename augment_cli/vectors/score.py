@@ -128,6 +128,23 @@ def begin(store: Store, of: str, options: ScoreOptions, name: str | None = None)
     MixError
         If vectors are not comparable, or the folder holds scores of other settings.
     """
+    settings, models = score_settings(store, of, options)
+    stage = scores_name(of, name)
+    unfinished = store.begin(stage, settings, beside="score beside it with --name NAME")
+    work = Work(of, stage, options, models, settings, {}, 0)
+    pieces = {index: -(-store.parts[index][1] // work.piece_rows) for index in unfinished}
+    done = Pieces(store, stage, settings)
+    rows = sum(
+        _size(store, index, piece, work.piece_rows)
+        for index, count in pieces.items()
+        for piece in range(count)
+        if not done.has(index, piece)
+    )
+    return Work(of, stage, options, models, settings, pieces, rows)
+
+
+def score_settings(store: Store, of: str, options: ScoreOptions) -> tuple[Settings, dict[str, ModelFolder]]:
+    """What the scores of a stage depend on, and the classifiers by their kind; raises as `begin` does."""
     options.check()
     check_text_stage(store, of)
     if of == CORPUS_STAGE:
@@ -146,7 +163,6 @@ def begin(store: Store, of: str, options: ScoreOptions, name: str | None = None)
         if folder := getattr(options, kind):
             models[kind] = find_model(folder, option=f"--{kind}")
             resources[kind] = models[kind].digest
-    stage = scores_name(of, name)
     settings = Settings(
         SCORES_STAGE,
         VERSION,
@@ -155,17 +171,7 @@ def begin(store: Store, of: str, options: ScoreOptions, name: str | None = None)
         resources=resources,
         libraries=library_versions(libraries),
     )
-    unfinished = store.begin(stage, settings, beside="score beside it with --name NAME")
-    work = Work(of, stage, options, models, settings, {}, 0)
-    pieces = {index: -(-store.parts[index][1] // work.piece_rows) for index in unfinished}
-    done = Pieces(store, stage, settings)
-    rows = sum(
-        _size(store, index, piece, work.piece_rows)
-        for index, count in pieces.items()
-        for piece in range(count)
-        if not done.has(index, piece)
-    )
-    return Work(of, stage, options, models, settings, pieces, rows)
+    return settings, models
 
 
 def _size(store: Store, index: int, piece: int, piece_rows: int) -> int:

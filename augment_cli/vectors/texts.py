@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from augment_cli.errors import UsageError
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
+from augment_cli.text.normalization import normalize
 
 
 def check_text_stage(store: Store, stage: str) -> None:
@@ -63,13 +64,6 @@ def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.n
     first[order] = order[is_new][np.cumsum(is_new) - 1]
     first[~there] = -1
     return first, np.concatenate(lengths)
-
-
-def normalize(texts: pa.Array) -> pa.Array:
-    """Lower-cased words with one space between them; a text without words stays as it is."""
-    words = pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\pL\pM\pN]+", " ")
-    words = pc.utf8_trim_whitespace(words)
-    return pc.if_else(pc.equal(words, ""), texts, words)
 
 
 def _digests(texts: pa.Array) -> np.ndarray:

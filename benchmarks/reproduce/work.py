@@ -18,7 +18,7 @@ import numpy as np
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.token_weights import TokenCounts, count_store
-from augment_cli.encoding.word_table import POOLINGS, WordTable, word_table
+from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import Profile
@@ -157,7 +157,7 @@ def _score(job: Job, tasks: tuple[str, ...]) -> dict[str, Any]:
     unit, profile = job.unit, job.profile
     began = time.perf_counter()
     tables = _tables(tasks, job.data)
-    encoder: Encoder | WordTable
+    encoder: Encoder
     if unit.recipe:
         encoder = load_encoder(
             job.out / unit.row.output,
@@ -176,7 +176,7 @@ def _score(job: Job, tasks: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def untrained(job: Job) -> Encoder | WordTable:
+def untrained(job: Job) -> Encoder:
     """The encoder of a row that trains nothing, with the row's pooling."""
     row, profile = job.unit.row, job.profile
     path, pooling = row.encoder or profile.encoder, row.pooling or profile.pooling

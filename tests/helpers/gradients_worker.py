@@ -7,12 +7,16 @@ gradients_worker.py STORE ENCODER OUT.npz
 
 import itertools
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 import train.machine.distributed
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.static_files import write_folder
+from augment_cli.encoding.word_table import word_table
 from train.data.reader import Reader
 from train.draws import draw_key
 from train.loading import make_recipe
@@ -69,6 +73,8 @@ def settings():
         for precision in ("float64", "fp32")[: 2 if "head" in values else 1]:
             for chunk in (0, 7):
                 yield f"{precision} {name} chunk {chunk}", {"precision": precision, "chunk": chunk} | values
+    for precision in ("float64", "fp32"):
+        yield f"{precision} static", {"precision": precision, "positives": ("aa", "pi"), "momentum": {}}
 
 
 def main():
@@ -77,12 +83,14 @@ def main():
     train.machine.distributed.TABLE_ROWS = 100  # the tiny encoder's vocabulary counts as one
     ranks = join()
     results = {}
+    static = Path(f"{out}.static-{ranks.rank}")
+    write_folder(word_table(load_encoder(encoder_path), "table"), static)
     for name, values in settings():
         # 14 rows for 4 ranks: slices of unlike size; 150 rows leave a last batch with padding.
         recipe = make_recipe(
             {"batch": 14, "dropout": 0.0, "slices": 2, "max_length": 24, "pooling": "mean"} | values
         )
-        encoder = start(encoder_path, recipe, ranks.device)
+        encoder = start(static if name.endswith("static") else encoder_path, recipe, ranks.device)
         torch.manual_seed(draw_key(1, "heads"))
         model = Model(encoder.model, "mean", recipe).to(encoder.model.dtype).train()
         kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
@@ -98,7 +106,7 @@ def main():
             for buffer, value in model.named_buffers():
                 if not buffer.startswith("encoder."):  # statistics and the queue
                     results[f"{name}|{step}|{buffer}"] = value.double().numpy().copy()
-            gradients = [p.grad.reshape(-1) for p in model.parameters() if p.grad is not None]
+            gradients = [p.grad.to_dense().reshape(-1) for p in model.parameters() if p.grad is not None]
             results[f"{name}|{step}|gradient"] = torch.cat(gradients).numpy()
     if ranks.is_first:
         np.savez(out, **results)

@@ -15,6 +15,7 @@ from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.schema import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
+from tests.helpers.cached_vectors import KnownPairs
 from tests.helpers.places import REPOSITORY
 from tests.helpers.tiny_encoders import SENTENCES
 from train.additions import find
@@ -163,6 +164,22 @@ def make_batch():
         return GlobalBatch(
             step, torch.as_tensor(texts), torch.as_tensor(labels), own, embeddings, z, head, tau, True
         )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def taught(make_addition, make_batch):
+    """An addition that reads cached vectors, and a batch whose rows have the given ones."""
+
+    def make(name, z, teacher, texts, settings, recipe=None, first=1, tau=0.5):
+        host = Shape()
+        host.recipe = make_recipe(recipe or {})
+        addition = make_addition(name, host, **settings)
+        addition.vectors = KnownPairs(teacher, first)
+        labels = torch.zeros(len(z), 3, dtype=torch.int64)[:, : 4 - first]
+        labels[:, 0] = torch.arange(len(z))
+        return addition, make_batch(z, texts=texts, labels=labels, tau=tau)
 
     return make
 

@@ -7,8 +7,9 @@ The contrastive objective (`train/objectives/contrastive.py`) calls the hooks in
 3. `change`: changes to embeddings before the head.
 4. `negatives`: further negatives of the anchors.
 5. `alike`: pairs of the batch that are no negatives.
-6. `loss`: a further term, times `Settings.weight`.
-7. `finish`: what is remembered for later steps, before the optimiser moves the weights.
+6. `bonus`: what is added to the logits of rows' own hard negatives.
+7. `loss`: a further term, times `Settings.weight`.
+8. `finish`: what is remembered for later steps, before the optimiser moves the weights.
 
 From the third on everything is the gathered global batch, on every rank alike; torch is seeded by (seed,
 name, step) before each hook, so that every rank draws the same and a resumed run draws it again. What an
@@ -28,7 +29,7 @@ from torch import Tensor, nn
 
 from augment_cli.store.store import Store
 from train.data.padding import Slice
-from train.data.texts import Ids
+from train.data.texts import SELF, Ids
 from train.recipe import Recipe
 
 
@@ -96,12 +97,16 @@ class Views:
         Views appended to each row.
     labels : int
         Numbers for each row, for the loss.
+    changes_positive : bool
+        Whether the positive becomes another text than the anchor, without which an encoder that has no
+        dropout has nothing to learn from it.
     """
 
     stages: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
     count: int = 0
     labels: int = 0
+    changes_positive: bool = False
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
         """The row's views and its labels; pure in (row, settings, seed).
@@ -123,6 +128,33 @@ class Views:
     def longest(self, length: int) -> int:
         """Most tokens that a view has where texts are cut to `length` tokens."""
         return length
+
+
+class PairLabels(Views):
+    """Labels that say which cached vectors are a row's: row id, number of its positive, epoch.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its positives are numbered from 0; −1 stands for the anchor again.
+    """
+
+    labels = 3
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.positives = recipe.positives
+
+    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
+        anchor, positive = row.views[:2]
+        assert anchor is not None and positive is not None
+        which = -1
+        if not np.array_equal(anchor, positive):
+            for number, stage in enumerate(self.positives):
+                text = None if stage == SELF else row.text(stage)
+                if text is not None and np.array_equal(text, positive):
+                    which = number
+                    break
+        return row.views, [row.row_id, which, row.epoch]
 
 
 @dataclass(frozen=True)
@@ -270,6 +302,10 @@ class Addition(nn.Module):
 
     def alike(self, batch: GlobalBatch) -> Tensor | None:
         """Which anchors and positives of different rows do not meet: (2B, 2B), bool, the anchors first."""
+        return None
+
+    def bonus(self, batch: GlobalBatch, views: int) -> Tensor | None:
+        """Added to the logits of rows' own hard negatives: (B, views - 2), `views` being the recipe's own."""
         return None
 
     def loss(self, batch: GlobalBatch) -> Tensor | None:

@@ -71,6 +71,8 @@ def _most(length: int, settings: Settings) -> int:
 
 
 class _Repeated(Views):
+    changes_positive = True
+
     def __init__(self, settings: Settings, seed: int) -> None:
         self.settings, self.seed = settings, seed
 

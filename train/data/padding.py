@@ -75,9 +75,8 @@ def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int)
     for places in np.split(order, _cuts(lengths[order], slices)):
         width = int(lengths[places].max())
         ids = np.full((len(places), width), pad, dtype=np.int64)
-        for row, place in enumerate(places):
-            ids[row, : lengths[place]] = sequences[place]
         mask = np.arange(width) < lengths[places][:, None]
+        ids[mask] = np.concatenate([sequences[place] for place in places])
         result.append(
             Slice(
                 torch.from_numpy(places.copy()),

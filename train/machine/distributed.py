@@ -124,6 +124,10 @@ class Ranks:
         if self.ranks == 1:
             return
         own, shared = list(own), list(shared)
+        for parameter in own:
+            if _is_sparse(parameter):
+                self._sum_rows(parameter)
+        own = [parameter for parameter in own if not _is_sparse(parameter)]
         parameters = [*own, *shared]
         for parameter in parameters:
             if parameter.grad is None:
@@ -137,6 +141,8 @@ class Ranks:
             gradient if chosen is None else gradient.index_select(0, chosen)
             for gradient, chosen in zip(gradients, rows, strict=True)
         ]
+        if not sent:
+            return
         flat = torch.cat([part.reshape(-1) for part in sent])
         dist.all_reduce(flat)
         summed = flat.split([part.numel() for part in sent])
@@ -145,6 +151,22 @@ class Ranks:
                 parameter.grad = part.view_as(parameter)
             else:
                 gradient.index_copy_(0, chosen, part.view(len(chosen), -1))
+
+    def _sum_rows(self, parameter: nn.Parameter) -> None:
+        """Sum a sparse gradient over the ranks; only rows travel that some rank has."""
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter, layout=torch.sparse_coo)
+        own = parameter.grad.coalesce()
+        touched = torch.zeros(len(parameter), dtype=torch.uint8, device=own.device)
+        touched[own.indices()[0]] = 1
+        dist.all_reduce(touched, op=dist.ReduceOp.MAX)
+        rows = touched.nonzero().squeeze(1)
+        values = own.values().new_zeros((len(rows), *parameter.shape[1:]))
+        values[torch.searchsorted(rows, own.indices()[0])] = own.values()
+        dist.all_reduce(values)
+        parameter.grad = torch.sparse_coo_tensor(
+            rows[None], values, parameter.shape, is_coalesced=True, check_invariants=False
+        )
 
     def _touched(self, gradient: Tensor) -> Tensor:
         """Which rows of a gradient are not all zero on some rank."""
@@ -156,6 +178,10 @@ class Ranks:
         """Wait for everyone."""
         if self.ranks > 1:
             dist.barrier()
+
+
+def _is_sparse(parameter: nn.Parameter) -> bool:
+    return getattr(parameter, "has_sparse_gradient", False)
 
 
 def _is_table(gradient: Tensor) -> bool:

@@ -9,10 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
+from augment_cli.encoding.static import StaticTable
 from train.additions import make_additions
 from train.additions.base import Addition
 from train.data.padding import Slice
 from train.heads import make_head
+from train.model import static
 from train.model.bert import encode, is_known
 from train.model.masked_head import MaskedHead
 from train.recipe import Recipe
@@ -24,7 +26,8 @@ class Model(nn.Module):
     Parameters
     ----------
     encoder : torch.nn.Module
-        A transformers model; which of its parameters are trained is decided here.
+        A transformers model or a static encoder's table; which of its parameters are trained is decided
+        here.
     pooling : str
         A mode of `augment_cli.encoding.pooling`.
     recipe : Recipe
@@ -70,7 +73,9 @@ class Model(nn.Module):
 
     @property
     def packs(self) -> bool:
-        """Whether slices are encoded together, by `train.model.bert`."""
+        """Whether slices are encoded together, by `train.model.bert` or `train.model.static`."""
+        if isinstance(self.encoder, StaticTable):
+            return True
         additions = [item for item in self.additions.values() if isinstance(item, Addition)]
         hooked = any(addition.changes_hidden_states() for addition in additions)
         return is_known(self.encoder) and not hooked and not self.recipe.compile
@@ -89,7 +94,10 @@ class Model(nn.Module):
         encoder : torch.nn.Module or None, optional
             One of the same kind to use in place of the model's own, such as its running mean.
         """
-        found = self._layers(items, encoder or self.encoder)
+        encoder = encoder or self.encoder
+        if isinstance(encoder, StaticTable):
+            return static.embed(encoder, items, self.token_weights)
+        found = self._layers(items, encoder)
         wide = [[_widen(layer) for layer in layers] for layers in found]
         table, every = self.token_weights, needs_all_layers(self.pooling)
         return [

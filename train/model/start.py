@@ -9,11 +9,13 @@ from torch import nn
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder, longest_input
+from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import UsageError
 from train.additions import make_views
 from train.data.tokens import tokenizer_digest
 from train.draws import draw_key
 from train.machine.threads import attention_for
+from train.model import static
 from train.model.dropout import use_bit_dropout
 from train.recipe import Recipe
 
@@ -35,8 +37,8 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     Raises
     ------
     UsageError
-        If there are no weights and the recipe has no [new_encoder] table, or the encoder does not read texts
-        as long as the recipe's.
+        If there are no weights and the recipe has no [new_encoder] table, the encoder does not read texts as
+        long as the recipe's, or it is a static one that the recipe does not suit.
     """
     path = Path(folder)
     if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
@@ -47,6 +49,8 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder = _new(path, recipe)
     else:
         encoder = load_encoder(folder, allow_download=allow_download)
+    if isinstance(encoder, StaticEncoder):
+        return _static(encoder, recipe, device)
     _check_length(encoder, recipe)
     if recipe.dropout >= 0:
         for module in encoder.model.modules():
@@ -55,6 +59,20 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     if device.type == "cpu":
         use_bit_dropout(encoder.model)
     encoder.model.set_attn_implementation(attention_for(device))
+    if recipe.precision == "float64":
+        encoder.model.double()
+    encoder.model.to(device)
+    return encoder
+
+
+def _static(encoder: StaticEncoder, recipe: Recipe, device: torch.device) -> StaticEncoder:
+    """A static encoder fitted to the recipe and the device."""
+    static.check(recipe, encoder.name)
+    if encoder.modules:
+        raise UsageError(
+            f"{encoder.name} has steps after the mean (modules.json), which training would lose; train a "
+            "folder without them"
+        )
     if recipe.precision == "float64":
         encoder.model.double()
     encoder.model.to(device)

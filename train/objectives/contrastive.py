@@ -12,18 +12,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from train import losses
-from train.additions.base import Addition, GlobalBatch, mean_over
+from train.additions.base import Addition, GlobalBatch
 from train.data.order import rank_slice
 from train.data.padding import Slice, length_sorted_slices
 from train.data.reader import Batch
-from train.data.texts import CORPUS, NO_IDS, NO_SENTENCE, NO_TEXT, text_id
+from train.data.texts import CORPUS, NO_IDS, NO_TEXT, text_id
 from train.draws import draw_key
 from train.machine.distributed import Ranks
 from train.model.model import Model
+from train.objectives.contrast import contrast, shorter
 from train.objectives.masked_language import autocast, make_masking, masked_loss
 from train.objectives.masking import MaskedSlice
-from train.objectives.masks import excluded_pairs
 from train.objectives.views import ViewChooser
 from train.recipe import Recipe
 
@@ -79,7 +78,7 @@ class ContrastiveObjective:
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks
-        self.pad = tokenizer.pad_token_id
+        self.pad = tokenizer.pad_token_id or 0
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
         self.views = ViewChooser(recipe, tokenizer, self.rows)
         self.columns, self.once = self.views.columns, self.views.once
@@ -238,15 +237,22 @@ class ContrastiveObjective:
         headed = batch.head(batch.embeddings.flatten(0, 1)[is_text])
         z = headed.new_zeros(len(is_text), headed.shape[-1]).index_put((is_text,), headed)
         batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
+        host = self.views.count(batch.step)[0]
         negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
         masks = [addition.alike(part) for _, addition, part in self._hooks(model, batch)]
-        host = self.views.count(batch.step)[0]
+        bonuses = [addition.bonus(part, host) for _, addition, part in self._hooks(model, batch)]
         assert batch.z is not None
-        total = contrast(
-            self.recipe, batch.z[:, :host], batch.texts[:, :host], [item for item in negatives if item],
-            [mask for mask in masks if mask is not None],
-        )  # fmt: skip
-        metrics = {"loss": float(total.detach())}
+        further = [item for item in negatives if item]
+        lengths = {batch.z.shape[-1]: (batch.z[:, :host], further)}
+        lengths |= shorter(self.recipe, batch.z[:, :host], further)
+        texts, total, metrics = batch.texts[:, :host], batch.z.new_zeros(()), {}
+        for length, (z, more) in lengths.items():
+            part_loss = contrast(
+                self.recipe, z, texts, more, [mask for mask in masks if mask is not None],
+                [bonus for bonus in bonuses if bonus is not None],
+            )  # fmt: skip
+            metrics[f"loss_{length}" if metrics else "loss"] = float(part_loss.detach())
+            total = total + self.recipe.contrastive_weight * part_loss
         for name, addition, part in self._hooks(model, batch):
             term = addition.loss(part)
             if term is not None:
@@ -267,67 +273,6 @@ class ContrastiveObjective:
             torch.manual_seed(draw_key(self.recipe.seed, name, batch.step))
             assert isinstance(addition, Addition)
             yield name, addition, part
-
-
-def contrast(
-    recipe: Recipe,
-    z: Tensor,
-    texts: Tensor,
-    negatives: list[tuple[Tensor, Tensor]],
-    alike: Iterable[Tensor] = (),
-) -> Tensor:
-    """Mean of the recipe's contrastive loss over the rows of the global batch, padding left out.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Says which loss, and who meets whom.
-    z : Tensor
-        After the head, shape (B, views, h).
-    texts : Tensor
-        Text ids, shape (B, views).
-    negatives : list of tuple of (Tensor, Tensor)
-        Further negatives of every anchor and their text ids, shapes (n, h) and (n,) each; only for losses
-        that have room for them.
-    alike : iterable of Tensor, optional
-        Which anchors and positives of different rows are no negatives of each other, shape (2B, 2B) each,
-        bool: the anchors first, then the positives.
-
-    Returns
-    -------
-    Tensor
-        A scalar, nats.
-    """
-    loss = losses.find(recipe.loss)
-    function = loss.with_settings(recipe.loss_settings)
-    if loss.layout == "pool":
-        # (B, views, h) to pairs of views: all anchors, then all negatives of the first stage, …
-        first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
-        ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
-        partner = torch.arange(len(ids), device=ids.device).roll(len(first))
-        excluded = excluded_pairs(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
-        own_views = torch.arange(len(texts), device=ids.device)
-        own_views = torch.cat([own_views, own_views + len(first)])
-        for mask in alike:
-            excluded[own_views[:, None], own_views] |= mask
-        return mean_over(function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
-    rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
-    own = torch.arange(len(rows), device=rows.device)
-    beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
-    excluded = excluded_pairs(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
-    for mask in alike:
-        excluded[:, : len(rows)] |= mask[: len(rows), len(rows) :]
-    if recipe.negative_scope == "own":
-        for column in range(1, texts.shape[1] - 1):
-            others = excluded[:, column * len(rows) : (column + 1) * len(rows)]
-            others |= ~torch.eye(len(rows), dtype=torch.bool, device=others.device)
-    bonus = None
-    if recipe.hard_negative_weight and texts.shape[1] > 2:
-        bonus = z.new_zeros(excluded.shape)
-        for column in range(1, texts.shape[1] - 1):
-            bonus[own, own + column * len(rows)] = recipe.hard_negative_weight
-    candidates = torch.cat([z[:, 1:].transpose(0, 1).flatten(0, 1), *(vectors for vectors, _ in negatives)])
-    return mean_over(function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 
 def _anchors(item: Slice, views: int) -> Slice:

@@ -10,7 +10,10 @@ from typing import Any
 import torch
 
 from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.pooling import weights_in
+from augment_cli.encoding.static import StaticEncoder
+from augment_cli.encoding.static_files import write_folder
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
 from train.outputs.folder import write_tensors
@@ -63,6 +66,14 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
     work = folder.with_name(f".{folder.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
+    if isinstance(encoder, StaticEncoder):
+        write_folder(encoder, work, dtype)
+    else:
+        _write_transformer(encoder, work, dtype)
+    replace_folder(work, folder)
+
+
+def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None:
     weights = {
         name: tensor.detach().to("cpu", dtype).contiguous()
         for name, tensor in _distinct(encoder.model).items()
@@ -80,7 +91,6 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
     encoder.tokenizer.backend_tokenizer.no_padding()
     encoder.tokenizer.save_pretrained(work)
     _write_sentence_transformers_files(encoder, work)
-    replace_folder(work, folder)
 
 
 def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
@@ -134,7 +144,7 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     facts : dict of str to Any
         `name`, `command`, `encoder`, `data` (stage name to SHA-256), `recipe` (settings), `scores` (name to
         list over seeds), `seeds`, `pooling`, `steps`, `unbeaten` (said where the starting encoder was the
-        best); what is absent is left out.
+        best), `warnings` (what the run warned of); what is absent is left out.
     """
     recipe = facts["recipe"]
     lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity", "tags:"]
@@ -153,6 +163,7 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
     if said := facts.get("unbeaten"):
         lines += ["", f"Note: {said}."]
+    lines += [line for said in facts.get("warnings", []) for line in ("", f"Warning of the run: {said}.")]
     lines += [
         "",
         f"## Scores over seeds {', '.join(map(str, facts['seeds']))}",
@@ -169,11 +180,22 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
     lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
     lines += [
         "",
-        "Load it with `SentenceTransformer(folder)`, or `AutoModel.from_pretrained(folder)` and the pooling",
-        "named above.",
+        *_how_to_load(folder),
         "",
     ]
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _how_to_load(folder: Path) -> tuple[str, ...]:
+    if is_static(folder):
+        return (
+            "A static encoder. Load it with `SentenceTransformer(folder)`, or with model2vec's",
+            "`StaticModel.from_pretrained(folder)`.",
+        )
+    return (
+        "Load it with `SentenceTransformer(folder)`, or `AutoModel.from_pretrained(folder)` and the pooling",
+        "named above.",
+    )
 
 
 def mean_and_deviation(values: list[float]) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""What a run says: a JSON line an event (always), TensorBoard, a progress bar on a terminal."""
+"""What a run says: a JSON line an event (always), TensorBoard, a tracker, a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from train.outputs.trackers import Tracker
+
 
 class Log:
     """Writes `log.jsonl` and `tensorboard/` in the run's folder, and the bar or plain lines to stderr.
@@ -21,9 +23,12 @@ class Log:
         Of the run.
     done, steps : int
         First step, and number of steps; lines of later steps, left by a run that was killed, are dropped.
+    tracker : Tracker or None, optional
+        Gets the same numbers.
     """
 
-    def __init__(self, folder: Path, done: int, steps: int) -> None:
+    def __init__(self, folder: Path, done: int, steps: int, tracker: Tracker | None = None) -> None:
+        self._tracker = tracker
         self.path = folder / "log.jsonl"
         kept = [line for line in read_log(self.path) if line["step"] <= done]
         self.path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
@@ -55,6 +60,8 @@ class Log:
         for key, value in values.items():
             if isinstance(value, (int, float)) and self._board is not None:
                 self._board.add_scalar(f"{event}/{key}", value, step)
+        if self._tracker is not None:
+            self._tracker.write(event, step, values)
         shown = " ".join(
             f"{key} {value:.4g}" for key, value in values.items() if isinstance(value, (int, float))
         )
@@ -69,18 +76,39 @@ class Log:
                 f"{event} {step}/{self._steps} {shown} ETA {left / 60:.1f} min", file=sys.stderr, flush=True
             )
 
+    def warn(self, step: int, message: str) -> None:
+        """Something that should not be missed: a line of `log.jsonl`, and one on stderr.
+
+        Parameters
+        ----------
+        step : int
+            Optimiser steps made.
+        message : str
+            What was seen, and what can be done.
+        """
+        self._file.write(json.dumps({"event": "warning", "step": step, "message": message}) + "\n")
+        self._file.flush()
+        self._bar.console.print(
+            f"warning: step {step}: {message}", markup=False, highlight=False, soft_wrap=True
+        )
+
     def close(self) -> None:
         """End the bar and the files."""
         self._bar.stop()
         self._file.close()
         if self._board is not None:
             self._board.close()
+        if self._tracker is not None:
+            self._tracker.close()
 
 
 class Quiet:
     """The log of every rank but the first: none."""
 
     def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """Say nothing."""
+
+    def warn(self, step: int, message: str) -> None:
         """Say nothing."""
 
     def close(self) -> None:

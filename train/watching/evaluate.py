@@ -1,4 +1,4 @@
-"""The score watched while training: STS-B dev, or retrieval of held-out pairs where there is no STS-B."""
+"""The scores watched while training; the first decides which encoder is the best."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from eval.protocols.sts import stsb
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
+from train.watching.neighbours import neighbour_agreement
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
 Evaluate = Callable[[Encoder], dict[str, float]]
@@ -27,7 +28,10 @@ def has_stsb(data: Path | None) -> bool:
 
 
 def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
-    """STS-B dev where the data folder has it, and retrieval of held-out pairs where rows are held out.
+    """STS-B dev where the data folder has it, the neighbours' agreement, and retrieval of held-out pairs.
+
+    The first there is decides, in this order; with ``dev = "neighbours"`` the neighbours' agreement does, and
+    STS-B is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
 
     Parameters
     ----------
@@ -46,18 +50,21 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
     Raises
     ------
     UsageError
-        If there is neither.
+        If there is none that can decide.
     """
     tests: list[Evaluate] = []
     if has_stsb(data):
         assert data is not None
         tests.append(stsb_dev(data))
+    if shared := neighbour_agreement(store):
+        tests.insert(0 if recipe.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
         tests.append(pair_retrieval(held_out_pairs(store, recipe.held_out, stages)))
     if not tests:
         raise UsageError(
-            "no dev score: there is no STS-B in the data folder (--data) and no row is held out; add "
+            "no dev score: there is no STS-B in the data folder (--data), the corpus is too small for topics "
+            "(some 200 texts with words in common), and no row is held out; add "
             "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
         )
     return lambda encoder: {key: value for test in tests for key, value in test(encoder).items()}
@@ -120,7 +127,7 @@ def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
     def evaluate(encoder: Encoder) -> dict[str, float]:
         vectors = encoder.encode([text for pair in pairs for text in pair])
         first, second = vectors[::2], vectors[1::2]
-        nearest = np.argmax(_unit(first) @ _unit(second).T, axis=1)
+        nearest = np.argmax(_unit(first) @ _unit(second).T, axis=1) if pairs else np.zeros(0)
         return {
             "pair_retrieval": float((nearest == np.arange(len(pairs))).mean()) if pairs else 0.0,
             "alignment": alignment(first, second),

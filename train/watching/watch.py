@@ -10,7 +10,7 @@ from augment_cli.errors import UserError
 
 # A low loss alone is not a collapse (dropout's twins among 64 rows end at 2e-4 nats), nor is a falling
 # score: it is both, a loss with nothing left to teach and a score well below its best.
-COLLAPSED_LOSS = 1e-3  # nats
+COLLAPSED_LOSS = NOTHING_TO_LEARN = 1e-3  # nats
 COLLAPSED_FALL = 0.05  # of the dev score, below its best
 
 
@@ -82,7 +82,7 @@ class Watch:
             )
         return False
 
-    def check(self, loss: float, step: int) -> None:
+    def check(self, loss: float, step: int, collapses: bool = True) -> None:
         """Take note of a loss.
 
         Parameters
@@ -91,6 +91,8 @@ class Watch:
             Nats.
         step : int
             Number of the step, from 1.
+        collapses : bool, optional
+            Whether a loss near zero may be a collapse; a regression's is what it aims at.
 
         Raises
         ------
@@ -103,7 +105,8 @@ class Watch:
                 "precision=fp32, and name a new --out: this folder's last checkpoint, with the old settings, "
                 "would come to the same step again"
             )
-        self.loss = loss if math.isinf(self.loss) else 0.9 * self.loss + 0.1 * loss
+        if collapses:
+            self.loss = loss if math.isinf(self.loss) else 0.9 * self.loss + 0.1 * loss
 
     def is_patient(self, patience: int) -> bool:
         """Whether to go on, allowing `patience` evaluations without a better score; 0 allows any number."""

@@ -6,8 +6,9 @@ Table 4); any pair of sequence-to-sequence models will do. The text in between i
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,21 +18,19 @@ import pyarrow as pa
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.neural.checks import reason_against
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, Rewritten, decoding_settings
-from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pinned, runtime_settings
+from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
+from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
 COLUMNS = (
     pa.field("intermediate", pa.string()),
     pa.field("rejected", pa.string()),
-    pa.field("input_truncated", pa.bool_(), nullable=False),
 )
 
 
 @dataclass(frozen=True)
-class BackTranslateParameters(RuntimeParameters):
+class BackTranslateParameters(RewritingParameters):
     """Parameters of back-translation; 0 beams mean the models' own setting, as in the comparison."""
 
     forward: str = parameter(
@@ -99,9 +98,10 @@ class _BackTranslator(Rewriter):
         runtime = (parameters.precision, parameters.device, parameters.threads)
         folders = _models(parameters)
         prefixes = (parameters.forward_prefix, parameters.backward_prefix)
+        # One translation, and several ways back.
         self._forward, self._backward = (
-            Seq2Seq(folder, decoding, prefix, *runtime)
-            for folder, prefix in zip(folders, prefixes, strict=True)
+            Seq2Seq(folder, dataclasses.replace(decoding, returned=returned), prefix, *runtime)
+            for folder, prefix, returned in zip(folders, prefixes, (1, 0), strict=True)
         )
         self._keys = resources.key("back-translate/forward"), resources.key("back-translate/backward")
 
@@ -112,41 +112,51 @@ class _BackTranslator(Rewriter):
         self._forward.device = self._backward.device = device
 
     def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
-        row_ids, texts = [row_id for row_id, _ in items], [text for _, text in items]
-        ids, cut = self._forward.read(texts)
-        translations = [outputs[0] for outputs in self._forward.write(ids, self._keys[0], row_ids)]
+        results = [Rewritten(None, Reason.INPUT_TOO_LONG)] * len(items)
+        ids, is_too_long = self._forward.read([text for _, text in items], self._longest)
+        there = [number for number, too_long in enumerate(is_too_long) if not too_long]
+        translations = self._write(self._forward, self._keys[0], items, ids, there)
+        for number, (translation,) in translations.items():
+            failed = Reason.TRUNCATED_OUTPUT if translation.text else Reason.EMPTY_OUTPUT
+            results[number] = Rewritten(None, failed, {"intermediate": translation.text})
         usable = [
-            number
-            for number, translation in enumerate(translations)
-            if translation.text and translation.is_complete
+            number for number in there if translations[number][0].text and translations[number][0].is_complete
         ]
-        returned: dict[int, tuple[Generated, bool]] = {}
-        if usable:
-            ids, cut_again = self._backward.read([translations[number].text for number in usable])
-            usable_ids = [row_ids[number] for number in usable]
-            best = [outputs[0] for outputs in self._backward.write(ids, self._keys[1], usable_ids)]
-            returned = dict(zip(usable, zip(best, cut_again, strict=True), strict=True))
-        return [
-            self._judge(text, translations[number], returned.get(number), cut[number])
-            for number, text in enumerate(texts)
-        ]
+        ids, is_too_long = self._backward.read(
+            [translations[number][0].text for number in usable], self._longest
+        )
+        back = [number for number, too_long in zip(usable, is_too_long, strict=True) if not too_long]
+        for number in set(usable) - set(back):
+            between = translations[number][0].text
+            results[number] = Rewritten(None, Reason.INPUT_TOO_LONG, {"intermediate": between})
+        returned = self._write(
+            self._backward, self._keys[1], items, dict(zip(usable, ids, strict=True)), back
+        )
+        for number, outputs in returned.items():
+            results[number] = self._judge(items[number][1], translations[number][0], outputs)
+        return results
 
     @staticmethod
-    def _judge(
-        text: str, translation: Generated, returned: tuple[Generated, bool] | None, was_cut: bool
-    ) -> Rewritten:
-        if returned is None:
-            columns = {"intermediate": translation.text, "input_truncated": was_cut}
-            failed = Reason.TRUNCATED_OUTPUT if translation.text else Reason.EMPTY_OUTPUT
-            return Rewritten(None, failed, columns)
-        output, was_cut_again = returned
-        reason = reason_against(text, output.text, output.is_complete)
-        columns = {
-            "intermediate": translation.text,
-            "rejected": output.text if reason else None,
-            "input_truncated": was_cut or was_cut_again,
-        }
-        return Rewritten(None if reason else output.text, reason, columns)
+    def _write(
+        model: Seq2Seq,
+        key: int,
+        items: list[tuple[int, str]],
+        ids: Mapping[int, list[int]] | list[list[int]],
+        numbers: list[int],
+    ) -> dict[int, list[Generated]]:
+        """Outputs for some of the items, by their place."""
+        if not numbers:
+            return {}
+        outputs = model.write(
+            [ids[number] for number in numbers], key, [items[number][0] for number in numbers]
+        )
+        return dict(zip(numbers, outputs, strict=True))
+
+    def _judge(self, text: str, translation: Generated, outputs: list[Generated]) -> Rewritten:
+        reasons = [self.reason(text, output) for output in outputs]
+        good = next((output for output, reason in zip(outputs, reasons, strict=True) if reason is None), None)
+        columns = {"intermediate": translation.text, "rejected": None if good else outputs[0].text}
+        return Rewritten(good.text if good else None, None if good else reasons[0], columns)
 
 
 def _prepare(parameters: BackTranslateParameters, resources: Resources) -> PreparedModel:
@@ -155,7 +165,7 @@ def _prepare(parameters: BackTranslateParameters, resources: Resources) -> Prepa
 
 BACK_TRANSLATE = Augmentation(
     name="back-translate",
-    version=1,
+    version=2,
     kind="positive",
     paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
     needs=frozenset({"model"}),

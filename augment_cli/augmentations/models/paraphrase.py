@@ -1,7 +1,8 @@
 """Positives: say the sentence in other words, with PEGASUS or any sequence-to-sequence model.
 
 The paper's strongest single positive: `tuner007/pegasus_paraphrase`, 10 beams, one output (Shu and Lampos
-2024). What comes back is checked, and a row whose answer is not a paraphrase stays unchanged with the reason.
+2024). What comes back is checked, output after output, and a row none of whose outputs is a paraphrase stays
+unchanged, with the reason of the first.
 """
 
 from __future__ import annotations
@@ -18,18 +19,17 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.models import shipped_paraphraser
-from augment_cli.neural.checks import reason_against
 from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.rewriting import Rewriter, Rewritten, decoding_settings
-from augment_cli.neural.runtime import RuntimeParameters, limit_warnings, pinned, runtime_settings
+from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
+from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
-COLUMNS = (pa.field("rejected", pa.string()), pa.field("input_truncated", pa.bool_(), nullable=False))
+COLUMNS = (pa.field("rejected", pa.string()),)
 
 
 @dataclass(frozen=True)
-class ParaphraseParameters(RuntimeParameters):
+class ParaphraseParameters(RewritingParameters):
     """Parameters of paraphrasing; beams as in the paper, the model the shipped small one."""
 
     model: str = parameter(
@@ -44,7 +44,18 @@ class ParaphraseParameters(RuntimeParameters):
     temperature: float = parameter(1.0, "of the distribution, with --sample", minimum=0.01)
     top_k: int = parameter(50, "tokens to draw from, with --sample; 0 for all", minimum=0)
     top_p: float = parameter(1.0, "probability mass to draw from, with --sample", minimum=0.01, maximum=1)
-    candidates: int = parameter(1, "outputs to choose from", minimum=1, maximum=1000)
+    candidates: int = parameter(
+        0,
+        "outputs to try in turn, or to choose from; 0: four of the beams, one sample",
+        minimum=0,
+        maximum=1000,
+    )
+    surprise: float = parameter(
+        2.0,
+        "turn down outputs with a token that the model finds e^SURPRISE times less likely than its favourite "
+        "there; 0 for none",
+        minimum=0,
+    )
     choice: str = parameter(
         "best",
         "among candidates; best: the model's; different: the most different one that still means the same",
@@ -60,7 +71,7 @@ class ParaphraseParameters(RuntimeParameters):
     def __post_init__(self) -> None:
         if not self.sample and 0 < self.beams < self.candidates:
             raise UsageError(f"--candidates {self.candidates}: needs as many --beams, or --sample")
-        if self.choice == "different" and self.candidates < 2:
+        if self.choice == "different" and (self.candidates == 1 or (self.sample and not self.candidates)):
             raise UsageError("--choice different: needs several --candidates")
 
 
@@ -81,7 +92,8 @@ def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str
     values = {
         "architecture": architecture_of(config),
         "prefix": prefix_of(config, parameters.prefix),
-        "candidates": parameters.candidates,
+        "candidates": parameters.candidates or None,
+        "surprise": parameters.surprise or None,
         "choice": parameters.choice,
     }
     if parameters.choice == "different":
@@ -138,7 +150,7 @@ class _Paraphraser(Rewriter):
         self._encoder = (
             None if encoder is None else SentenceEncoder(encoder, parameters.device, parameters.threads)
         )
-        self._minimum = parameters.min_cosine
+        self._minimum, self._most_surprise = parameters.min_cosine, parameters.surprise
         self._key = resources.key("paraphrase/sample")
 
     def lengths(self, texts: Sequence[str]) -> np.ndarray:
@@ -150,24 +162,42 @@ class _Paraphraser(Rewriter):
             self._encoder.device = device
 
     def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
-        row_ids, texts = [row_id for row_id, _ in items], [text for _, text in items]
-        ids, cut = self._model.read(texts)
-        outputs = self._model.write(ids, self._key, row_ids)
-        checked = [
-            [(candidate, reason_against(text, candidate.text, candidate.is_complete)) for candidate in some]
-            for text, some in zip(texts, outputs, strict=True)
-        ]
+        ids, is_too_long = self._model.read([text for _, text in items], self._longest)
+        short = [number for number, too_long in enumerate(is_too_long) if not too_long]
+        results = [Rewritten(None, Reason.INPUT_TOO_LONG)] * len(items)
+        if not short:
+            return results
+        texts = [items[number][1] for number in short]
+        checked = self._checked(
+            texts, [ids[number] for number in short], [items[number][0] for number in short]
+        )
         if self._encoder is None:
             chosen = [self._first_good(some) for some in checked]
         else:
             chosen = self._most_different(texts, checked)
+        for number, (candidate, reason) in zip(short, chosen, strict=True):
+            text, rejected = (None, candidate.text) if reason else (candidate.text, None)
+            results[number] = Rewritten(text, reason, {"rejected": rejected})
+        return results
+
+    def _checked(
+        self, texts: list[str], ids: list[list[int]], row_ids: list[int]
+    ) -> list[list[tuple[Generated, str | None]]]:
+        """Outputs of each text with the reason to turn them down, or None."""
+        checked = [
+            [(output, self.reason(text, output)) for output in some]
+            for text, some in zip(texts, self._model.write(ids, self._key, row_ids), strict=True)
+        ]
+        if not self._most_surprise:
+            return checked
+        good = [[output for output, reason in some if reason is None] for some in checked]
+        surprises = [iter(some) for some in self._model.surprises(ids, good)]
         return [
-            Rewritten(
-                None if reason else candidate.text,
-                reason,
-                {"rejected": candidate.text if reason else None, "input_truncated": was_cut},
-            )
-            for (candidate, reason), was_cut in zip(chosen, cut, strict=True)
+            [
+                (output, reason or (Reason.UNLIKELY_WORDING if next(own) > self._most_surprise else None))
+                for output, reason in some
+            ]
+            for some, own in zip(checked, surprises, strict=True)
         ]
 
     @staticmethod
@@ -204,7 +234,7 @@ def _prepare(parameters: ParaphraseParameters, resources: Resources) -> Prepared
 
 PARAPHRASE = Augmentation(
     name="paraphrase",
-    version=1,
+    version=2,
     kind="positive",
     paper="Zhang et al. 2020, PEGASUS; as a positive: Shu and Lampos 2024",
     needs=frozenset({"model"}),

@@ -24,8 +24,11 @@ def ingest(
     input_format: options.Format = None,
     quoting: options.Quoting = True,
     split_sentences: options.SplitSentences = False,
-    deduplicate: options.Deduplicate = False,
+    deduplicate: options.Deduplicate = None,
+    near_similarity: options.NearSimilarity = 0.8,
     keep_column: options.KeepColumns = None,
+    positive_column: options.PositiveColumns = None,
+    negative_column: options.NegativeColumns = None,
     encoding: options.Encoding = "utf-8",
     tolerance: options.Tolerance,
     overwrite: options.Overwrite = False,
@@ -41,6 +44,8 @@ def ingest(
         augment-cli ingest --corpus 'corpus/*.jsonl.gz' --text-column body --id-column id --store my-store
 
         cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
+
+        augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
@@ -52,8 +57,11 @@ def ingest(
         format=input_format,
         quoting=quoting,
         split_sentences=split_sentences,
-        deduplicate=deduplicate,
+        deduplicate=deduplicate or False,
+        near_similarity=near_similarity,
         keep_columns=tuple(keep_column or ()),
+        positive_columns=tuple(positive_column or ()),
+        negative_columns=tuple(negative_column or ()),
         encoding=encoding,
     )
     with Session(store, reporter=ConsoleReporter(), overwrite=overwrite) as session:

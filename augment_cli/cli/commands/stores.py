@@ -79,6 +79,31 @@ def pack(
         list[str] | None,
         typer.Option("--carry", help="column of the corpus to have behind the texts, such as id; repeatable"),
     ] = None,
+    min_positive: Annotated[
+        float | None, typer.Option("--min-positive", help="lowest cosine of anchor and positive")
+    ] = None,
+    max_negative: Annotated[
+        float | None, typer.Option("--max-negative", help="highest cosine of anchor and negative")
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option("--margin", help="a negative's cosine is at least so much below the positive's"),
+    ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option("--vectors", help="which vectors the cosines are of, where there are several"),
+    ] = None,
+    layout: Annotated[
+        str,
+        typer.Option(
+            "--layout",
+            help="n-tuple (each stage of negatives a column), triplet (each negative a row), pair (no "
+            "negatives) or labeled-pair (sentence1, sentence2, label)",
+        ),
+    ] = "n-tuple",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="a column score with the cosines, for distillation losses")
+    ] = False,
     split: Annotated[
         float, typer.Option("--split", help="share of the sentences held out: makes NAME-train and NAME-test")
     ] = 0.0,
@@ -94,6 +119,9 @@ def pack(
     store: options.Store = options.DEFAULT_STORE,
     workers: options.Workers,
     overwrite: options.Overwrite = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="say how many rows each filter costs, and stop")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Write a wide table anchor, positive, negative, … that sentence-transformers trains on as it is.
@@ -101,7 +129,9 @@ def pack(
     By default all finished augmentations of the store whose label is same (positives) or other (negatives);
     without positives the anchor is its own. What is neither is refused unless told: --labels kind. Each
     stage of positives gives rows of its own, each stage of negatives a column. Where one of several negatives
-    is missing, another of the same sentence stands in; a row without any is dropped.
+    is missing, another of the same sentence stands in; a row without any is dropped. Filters compare cosines
+    of sentence vectors, which are made where they are missing, and say how many rows they cost before any is
+    written.
 
     \b
     Examples:
@@ -111,6 +141,8 @@ def pack(
         augment-cli pack --positive corpus --negative una --unchanged drop --name pack-una
 
         augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
+
+        augment-cli pack --positive corpus --negative una --layout triplet --dry-run
     """
     from augment_cli.cli import views
     from augment_cli.cli.reporter import ConsoleReporter
@@ -119,7 +151,10 @@ def pack(
     from augment_cli.store.store import Store
 
     columns: dict[str, Any] = {"positives": positive, "negatives": negative, "unchanged": unchanged}
-    columns |= {"require_all": require_all, "carry": carry, "labels": labels}
+    columns |= {"require_all": require_all, "carry": carry, "layout": layout, "scores": scores}
+    columns |= {"min_positive": min_positive, "max_negative": max_negative, "margin": margin}
+    columns |= {"vectors": vectors}
+    columns["labels"] = labels
     if recipe is not None:
         columns |= read_pack_recipe(recipe)
     columns |= {"split": split, "shuffle": shuffle, "seed": seed}
@@ -132,7 +167,7 @@ def pack(
             session.reporter.say(
                 f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them"
             )
-        stages = session.pack(chosen, name)
+        stages = session.pack(chosen, name, dry_run)
         if out is not None:
             for stage in stages:
                 path = out.with_stem(out.stem + stage.removeprefix(name))

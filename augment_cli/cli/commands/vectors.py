@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,14 @@ VectorsName = Annotated[
     str | None, typer.Option("--vectors", help="which vectors to read, where there are several")
 ]
 FitName = Annotated[str | None, typer.Option("--fit", help="which fit to read, where there are several")]
+
+
+def _show_plan(store: Path, corpus: list[str] | None, needed: list[tuple[str, str]], as_json: bool) -> None:
+    from augment_cli.cli import views
+    from augment_cli.ingest import IngestOptions
+    from augment_cli.reports.plan import plan_stages
+
+    views.show_plan(plan_stages(store, corpus, IngestOptions(), needed), as_json)
 
 
 @app.command()
@@ -57,6 +66,8 @@ def embed(
     jobs: options.Jobs = None,
     backend: options.Backend = "loky",
     scheduler: options.Scheduler = None,
+    overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
     """Make sentence vectors of the corpus, or of any stage with texts, by a local encoder.
@@ -77,6 +88,7 @@ def embed(
     from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
     from augment_cli.vectors.embed import EmbedParameters
+    from augment_cli.vectors.stages import vectors_name
 
     wanted = EmbedParameters(
         precision=precision,
@@ -89,7 +101,11 @@ def embed(
         normalize=normalize,
         model=model or MINILM_PACKAGE,
     )
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+    if dry_run:
+        _show_plan(store, corpus, [(vectors_name(stage, name), "vectors")], as_json)
+        return
+    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    with Session(store, engine, ConsoleReporter(), overwrite=overwrite) as session:
         session.ingest(corpus)
         session.embed(stage, wanted, name)
         views.show_run(session.store, session.results, as_json)
@@ -122,6 +138,8 @@ def score(
     jobs: options.Jobs = None,
     backend: options.Backend = "loky",
     scheduler: options.Scheduler = None,
+    overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
     """Score a stage's texts against their originals and the corpus: columns, not verdicts.
@@ -141,14 +159,24 @@ def score(
     from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
     from augment_cli.store.store import Store
+    from augment_cli.tfidf.fit import stage_names
     from augment_cli.vectors.embed import EmbedParameters
-    from augment_cli.vectors.score import COLUMNS, ScoreOptions
+    from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
+    from augment_cli.vectors.stages import vectors_name
 
     chosen = COLUMNS if columns is None else tuple(filter(None, map(str.strip, columns.split(","))))
     wanted = ScoreOptions(chosen, nli, acceptability, vectors, fit)
     encoder = None if model is None else EmbedParameters(model=model)
-    Store.open(store)  # there must be one
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+    opened = Store.open(store)  # there must be one
+    if dry_run:
+        needed = [(stage_names(fit)[0], "tfidf")] if "unknown_words" in chosen else []
+        if wanted.needs_vectors:
+            needed += [(vectors_name(of, vectors), "vectors") for of in ("corpus", stage)]
+        kind = "scores" if "nearest_cosine" in chosen else "augmentation"
+        _show_plan(opened.path, None, [*needed, (scores_name(stage, name), kind)], as_json)
+        return
+    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    with Session(store, engine, ConsoleReporter(), overwrite=overwrite) as session:
         session.score(stage, wanted, name, encoder)
         views.show_run(session.store, session.results, as_json)
 
@@ -206,6 +234,8 @@ def mine(
     jobs: options.Jobs = None,
     backend: options.Backend = "loky",
     scheduler: options.Scheduler = None,
+    overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
     """Mine hard negatives from the corpus itself: other sentences that are near, but not too near.
@@ -225,8 +255,10 @@ def mine(
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.engine.engine import Engine
     from augment_cli.session import Session
+    from augment_cli.tfidf.fit import stage_names
     from augment_cli.vectors.embed import EmbedParameters
-    from augment_cli.vectors.mine import MineParameters
+    from augment_cli.vectors.mine import MineParameters, mined_names
+    from augment_cli.vectors.stages import vectors_name
 
     wanted = MineParameters(
         by=by,
@@ -244,8 +276,19 @@ def mine(
         seed=seed,
     )
     wanted.check()
+    if dry_run:
+        needed = [(stage_names(fit)[0], "tfidf")]
+        if by == "vectors":
+            of = ["corpus", *([positive] if positive else [])]
+            needed = [(vectors_name(one, vectors), "vectors") for one in of]
+        first, *further = mined_names(wanted, name)
+        # Further negatives come out of the same search.
+        needed += [(first, f"mined-{by}"), *((one, "augmentation") for one in further)]
+        _show_plan(store, corpus, needed, as_json)
+        return
     encoder = None if model is None else EmbedParameters(model=model)
-    with Session(store, Engine.for_this_machine(jobs, backend, scheduler), ConsoleReporter()) as session:
+    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    with Session(store, engine, ConsoleReporter(), overwrite=overwrite) as session:
         session.ingest(corpus)
         session.mine(wanted, name, fit, vectors, encoder)
         views.show_run(session.store, session.results, as_json)

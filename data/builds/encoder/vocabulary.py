@@ -14,8 +14,10 @@ import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, processors
 from transformers import BertTokenizer
+
+from train.distil import vocabulary
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # 11,520 rows of 256 fp16 numbers keep weights and tokenizer together under 13 MB, and 11,520 is a multiple
@@ -33,15 +35,7 @@ def sentences(paths: list[Path]) -> Iterator[str]:
 
 def learn(paths: list[Path], size: int = VOCABULARY_SIZE) -> Tokenizer:
     """Learn a WordPiece vocabulary of `size` pieces, the five special ones of BERT included."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    # Rare scripts in an English encyclopaedia would otherwise take a tenth of the rows as single characters.
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=size, special_tokens=SPECIAL, limit_alphabet=400, min_frequency=2, show_progress=False
-    )
-    tokenizer.train_from_iterator(sentences(paths), trainer)
+    tokenizer: Tokenizer = vocabulary.learn(sentences(paths), size, SPECIAL)
     cls, sep = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]")  # the trainer numbers them first, in this order
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
     return tokenizer

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
+from augment_cli.augmentations.syntax.shared.rephrasing.lexicon import entries
 from data.builds.paraphraser import baseline, corpus, parses, wordnet
 from data.builds.paraphraser.train import SETTINGS
 from data.builds.paraphraser.vocabulary import sample_lines
@@ -177,8 +178,9 @@ def fill(scores: str, lines: str, count: int) -> str:
         "demonstration": label,
         "pretrain": f"{settings['pretrain']['steps']:,}",
         "fine-tune": f"{settings['fine-tune']['steps']:,}",
-        "phrases": str(len((HERE / "lexicon.tsv").read_text(encoding="utf-8").splitlines())),
+        "phrases": str(len(entries())),
         "count": str(count),
+        "length": str(settings["fine-tune"]["max_length"]),
         "table": scores,
         "reading": notes["reading"].strip(),
         "examples": lines,

@@ -2,20 +2,25 @@
 
     python -m data.builds.paraphraser.parses FILE... --pipeline FOLDER --count N --out FOLDER
 
-Writes ``parses-NNNN.spacy`` (spaCy's own format, 5,000 sentences each); files that exist are not made again.
+Writes ``parses-NNNN.parquet`` (columns text and those of the stage `parses`, 5,000 sentences each); files
+that exist are not made again.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from augment_cli.parsing.tables import parse_texts
 from data.builds.paraphraser.vocabulary import sample_lines
 
 PART = 5_000
 SHORTEST, LONGEST = 30, 200  # characters: fragments below, and above more than the model's 56 tokens
-KEPT = ["ORTH", "SPACY", "LEMMA", "POS", "TAG", "DEP", "HEAD"]
 SEED = 43
 COUNT = 250_000
 
@@ -23,29 +28,24 @@ COUNT = 250_000
 def parse(lines: list[str], pipeline: Path, out: Path) -> None:
     """Parse `lines` into part files under `out`."""
     import spacy
-    from spacy.tokens import DocBin
 
     language = spacy.load(pipeline)
     out.mkdir(parents=True, exist_ok=True)
     for part, first in enumerate(range(0, len(lines), PART)):
-        path = out / f"parses-{part:04d}.spacy"
+        path = out / f"parses-{part:04d}.parquet"
         if path.exists():
             continue
-        bin = DocBin(attrs=KEPT, docs=language.pipe(lines[first : first + PART], batch_size=256))
+        texts = pa.array(lines[first : first + PART], pa.string())
         temporary = path.with_suffix(".tmp")
-        bin.to_disk(temporary)
+        pq.write_table(parse_texts(language, texts).append_column("text", texts), temporary)
         temporary.replace(path)
         print(f"{first + PART:,} of {len(lines):,} sentences", flush=True)
 
 
-def read(folder: Path) -> Iterator[object]:
-    """Yield the parsed documents in order."""
-    from spacy.tokens import DocBin
-    from spacy.vocab import Vocab
-
-    vocab = Vocab()
-    for path in sorted(folder.glob("parses-*.spacy")):
-        yield from DocBin().from_disk(path).get_docs(vocab)
+def read(folder: Path) -> Iterator[pa.Table]:
+    """Yield the parts in order."""
+    for path in sorted(folder.glob("parses-*.parquet")):
+        yield pq.read_table(path)
 
 
 def main() -> None:
@@ -59,8 +59,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     lines = sample_lines(args.files, args.count, SEED)
-    import random
-
     random.Random(SEED).shuffle(lines)  # so that any number of parts is a fair sample
     parse([line for line in lines if SHORTEST <= len(line) <= LONGEST], args.pipeline, args.out)
 

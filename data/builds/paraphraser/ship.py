@@ -28,7 +28,14 @@ LICENCES = (
 )
 
 
-def ship(trained: Path, tokenizer: Path, generation: dict[str, Any], out: Path, demonstration: bool) -> int:
+def ship(
+    trained: Path,
+    tokenizer: Path,
+    generation: dict[str, Any],
+    out: Path,
+    demonstration: bool,
+    training_length: int,
+) -> int:
     """Write the shipped folder, all or nothing.
 
     Parameters
@@ -41,6 +48,8 @@ def ship(trained: Path, tokenizer: Path, generation: dict[str, Any], out: Path, 
         Folder to replace; a card that lies there stays.
     demonstration : bool
         Noted in config.json; the command that paraphrases warns of such a model.
+    training_length : int
+        Most pieces of an input in training, noted there too; the command leaves longer sentences alone.
 
     Returns
     -------
@@ -59,6 +68,7 @@ def ship(trained: Path, tokenizer: Path, generation: dict[str, Any], out: Path, 
         pad_token_id=0, eos_token_id=1, decoder_start_token_id=0, forced_eos_token_id=1, **generation
     )
     model.config.demonstration = demonstration
+    model.config.training_length = training_length
     # Computed position vectors stay in the file (131 kB): without them loading reports missing weights.
     model.save_pretrained(temporary)
     (temporary / "model.safetensors").chmod(0o644)  # written for the owner alone
@@ -90,7 +100,7 @@ def main() -> None:
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     size = ship(
         args.work / "fine-tuned" / "model", args.work / "vocabulary", settings["generation"], args.out,
-        settings["card"]["demonstration"],
+        settings["card"]["demonstration"], settings["fine-tune"]["max_length"],
     )  # fmt: skip
     print(f"{size:,} bytes in {args.out}")
 

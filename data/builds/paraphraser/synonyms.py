@@ -16,15 +16,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from augment_cli.augmentations.syntax.shared.rephrasing.lexicon import form as inflected_form
 from data.builds.paraphraser import parses, wordnet
-from data.builds.paraphraser.sentence import Sentence
-from data.builds.paraphraser.voice import inflect
+from data.builds.paraphraser.sentence import Sentence, sentences
 from data.builds.paraphraser.wordnet import WordNet
 
 SENTENCES = 30_000
@@ -187,10 +187,8 @@ def candidates(word: Word, known: WordNet, counts: Counter[Word]) -> list[str]:
 
 def form(lemma: str, tag: str, like: str) -> str | None:
     """A lemma inflected for a tag and cased like a word; None if there is no such form."""
-    word = lemma if tag in ("JJ", "RB", "NN", "VB", "VBP") else inflect(lemma, tag)
-    if word is None:
-        return None
-    return word[:1].upper() + word[1:] if like[:1].isupper() else word
+    word = inflected_form(lemma, tag)
+    return word if word is None or not like[:1].isupper() else word[:1].upper() + word[1:]
 
 
 def collect(
@@ -244,8 +242,8 @@ def main() -> None:
     args = parser.parse_args()
     from data.builds.paraphraser.minilm import encoder
 
-    documents = islice(parses.read(args.work / "parses"), SENTENCES)
-    table = choose(map(Sentence.from_doc, documents), wordnet.load(args.wordnet), encoder())
+    parsed = islice(chain.from_iterable(map(sentences, parses.read(args.work / "parses"))), SENTENCES)
+    table = choose(parsed, wordnet.load(args.wordnet), encoder())
     text = "".join(f"{lemma}\t{pos}\t{other}\t{cosine}\n" for lemma, pos, other, cosine in table)
     (args.work / "synonyms.tsv").write_text(text, encoding="utf-8")
     print(f"{len(table)} words with a synonym")

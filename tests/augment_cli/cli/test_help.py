@@ -69,6 +69,7 @@ def folder(tmp_path_factory):
     (folder / "corpus").mkdir()
     rows = [json.dumps({"body": line, "id": n}) for n, line in enumerate(lines)]
     (folder / "corpus" / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    (folder / "pairs.csv").write_text("anchor,positive\na heron waits,a bird is waiting\na river flows,\n")
     vectors = "river 1 0\nheron 0.9 0.1\nbridge 0 1\n"
     (folder / "glove.6B.50d.txt").write_text(vectors)
     (folder / "vectors.txt").write_text("river\nheron\n")

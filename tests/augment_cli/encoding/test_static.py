@@ -17,7 +17,7 @@ def test_a_sentence_is_the_mean_of_its_known_words(tmp_path):
     encoder = load_static(path)
     vectors = encoder.encode(["The dog zzz", "", "unknown"])
     np.testing.assert_array_equal(vectors, [[0.5, 0.5, 1], [0] * 3, [0] * 3])
-    assert "New York" in encoder.rows
+    assert "New York" in encoder.tokenizer.rows
 
 
 def test_damaged_files_are_named(tmp_path):

@@ -11,6 +11,7 @@ import torch
 from augment_cli.encoding import whitening
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool, weights_in
+from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.token_weights import count_store, count_tokens
 from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.engine.engine import Engine
@@ -125,7 +126,7 @@ def test_sentence_transformers_gives_the_same_from_a_saved_word_table(encoder, c
     from sentence_transformers import SentenceTransformer
 
     table = word_table(encoder, "zipf-idf:table", counts)
-    table.save(tmp_path / "table")
+    write_folder(table, tmp_path / "table")
     library = SentenceTransformer(str(tmp_path / "table"), device="cpu")
     theirs = library.encode(sentences, show_progress_bar=False)
     np.testing.assert_allclose(theirs, table.encode(sentences), atol=1e-5)

@@ -9,12 +9,13 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
+from augment_cli.text.normalization import normalize
 from augment_cli.vectors import lexical, search
 from augment_cli.vectors.choosing import Limits, choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.search import Neighbours
 from augment_cli.vectors.stages import as_column, as_matrix, unit
-from augment_cli.vectors.texts import equal_rows, normalize
+from augment_cli.vectors.texts import equal_rows
 
 WORDS = [*"abcdefghijklmnop"]
 

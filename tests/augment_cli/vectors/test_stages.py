@@ -578,3 +578,73 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
     assert wrong.returncode == 2 and "is not COLUMN OPERATOR NUMBER" in wrong.stderr
     unknown = command("inspect", "antonym", "--sort", "beauty", "--store", path)
     assert unknown.returncode == 2 and "has no numbers 'beauty'; it has" in unknown.stderr
+
+
+# --- what is asked for beside the work itself
+
+
+@pytest.mark.parametrize(
+    ("ask", "stage", "kept"),
+    [
+        (lambda session, encoder: session.embed("antonym", encoder), "vectors-antonym", "vectors"),
+        (
+            lambda session, encoder: session.score("antonym", ScoreOptions(("length_ratio",))),
+            "scores-antonym",
+            "vectors",
+        ),
+        (lambda session, encoder: session.mine(MineParameters(range_max=7)), "mined-tfidf", "vectors"),
+    ],
+)
+def test_overwrite_replaces_the_stage_that_is_asked_for_alone(embedded, tmp_path, encoder, ask, stage, kept):
+    path = shutil.copytree(embedded, tmp_path / "store")
+    with Session(path, Engine(1)) as session:
+        session.score("antonym", ScoreOptions(("cosine",)))
+        session.mine(MineParameters())
+        before = {name: session.store.stage(name).digest for name in session.store.stages()}
+    other = EmbedParameters(model=encoder.model, max_length=5, **FAST)
+    with pytest.raises(MixError), Session(path, Engine(1)) as session:
+        ask(session, other)
+    with Session(path, Engine(1), overwrite=True) as session:
+        ask(session, other)
+        after = {name: session.store.stage(name).digest for name in session.store.stages()}
+    assert after[stage] != before[stage] and after[kept] == before[kept]
+    with Session(path, Engine(1), overwrite=True) as session:  # with the same settings nothing is made anew
+        ask(session, other)
+        assert session.store.stage(stage).digest == after[stage]
+
+
+def test_overwrite_is_not_for_vectors_that_scores_only_read(embedded, tmp_path, encoder):
+    path = shutil.copytree(embedded, tmp_path / "store")
+    Store.open(path).part_path("vectors", 1).unlink()
+    other = EmbedParameters(model=encoder.model, max_length=5, **FAST)
+    with Session(path, Engine(1), overwrite=True) as session:
+        session.score("antonym", ScoreOptions(("cosine",)), parameters=other)
+    # They were finished as they were begun.
+    assert digests(path, "vectors") == digests(embedded, "vectors")
+
+
+def test_dry_runs_say_what_would_be_made_and_write_nothing(path, command):
+    before = sorted(path.rglob("*"))
+    for arguments, stages in {
+        ("embed", "antonym"): ["corpus", "vectors-antonym"],
+        ("score", "antonym"): ["corpus", "tfidf", "vectors", "vectors-antonym", "scores-antonym"],
+        ("score", "antonym", "--columns", "length_ratio"): ["corpus", "scores-antonym"],
+        ("mine", "--negatives", "2"): ["corpus", "tfidf", "mined-tfidf", "mined-tfidf.1"],
+        ("mine", "--by", "vectors", "--positive", "antonym"): [
+            "corpus", "vectors", "vectors-antonym", "mined-vectors",
+        ],
+    }.items():  # fmt: skip
+        result = command(*arguments, "--store", path, "--dry-run", "--json")
+        assert result.returncode == 0, result.stderr
+        entries = json.loads(result.stdout)
+        assert [entry["stage"] for entry in entries] == stages
+        done = {entry["stage"] for entry in entries if entry["state"] == "done"}
+        assert done == set(stages) & {"corpus", "tfidf"}
+    assert sorted(path.rglob("*")) == before
+
+
+def test_a_pooling_with_token_weights_says_what_to_do(path, model):
+    with pytest.raises(
+        UsageError, match=r"--pooling idf:mean: encoder.* stores no token weights, and embed counts none"
+    ):
+        make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))

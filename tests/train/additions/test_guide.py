@@ -7,14 +7,16 @@ import pytest
 import torch
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from augment_cli.vectors.stages import as_column, vectors_name, vectors_schema
+from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
-from train.additions.guide import GuideVectors, too_alike
+from train import run as run_module
+from train.additions.guide import too_alike
+from train.data.vectors import CachedVectors
 from train.loading import make_recipe
 from train.machine.distributed import join
-from train.objectives.contrastive import contrast
+from train.objectives.contrast import contrast
+from train.outputs.log import read_log
 from train.plan import plan
 from train.prepare import Run
 
@@ -104,32 +106,11 @@ def test_value_and_gradient_of_the_masked_loss(loss, views, numeric_gradient):
     np.testing.assert_allclose(value.grad, numeric_gradient(slow, z), atol=1e-8)
 
 
-def add_vectors(folder, of, vectors, name=None, model="m"):
-    """Write a stage of vectors, shape (rows, d); rows that are NaN have none."""
-    store = Store.open(folder)
-    settings = Settings(
-        stage="vectors",
-        version=1,
-        inputs={of: store.stage(of).digest},
-        resources={"model": model},
-        parameters={"of": of, "pooling": "mean", "max_length": 32},
-    )
-    stage, schema = vectors_name(of, name), vectors_schema(vectors.shape[1])
-    with store.lock():
-        for part in store.begin(stage, settings):
-            ids = store.read_part("corpus", part, ["row_id"])["row_id"]
-            some = vectors[ids.to_numpy()]
-            missing = np.isnan(some).any(axis=1)
-            columns = [ids.combine_chunks(), as_column(np.nan_to_num(some), missing)]
-            table = type(store.read_part("corpus", part, ["row_id"])).from_arrays(columns, schema=schema)
-            store.commit(store.write_part(stage, part, schema, [table], settings))
-
-
 def test_vectors_are_those_of_the_row_and_of_the_draw_of_the_epoch(store_copy):
     corpus, first, second = (draw(150, 4, seed=seed).astype(np.float16) for seed in (1, 2, 3))
     for of, vectors in [("corpus", corpus), ("una", first), ("una.1", second)]:
         add_vectors(store_copy, of, vectors)
-    guide = GuideVectors(Store.open(store_copy), ("self", "una"), "", 1)
+    guide = CachedVectors(Store.open(store_copy), ("self", "una"), "", 1)
     assert guide.stages == ("vectors", "vectors-una", "vectors-una.1")
     for row in (0, 39, 40, 149, 3):
         for positive, epoch, vectors in [(-1, 0, corpus), (1, 0, first), (1, 1, second), (1, 2, first)]:
@@ -167,7 +148,7 @@ def test_a_row_without_a_vector_is_named(store_copy):
     vectors = draw(150, 4)
     vectors[60:] = np.nan  # as `embed --rows 60` leaves them
     add_vectors(store_copy, "corpus", vectors)
-    guide = GuideVectors(Store.open(store_copy), ("self",), "", 4)
+    guide = CachedVectors(Store.open(store_copy), ("self",), "", 4)
     guide.pair(59, -1, 0)
     with pytest.raises(BadInputError, match="no vector of row 60; remove the stage and embed all rows"):
         guide.pair(60, -1, 0)
@@ -184,3 +165,61 @@ def test_settings_are_checked():
         make_recipe({"guide": {"margin": -0.1}})
     with pytest.raises(UsageError, match="which chooses other positives"):
         make_recipe({"guide": {}, "discriminator": {"stages": ["una"]}, "loss": "symmetric"})
+
+
+@pytest.fixture
+def guided_store(store_copy):
+    """A store with a guide's vectors of the corpus and of both draws of its positives."""
+    for of, seed in (("corpus", 1), ("una", 2), ("una.1", 3)):
+        add_vectors(store_copy, of, draw(150, 4, seed=seed))
+    return store_copy
+
+
+GUIDED = {"positives": ["una"], "guide": {"margin": 0.5}, "learning_rate": 1e-3, "precision": "float64"}
+
+
+def losses(events):
+    """The loss of each step that is logged."""
+    return {event["step"]: event["loss"] for event in events if "loss" in event}
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues_to_the_bit(guided_store, tiny_encoder, tmp_path, monkeypatch):
+    values = GUIDED | {"steps": 12, "checkpoint_every": 4}
+    _, whole = logged_run(guided_store, tiny_encoder, tmp_path / "whole", values)
+    original = run_module.rate_at
+
+    class Killed(BaseException):
+        pass
+
+    def kill(number, steps, recipe):
+        if number == 10:
+            raise Killed
+        return original(number, steps, recipe)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "rate_at", kill)
+        with pytest.raises(Killed):
+            logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
+    _, events = logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
+    assert losses(events) == losses(whole) and len(losses(whole)) == 12
+    # The mask takes part in it: without a guide the losses are others.
+    unguided = {key: value for key, value in values.items() if key != "guide"}
+    _, plain = logged_run(guided_store, tiny_encoder, tmp_path / "plain", unguided)
+    assert losses(plain)[1] > losses(whole)[1]
+
+
+@pytest.mark.slow
+def test_two_ranks_mask_what_one_does(guided_store, tiny_encoder, tmp_path, run_train):
+    changes = ["batch=16", "steps=6", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
+    changes += ['positives=["una"]', "guide.margin=0.5", "learning_rate=1e-3"]
+    options = [part for change in changes for part in ("--set", change)]
+    actual = []
+    for ranks in (1, 2):
+        out = tmp_path / str(ranks)
+        common = ["--store", guided_store, "--encoder", tiny_encoder, "--out", out]
+        done = run_train("gist", *common, *options, ranks=ranks)
+        assert done.returncode == 0, done.stderr[-2000:]
+        actual.append(list(losses(read_log(out / "log.jsonl")).values()))
+    assert len(actual[0]) == 6
+    np.testing.assert_allclose(actual[0], actual[1], rtol=1e-7)

@@ -6,7 +6,7 @@ import torch
 import train.losses
 from augment_cli.errors import UsageError
 from train import components, loading
-from train.objectives.contrastive import contrast
+from train.objectives.contrast import contrast
 
 SOURCE = """
 from dataclasses import dataclass

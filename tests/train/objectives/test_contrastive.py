@@ -11,7 +11,7 @@ from tests.helpers.slow_losses import TAU
 from tests.helpers.training import cos, draw
 from train.data.texts import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
-from train.objectives.contrastive import contrast
+from train.objectives.contrast import contrast
 
 
 @pytest.mark.parametrize("loss", ["one-way", "symmetric", "nt-xent"])

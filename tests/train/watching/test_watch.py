@@ -1,6 +1,7 @@
 """When to stop."""
 
 import json
+import math
 
 import pytest
 
@@ -28,3 +29,13 @@ def test_falling_below_the_starting_encoder_is_no_collapse():
         watch.score(0.5, 20)
     older = {key: value for key, value in Watch(best=0.7, best_step=5).as_json().items() if key != "reached"}
     assert Watch.from_json(older).reached == 0.7
+
+
+def test_a_regressions_small_loss_is_no_collapse():
+    watch = Watch()
+    for step, score in enumerate([0.8, 0.7], start=1):
+        watch.check(1e-6, step, collapses=False)
+        watch.score(score, step)
+    assert watch.loss == math.inf
+    with pytest.raises(DivergedError, match="the loss is nan"):
+        watch.check(math.nan, 3, collapses=False)

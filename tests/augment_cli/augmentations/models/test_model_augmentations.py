@@ -21,6 +21,8 @@ from augment_cli.store.store import Store
 from tests.helpers.tiny_models import ACCENTED, SENTENCES
 
 FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 200}
+# What models with random weights write is no English; these look at nothing but the plain checks.
+UNGUARDED = {"faithful": False}
 
 
 @pytest.fixture
@@ -30,10 +32,12 @@ def run_of(model):
     def run(kind, **options):
         if kind == "marian":
             ways = {"forward": model("marian"), "backward": model("marian-back")}
-            return make_run("back-translate", **FAST, **ways, **options)
+            return make_run("back-translate", **FAST, **ways, **UNGUARDED | options)
         name = "mask-fill" if kind == "bert" else "paraphrase"
-        beams = {"beams": 3} if name == "paraphrase" and not options.get("sample") else {}
-        return make_run(name, **FAST, **beams | options, model=model(kind))
+        more = UNGUARDED | {"surprise": 0.0} if name == "paraphrase" else {}
+        if more and not options.get("sample"):
+            more |= {"beams": 3}
+        return make_run(name, **FAST, **more | options, model=model(kind))
 
     return run
 
@@ -112,10 +116,25 @@ def test_odd_input_never_raises_and_comes_out_sound(run_of, store_path, kind, te
 
 
 @pytest.mark.parametrize("kind", ["pegasus", "t5", "bart", "marian"])
-def test_an_input_over_the_limit_is_cut_and_marked(run_of, store_path, kind):
-    long = "the river waits near the bridge " * 300
-    table = augment_texts(["The old bridge waits.", long], Store.open(store_path), run_of(kind))
-    assert table["input_truncated"].to_pylist() == [False, True]
+def test_an_input_over_the_limit_is_left_alone_and_never_cut(run_of, store_path, kind):
+    store, long = Store.open(store_path), "the river waits near the bridge " * 300
+    table = augment_texts(["The old bridge waits.", long], store, run_of(kind))
+    assert [reason == "input_too_long" for reason in table["reason"].to_pylist()] == [False, True]
+
+
+def test_the_models_training_length_is_the_limit_and_can_be_lowered(model, tmp_path, store_path):
+    folder = tmp_path / "trained-short"
+    shutil.copytree(model("pegasus"), folder)
+    generator = Seq2Seq(find_model(str(folder)), Decoding())
+    lengths = generator.lengths(SENTENCES)
+    limit = int(np.median(lengths))
+    config = json.loads((folder / "config.json").read_text()) | {"training_length": limit}
+    (folder / "config.json").write_text(json.dumps(config))
+    store = Store.open(store_path)
+    for longest, expected in [(0, limit), (limit - 3, limit - 3)]:
+        run = make_run("paraphrase", **FAST, **UNGUARDED, beams=2, model=str(folder), longest=longest)
+        reasons = augment_texts(SENTENCES, store, run)["reason"].to_pylist()
+        assert [reason == "input_too_long" for reason in reasons] == (lengths > expected).tolist()
 
 
 @pytest.mark.parametrize("kind", ["pegasus", "marian", "bert"])
@@ -171,7 +190,9 @@ def test_the_output_is_what_transformers_generates(model, store_path):
     for kind, prefix in (("pegasus", ""), ("t5", "paraphrase: ")):
         tokenizer = AutoTokenizer.from_pretrained(model(kind))
         network = AutoModelForSeq2SeqLM.from_pretrained(model(kind)).eval()
-        run = make_run("paraphrase", **FAST, beams=3, model=model(kind))
+        run = make_run(
+            "paraphrase", **FAST, **UNGUARDED, surprise=0.0, candidates=1, beams=3, model=model(kind)
+        )
         table = augment_texts(SENTENCES[:20], Store.open(store_path), run)
         for row in table.to_pylist():
             ids = tokenizer(prefix + row["original"], return_tensors="pt").input_ids
@@ -204,6 +225,76 @@ def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
         with torch.inference_mode():
             tokens = generator._model.generate(torch.tensor([row]), num_beams=3)
         assert output.text == one_line(generator.tokenizer.decode(tokens[0], skip_special_tokens=True))
+
+
+# --- guards
+
+
+@pytest.mark.parametrize("kind", ["pegasus", "marian"])
+def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
+    run_of, store_path, kind, monkeypatch
+):
+    store = Store.open(store_path)
+    plain = augment_texts(SENTENCES, store, run_of(kind, **OF_THREE[kind])).to_pylist()
+    first = {row["original"]: row["text"] for row in plain if row["text"]}
+    seen = []
+
+    def not_the_first(original, output):
+        seen.append(output)
+        return "invented_word" if output == first.get(original) else None
+
+    monkeypatch.setattr("augment_cli.neural.rewriting.unfaithful", not_the_first)
+    guarded = augment_texts(SENTENCES, store, run_of(kind, faithful=True, **OF_THREE[kind])).to_pylist()
+    assert set(first.values()) <= set(seen)
+    changed = [row for row in guarded if row["original"] in first and row["text"]]
+    assert len(changed) > 10 and all(row["text"] != first[row["original"]] for row in changed)
+    for row in guarded:
+        if row["reason"] == "invented_word":
+            assert row["rejected"] == first[row["original"]]
+
+
+OF_THREE = {"pegasus": {"candidates": 3}, "marian": {"beams": 3}}
+
+
+def test_english_guards_turn_down_what_random_weights_write(run_of, store_path):
+    reasons = augment_texts(SENTENCES, Store.open(store_path), run_of("pegasus", faithful=True))["reason"]
+    counts = Counter(reasons.to_pylist())
+    assert counts["invented_word"] + counts["word_added"] + counts["absurd_length"] > 40
+
+
+def test_surprise_is_the_largest_gap_to_the_models_favourite(model):
+    """Against the plain model, one output at a time; and no output over the limit comes through."""
+    import torch
+
+    generator = Seq2Seq(find_model(model("bart")), Decoding(beams=3, returned=3))
+    ids, _ = generator.read(SENTENCES[:6])
+    outputs = generator.write(ids, 0, range(6))
+    outputs[2] = []
+    found = generator.surprises(ids, outputs)
+    network = generator._model
+    for row, some, gaps in zip(ids, outputs, found, strict=True):
+        assert len(gaps) == len(some)
+        for output, gap in zip(some, gaps, strict=True):
+            tokens = [network.config.decoder_start_token_id, *output.tokens, network.config.eos_token_id]
+            with torch.inference_mode():
+                logits = network(
+                    input_ids=torch.tensor([row]), decoder_input_ids=torch.tensor([tokens[:-1]])
+                ).logits[0]
+            worst = max(
+                float(logits[place].max() - logits[place, token]) for place, token in enumerate(tokens[1:])
+            )
+            assert gap == pytest.approx(worst, abs=1e-3)
+
+
+def test_an_unlikely_token_turns_an_output_down(run_of, store_path):
+    store = Store.open(store_path)
+    strict = augment_texts(SENTENCES, store, run_of("pegasus", surprise=1e-6))
+    assert "unlikely_wording" in strict["reason"].to_pylist()
+    lenient = augment_texts(SENTENCES, store, run_of("pegasus", surprise=1e6))
+    assert (
+        lenient["text"].to_pylist() == augment_texts(SENTENCES, store, run_of("pegasus"))["text"].to_pylist()
+    )
+    assert strict["text"].null_count > lenient["text"].null_count
 
 
 # --- sampling, candidates
@@ -253,7 +344,7 @@ def test_candidates_the_most_different_is_chosen(run_of, model, store_path):
     assert_sound(lenient)
     assert strict["text"].null_count == 60
     assert "meaning_lost" in strict["reason"].to_pylist()
-    best = augment_texts(SENTENCES, store, run_of("pegasus"))
+    best = augment_texts(SENTENCES, store, run_of("pegasus", candidates=3))
     assert best["text"].to_pylist() != lenient["text"].to_pylist()
 
 
@@ -262,7 +353,8 @@ def test_candidates_the_most_different_is_chosen(run_of, model, store_path):
     [
         ({"draw": 1}, "--draws: a beam search finds the same text"),
         ({"candidates": 4, "beams": 3}, "--candidates 4: needs as many --beams"),
-        ({"choice": "different"}, "--choice different: needs several"),
+        ({"choice": "different", "candidates": 1}, "--choice different: needs several"),
+        ({"choice": "different", "sample": True}, "--choice different: needs several"),
         ({"beams": -1}, "--beams -1"),
         ({"device": "cuda"}, "--device cuda: PyTorch finds no GPU here"),
     ],

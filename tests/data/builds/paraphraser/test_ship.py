@@ -37,7 +37,9 @@ def test_shipped_folder_loads_whole_and_says_what_it_is(trained: Path) -> None:
     out.mkdir()
     (out / "README.md").write_text("card", encoding="utf-8")
     (out / "old.bin").write_text("left over", encoding="utf-8")
-    size = ship.ship(trained / "model", trained / "vocabulary", GENERATION, out, demonstration=True)
+    size = ship.ship(
+        trained / "model", trained / "vocabulary", GENERATION, out, demonstration=True, training_length=56
+    )
     assert size == sum(file.stat().st_size for file in out.iterdir())
     assert (out / "README.md").read_text(encoding="utf-8") == "card"
     assert not (out / "old.bin").exists()
@@ -47,7 +49,11 @@ def test_shipped_folder_loads_whole_and_says_what_it_is(trained: Path) -> None:
     assert "Princeton University under the following license" in licence
     model, report = AutoModelForSeq2SeqLM.from_pretrained(out, output_loading_info=True)
     assert not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys"))
-    assert model.dtype == torch.bfloat16 and model.config.demonstration is True
+    assert (
+        model.dtype == torch.bfloat16
+        and model.config.demonstration is True
+        and model.config.training_length == 56
+    )
     assert model.generation_config.num_beams == 3
     ids = AutoTokenizer.from_pretrained(out)(SENTENCES[0], return_tensors="pt")
     assert model.float().generate(**ids).shape[0] == 1
@@ -59,5 +65,12 @@ def test_too_large_a_model_replaces_nothing(trained: Path, monkeypatch: pytest.M
     (out / "README.md").write_text("card", encoding="utf-8")
     monkeypatch.setattr(ship, "LIMIT", 1000)
     with pytest.raises(SystemExit, match="more than 1,000: train a smaller"):
-        ship.ship(trained / "model", trained / "vocabulary", GENERATION, out, demonstration=False)
+        ship.ship(
+            trained / "model",
+            trained / "vocabulary",
+            GENERATION,
+            out,
+            demonstration=False,
+            training_length=56,
+        )
     assert [file.name for file in out.iterdir()] == ["README.md"]

@@ -1,0 +1,148 @@
+"""Places where a rule of `rephrase` applies, and the choice among those of a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+Edit = tuple[int, int, str]
+Span = tuple[np.ndarray, np.ndarray]
+CLAUSE, PHRASE, WORD = range(3)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where one rule applies in a batch.
+
+    Attributes
+    ----------
+    rule : str
+        Its name.
+    kind : int
+        CLAUSE (at most one a sentence), PHRASE or WORD.
+    rows : ndarray of int64, shape (m,)
+    claims : sequence of (ndarray, ndarray) of int64, shape (m,) each
+        First and last token of every stretch that the rule changes; empty where last < first.
+    write : callable
+        From the number of a place to its edits: start and end (code points of the row's text), new text.
+    """
+
+    rule: str
+    kind: int
+    rows: np.ndarray
+    claims: Sequence[Span]
+    write: Callable[[int], list[Edit]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """All places of all rules in one list, numbered from 0.
+
+    Attributes
+    ----------
+    found : sequence of Places
+    tokens : int
+        Tokens of the batch.
+    """
+
+    found: Sequence[Places]
+    tokens: int
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """int64 (m,): row of each place."""
+        return _joined([places.rows for places in self.found])
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """int64 (m,): kind of each place."""
+        return _joined([np.full(len(places), places.kind) for places in self.found])
+
+    @cached_property
+    def rules(self) -> np.ndarray:
+        """int64 (m,): number of each place's rule."""
+        return _joined([np.full(len(places), number) for number, places in enumerate(self.found)])
+
+    @cached_property
+    def first_tokens(self) -> np.ndarray:
+        """int64 (m,): first token that each place claims."""
+        return _joined([places.claims[0][0] for places in self.found])
+
+    def without_collisions(self, order: np.ndarray) -> np.ndarray:
+        """The places of `order` that take no token that an earlier one of the order has.
+
+        A second place of the kind CLAUSE is left out, too.
+
+        Parameters
+        ----------
+        order : ndarray of int64, shape (k,)
+            Numbers of places, those of a row from the first to be considered to the last.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        rows, kinds = self.rows[order], self.kinds[order]
+        by_row = np.argsort(rows, kind="stable")
+        order, rows, kinds = order[by_row], rows[by_row], kinds[by_row]
+        begins = np.flatnonzero(np.diff(rows, prepend=-1))
+        rank = np.arange(len(rows)) - np.repeat(begins, np.diff(np.append(begins, len(rows))))
+        spans = self._spans()
+        taken = np.zeros(self.tokens, bool)
+        has_clause = np.zeros(int(rows.max(initial=-1)) + 1, bool)
+        keep = np.zeros(len(order), bool)
+        for turn in range(int(rank.max(initial=-1)) + 1):
+            mine = np.flatnonzero(rank == turn)
+            before = np.append(0, np.cumsum(taken))
+            free = ~((kinds[mine] == CLAUSE) & has_clause[rows[mine]])
+            for first, last in spans:
+                first, last = first[order[mine]], last[order[mine]]
+                free &= before[np.maximum(last + 1, first)] == before[first]
+            mine = mine[free]
+            keep[mine] = True
+            has_clause[rows[mine[kinds[mine] == CLAUSE]]] = True
+            taken |= self._covered([(first[order[mine]], last[order[mine]]) for first, last in spans])
+        return order[keep]
+
+    def _covered(self, spans: list[Span]) -> np.ndarray:
+        """bool (N,): tokens of some spans."""
+        steps = np.zeros(self.tokens + 1, np.int64)
+        for first, last in spans:
+            filled = last >= first
+            steps += np.bincount(first[filled], minlength=self.tokens + 1)
+            steps -= np.bincount(last[filled] + 1, minlength=self.tokens + 1)
+        return np.cumsum(steps)[:-1] > 0
+
+    def _spans(self) -> list[Span]:
+        """Claims of all places; places with fewer of them get empty ones."""
+        most = max((len(places.claims) for places in self.found), default=0)
+        spans = []
+        for number in range(most):
+            pairs = [
+                places.claims[number] if number < len(places.claims) else _empty(len(places))
+                for places in self.found
+            ]
+            spans.append((_joined([pair[0] for pair in pairs]), _joined([pair[1] for pair in pairs])))
+        return spans
+
+    def written(self, chosen: np.ndarray) -> Iterator[tuple[int, str, list[Edit]]]:
+        """Row, rule and edits of some places."""
+        bounds = np.cumsum([0, *map(len, self.found)])
+        for places, low, high in zip(self.found, bounds[:-1], bounds[1:], strict=True):
+            mine = chosen[(chosen >= low) & (chosen < high)] - low
+            for row, number in zip(places.rows[mine].tolist(), mine.tolist(), strict=True):
+                yield row, places.rule, places.write(number)
+
+
+def _empty(count: int) -> Span:
+    return np.zeros(count, np.int64), np.full(count, -1)
+
+
+def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)

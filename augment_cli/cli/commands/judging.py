@@ -1,0 +1,64 @@
+"""The command for reading rows and counting what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from augment_cli.cli import options
+from augment_cli.cli.application import app
+from augment_cli.cli.guard import guarded
+
+
+@app.command()
+@guarded
+def judge(
+    stage: Annotated[str | None, typer.Argument(help="whose changed rows to sample, such as synonym")] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="number of rows")] = 30,
+    seed: Annotated[int, typer.Option("--seed", help="which random rows")] = 0,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="new file for the sample [default: STAGE.judged.jsonl]")
+    ] = None,
+    read: Annotated[
+        list[Path] | None,
+        typer.Option("--read", help="count the verdicts of such a file; may be given more than once"),
+    ] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    as_json: options.Json = False,
+) -> None:
+    """Sample changed rows of a stage for reading, or count the verdicts of such files.
+
+    The file has a JSON object for each row: set its "verdict" to "good", "awkward" or "wrong", and say why in
+    "note". The counts come with the 95 % interval of the wrong ones (Wilson 1927), and with the reason if the
+    augmentation has changed since it was read.
+
+    \b
+    Examples:
+
+        augment-cli judge synonym -n 30
+
+        augment-cli judge --read synonym.judged.jsonl
+    """
+    from augment_cli.cli import views
+    from augment_cli.errors import UsageError
+    from augment_cli.reports import verdicts
+    from augment_cli.store.store import Store
+    from augment_cli.visible import visible
+
+    if (stage is None) == (not read):
+        raise UsageError("name either a stage to sample from or, with --read, files to count")
+    if stage is None:
+        if write is not None:
+            raise UsageError("--write belongs to a stage's sample; leave it out with --read")
+        views.show_verdicts(verdicts.summary(verdicts.read(read or [])), as_json)
+        return
+    path = write or Path(f"{stage}.judged.jsonl")
+    judgements = verdicts.sample(Store.open(store), stage, count, seed)
+    verdicts.write(path, judgements)
+    if as_json:
+        views.print_json({"file": str(path), "rows": len(judgements)})
+    else:
+        name = visible(path)
+        print(f"{name}: {len(judgements)} rows to read; then `augment-cli judge --read {name}`")

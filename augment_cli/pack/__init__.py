@@ -1,0 +1,240 @@
+"""`pack`: a wide table anchor, positive, negative… that sentence-transformers trains on as it is.
+
+One row for each anchor and each positive stage, all negatives beside it, as
+`MultipleNegativesRankingLoss` and its kin expect: first column the anchor, second the positive, every
+further one a hard negative. No cell is ever empty: where a stage of negatives left a sentence unchanged,
+another of the sentence's own negatives stands in, and a row without any is dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.augmentations.labels import has_row_labels, row_labels
+from augment_cli.contract.entailment import BY_LABEL, NEEDED
+from augment_cli.draws import stream_key, uniform
+from augment_cli.engine.engine import Engine
+from augment_cli.pack.export import check_export_path, export
+from augment_cli.pack.layouts import rows_of
+from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import PendingPart, Store
+from augment_cli.vectors.cosines import cosines, vectors_for
+
+__all__ = [
+    "PACK_STAGE",
+    "SIDES",
+    "VERSION",
+    "PackOptions",
+    "check_export_path",
+    "choose",
+    "cost_of",
+    "cost_of_filters",
+    "export",
+    "left_out",
+    "pack",
+    "pack_settings",
+    "read_pack_recipe",
+]
+
+VERSION = 1
+PACK_STAGE = "pack"
+
+
+def pack_settings(store: Store, options: PackOptions) -> Settings:
+    """What the packed stage depends on; what was not chosen is not in it."""
+    further: dict[str, Any] = {}
+    if options.fills:
+        further["unchanged_negatives"] = "fill"
+    if options.carry:
+        further["carry"] = list(options.carry)
+    if options.side:
+        further |= {"split": options.split, "side": options.side}
+    if options.shuffle:
+        further["shuffle"] = True
+    further |= {name: getattr(options, name) for name in options.filters}
+    if options.layout != "n-tuple":
+        further["layout"] = options.layout
+    if options.scores:
+        further["scores"] = True
+    if any(has_row_labels(store, name) for name in options.stages):
+        further["labels"] = options.labels
+    stages = [CORPUS_STAGE, *options.stages]
+    for name in options.compared:
+        stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
+    return Settings(
+        PACK_STAGE,
+        VERSION,
+        parameters={
+            "positives": list(options.positives),
+            "negatives": list(options.negatives),
+            "unchanged": options.unchanged,
+            **further,
+        },
+        seed=options.seed if options.side or options.shuffle else None,
+        inputs={name: store.stage(name).digest for name in stages},
+        libraries=library_versions(["pyarrow"]),
+    )
+
+
+def pack(
+    store: Store,
+    options: PackOptions,
+    name: str = PACK_STAGE,
+    engine: Engine | None = None,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> None:
+    """Make the packed stage; finished parts are kept. The caller holds the store's lock."""
+    settings = pack_settings(store, options)
+
+    def commit(pending: PendingPart) -> None:
+        store.commit(pending)
+        progress(pending.part.rows)
+
+    arguments = {"store_path": store.path, "stage": name, "options": options, "settings": settings}
+    calls = [arguments | {"index": index} for index in store.begin(name, settings)]
+    (engine or Engine()).run("augment_cli.pack:pack_part", calls, commit)
+    store.clean_work(name)
+
+
+def pack_part(
+    store_path: Path, stage: str, index: int, options: PackOptions, settings: Settings
+) -> PendingPart:
+    """Pack one part (in a worker) and leave it to be committed."""
+    store = Store.open(store_path)
+    columns = _columns_of(store, index, options)
+    statistics: dict[str, Any] = {"sentences": 0, "dropped": 0, "complete": 0, "unchanged": {}}
+    schema = options.schema(columns.schema)
+    tables = _tables(columns, options, schema, statistics)
+    return store.write_part(stage, index, schema, tables, settings, statistics)
+
+
+def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
+    """What a part has to offer: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage.
+
+    A text that must not be used is null. Whatever is to be left out for a reason of its own can be set to
+    null here.
+    """
+    corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
+    columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
+    schema = [corpus.schema.field(name) for name in columns]
+    for name in (CORPUS_STAGE, *options.stages):
+        texts = corpus["text"] if name == CORPUS_STAGE else _texts_of(store, name, index, options)
+        columns[f"stage:{name}"] = texts
+        schema.append(pa.field(f"stage:{name}", pa.string()))
+    return _with_cosines(store, index, options, pa.table(columns, schema=pa.schema(schema)))
+
+
+def _texts_of(store: Store, name: str, index: int, options: PackOptions) -> pa.ChunkedArray:
+    """The texts of a part of a stage, null where the row's own label does not fit its column."""
+    texts = store.read_part(name, index, ["text"])["text"]
+    labels = row_labels(store, name, index) if options.labels == BY_LABEL else None
+    if labels is None:
+        return texts
+    needed = NEEDED["positive" if name in options.positives else "negative"]
+    return pc.if_else(pc.equal(labels, needed), texts, pa.scalar(None, pa.string()))
+
+
+def _with_cosines(store: Store, index: int, options: PackOptions, columns: pa.Table) -> pa.Table:
+    """The same with `cosine:NAME` for each stage that a filter or the scores compare."""
+    for name in options.compared:
+        found = pa.array(cosines(store, name, index, options.vectors))
+        columns = columns.append_column(f"cosine:{name}", found)
+    return columns
+
+
+def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
+    """How many rows there are, and how many each filter costs, without writing any.
+
+    Parameters
+    ----------
+    store : Store
+        With the vectors that the filters read.
+    options : PackOptions
+
+    Returns
+    -------
+    dict of str to int
+        `rows` without any filter, and for each filter, in the order in which they are applied, how many rows
+        it costs beyond those before it.
+    """
+    filters = options.filters
+    counts = np.zeros(len(filters) + 1, np.int64)
+    for index in range(len(store.parts)):
+        columns = _columns_of(store, index, options)
+        schema = options.schema(columns.schema)
+        for number in range(len(counts)):
+            for positive in options.positives:
+                packed = rows_of(columns, positive, options, schema, filters[:number])
+                counts[number] += packed.table.num_rows
+    return {"rows": int(counts[0]), **dict(zip(filters, (-np.diff(counts)).tolist(), strict=True))}
+
+
+def _tables(
+    columns: pa.Table, options: PackOptions, schema: pa.Schema, statistics: dict[str, Any]
+) -> Iterator[pa.Table]:
+    """The packed rows, a table at a time, counting what they cost."""
+    if options.side:
+        anchors = columns[f"stage:{CORPUS_STAGE}"].to_pylist()
+        is_test = np.array([_share_of(text, options.seed) < options.split for text in anchors], bool)
+        columns = columns.filter(pa.array(is_test == (options.side == "test")))
+    statistics["sentences"] = columns.num_rows
+    for name in options.stages:
+        statistics["unchanged"][name] = columns[f"stage:{name}"].null_count
+
+    def wide() -> Iterator[pa.Table]:
+        for start in range(0, columns.num_rows, ROW_GROUP_ROWS):
+            rows = columns.slice(start, ROW_GROUP_ROWS)
+            for positive in options.positives:
+                packed = rows_of(rows, positive, options, schema, options.filters)
+                statistics["complete"] += packed.complete
+                statistics["dropped"] += packed.dropped
+                yield packed.table
+
+    if not options.shuffle:
+        yield from wide()
+        return
+    table = pa.concat_tables([schema.empty_table(), *wide()])
+    first = columns["row_id"][0].as_py() if columns.num_rows else 0
+    places = np.arange(table.num_rows)
+    draws = uniform(stream_key(options.seed, "pack/shuffle", 0), np.full(len(places), first), places)
+    yield table.take(pa.array(np.argsort(draws, kind="stable")))
+
+
+def _share_of(text: str, seed: int) -> float:
+    """A number in [0, 1) that depends on the text and the seed alone."""
+    digest = hashlib.blake2b(text.encode(), digest_size=8, key=str(seed).encode()).digest()
+    return int.from_bytes(digest) / 2**64
+
+
+def cost_of(store: Store, stage: str) -> str:
+    """What a packed stage kept, and which column cost how much, as a sentence or two for people."""
+    record = store.stage(stage)
+    parts = [part.statistics for part in record.parts.values()]
+    if not all("unchanged" in part for part in parts):
+        return ""  # packed by an earlier version
+    totals = {key: sum(part[key] for part in parts) for key in ("sentences", "dropped", "complete")}
+    unchanged: Counter[str] = Counter()
+    for part in parts:
+        unchanged.update(part["unchanged"])
+    line = f"{stage}: {record.rows:,} rows of {totals['sentences']:,} sentences"
+    costs = [f"{name} {count:,}" for name, count in unchanged.items() if count]
+    if costs:
+        line += f"; unchanged, and so without a text of their own: {', '.join(costs)}"
+    if totals["dropped"]:
+        line += f"; {totals['dropped']:,} rows dropped"
+    if record.settings["parameters"].get("unchanged_negatives") and totals["complete"] != record.rows:
+        line += (
+            f". Where a negative is missing another of the same sentence stands in; --require-all keeps the "
+            f"{totals['complete']:,} rows that have all"
+        )
+    return line

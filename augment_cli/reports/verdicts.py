@@ -1,0 +1,272 @@
+"""Changed rows for a person to read, and what was found: counts of good, awkward and wrong with intervals.
+
+A file of judgements has a JSON object in each line, with at least `stage`, `row_id` and `verdict`; what the
+page of `augment-cli report` saves is read, too. What `sample` writes also has the texts and what made them,
+so that a judgement stays readable without its store, and is known to be stale once the augmentation or one of
+its word lists has changed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import pyarrow.compute as pc
+
+from augment_cli import augmentations
+from augment_cli.contract.augmentation import Resources
+from augment_cli.errors import BadInputError, UsageError, UserError
+from augment_cli.reports.report import is_augmentation
+from augment_cli.store.store import Store
+
+VERDICTS = ("good", "awkward", "wrong")
+_SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 %
+_DIGEST, _DIGEST_LETTERS = re.compile(r"[0-9a-f]{64}"), 12
+
+
+class Judgement(msgspec.Struct):
+    """One row that was, or is to be, read.
+
+    Attributes
+    ----------
+    stage : str
+        Name of the stage.
+    row_id : int
+    verdict : {"good", "awkward", "wrong"} or None
+        None where nobody has read it yet.
+    note : str
+    store, fingerprint : str
+        Fingerprints of the corpus and of the stage; empty where they were not noted.
+    augmentation : str or None
+        What made the stage; None means the stage's name.
+    version : int or None
+        The augmentation's; None where it was not noted.
+    resources : dict of str to str
+        First letters of the SHA-256 of the word lists and tables that it read.
+    original, text : str or None
+    """
+
+    stage: str
+    row_id: int
+    verdict: Literal["good", "awkward", "wrong"] | None
+    note: str = ""
+    store: str = ""
+    fingerprint: str = ""
+    augmentation: str | None = None
+    version: int | None = None
+    resources: dict[str, str] = {}
+    original: str | None = None
+    text: str | None = None
+
+    @property
+    def maker(self) -> str:
+        """Name of the augmentation."""
+        return self.augmentation or self.stage
+
+
+class _Saved(msgspec.Struct):
+    """What the page of `augment-cli report` saves."""
+
+    judgements: list[Judgement]
+    corpus: str = ""
+
+
+def sample(store: Store, stage: str, count: int, seed: int = 0) -> list[Judgement]:
+    """Random changed rows of an augmentation's stage, to be read.
+
+    Parameters
+    ----------
+    store : Store
+    stage : str
+    count : int
+        So many, or all if there are fewer.
+    seed : int
+        The same rows for the same seed.
+
+    Raises
+    ------
+    UsageError
+        If the stage was not made by an augmentation, or no row is changed.
+    """
+    record = store.stage(stage)
+    if not is_augmentation(record):
+        raise UsageError(
+            f"{store.path}: {stage!r} is not an augmentation's stage; `augment-cli status` lists all"
+        )
+    places = [
+        (part, row)
+        for part in sorted(record.parts)
+        for row in np.flatnonzero(
+            pc.is_valid(store.read_part(stage, part, ["text"])["text"]).to_numpy()
+        ).tolist()
+    ]
+    if not places:
+        raise UsageError(f"{store.path}: stage {stage!r} has no changed row to read")
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(places))[:count]).tolist()
+    judgements: list[Judgement] = []
+    for part in sorted({places[number][0] for number in chosen}):
+        rows = [places[number][1] for number in chosen if places[number][0] == part]
+        changed = store.read_rows(stage, part, rows, ["row_id", "text"]).to_pylist()
+        originals = store.read_rows("corpus", part, rows, ["text"])["text"].to_pylist()
+        judgements += [
+            _unread(store, stage, row["row_id"], original, row["text"])
+            for row, original in zip(changed, originals, strict=True)
+        ]
+    return judgements
+
+
+def _unread(store: Store, stage: str, row_id: int, original: str, text: str) -> Judgement:
+    settings = store.stage(stage).settings
+    return Judgement(
+        stage=stage,
+        row_id=row_id,
+        verdict=None,
+        note="",
+        store=store.stage("corpus").settings["fingerprint"],
+        fingerprint=settings["fingerprint"],
+        augmentation=settings["stage"],
+        version=settings["version"],
+        resources=digests_in(settings["parameters"]),
+        original=original,
+        text=text,
+    )
+
+
+def write(path: Path, judgements: Sequence[Judgement]) -> None:
+    """Write a file of judgements, one JSON object a line.
+
+    Raises
+    ------
+    UsageError
+        If the file is there already: it may hold what somebody has read.
+    """
+    try:
+        with path.open("xb") as file:
+            for judgement in judgements:
+                file.write(msgspec.json.encode(judgement) + b"\n")
+    except FileExistsError:
+        raise UsageError(f"{path}: is there already; name another file, or move it away") from None
+
+
+def read(paths: Iterable[Path]) -> list[Judgement]:
+    """Read files of judgements.
+
+    Raises
+    ------
+    BadInputError
+        If a line is not a judgement; the message has file and line.
+    """
+    judgements: list[Judgement] = []
+    for path in paths:
+        try:
+            saved = msgspec.json.decode(path.read_bytes(), type=_Saved)
+        except msgspec.MsgspecError:
+            pass
+        else:
+            judgements += saved.judgements
+            continue
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                judgements.append(msgspec.json.decode(line, type=Judgement))
+            except msgspec.MsgspecError as error:
+                raise BadInputError(
+                    f"{path}, line {number}: {error}; a verdict is one of {', '.join(VERDICTS)}, or null"
+                ) from None
+    return judgements
+
+
+def wilson(successes: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share.
+
+    Parameters
+    ----------
+    successes, count : int
+        `count` of at least 1.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end, 0 to 1.
+
+    Notes
+    -----
+    Source: Wilson 1927 (Probable inference, the law of succession, and statistical inference).
+    """
+    share, square = successes / count, _SCORE**2 / count
+    centre = (share + square / 2) / (1 + square)
+    half = _SCORE * math.sqrt(share * (1 - share) / count + square / (4 * count)) / (1 + square)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
+    """Counts for each stage, in order of first appearance.
+
+    Returns
+    -------
+    list of dict
+        `stage`, `augmentation`, `read`, `good`, `awkward`, `wrong`, `unread`; `wrong_low` and `wrong_high`,
+        the interval of the share that is wrong, where any was read; `stale`, why the judgements are of
+        something else than what the augmentation makes today, or None.
+    """
+    groups: dict[tuple[str, str], list[Judgement]] = {}
+    for judgement in judgements:
+        groups.setdefault((judgement.maker, judgement.stage), []).append(judgement)
+    entries = []
+    for (maker, stage), group in groups.items():
+        counts = {verdict: sum(one.verdict == verdict for one in group) for verdict in VERDICTS}
+        number = sum(counts.values())
+        low, high = wilson(counts["wrong"], number) if number else (None, None)
+        stale = sorted({reason for one in group if (reason := why_stale(one)) is not None})
+        entries.append(
+            {"stage": stage, "augmentation": maker, "read": number}
+            | counts
+            | {"unread": len(group) - number, "wrong_low": low, "wrong_high": high}
+            | {"stale": "; ".join(stale) or None}
+        )
+    return entries
+
+
+def why_stale(judgement: Judgement) -> str | None:
+    """Why a judgement is of something else than what the augmentation makes today, or None."""
+    if judgement.maker not in augmentations.names():
+        return f"there is no augmentation {judgement.maker}"
+    if judgement.version is None:
+        return "the version that was read is not noted"
+    version = augmentations.get(judgement.maker).version
+    if version != judgement.version:
+        return f"version {judgement.version} was read, now {version}"
+    if not judgement.resources:
+        return None
+    current = _resources_of(judgement.maker)
+    changed = sorted(
+        name for name, digest in judgement.resources.items() if current.get(name, digest) != digest
+    )
+    return f"changed since: {', '.join(changed)}" if changed else None
+
+
+def digests_in(parameters: dict[str, Any]) -> dict[str, str]:
+    """The first twelve letters of each SHA-256 among resolved parameters, also one level down."""
+    flat: dict[str, Any] = {}
+    for name, value in parameters.items():
+        flat |= value if isinstance(value, dict) else {name: value}
+    return {
+        name: value[:_DIGEST_LETTERS]
+        for name, value in flat.items()
+        if isinstance(value, str) and _DIGEST.fullmatch(value)
+    }
+
+
+def _resources_of(maker: str) -> dict[str, str]:
+    """Digests that an augmentation with its defaults would be made with; none where its model is missing."""
+    descriptor = augmentations.get(maker)
+    try:
+        return digests_in(descriptor.resolve(descriptor.parameters(), Resources(seed=0, draw=0)))
+    except UserError:
+        return {}

@@ -1,0 +1,63 @@
+"""Minimal pairs: is a sentence nearer to one that says the same than to one changed in a word that matters?
+
+A triple counts where cos(sentence, same) > cos(sentence, changed); a tie does not. The reworded sentence
+shares fewer words than the changed one, so an encoder that looks at words alone is far below chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from eval.contract.options import Options, Progress
+from eval.contract.protocol import Cells, Encode, Protocol, scored_split
+from eval.contract.task_score import TaskScore, flaw, undefined
+from eval.measures.similarity import cosine
+from eval.tasks.minimal_pairs import KINDS
+from eval.tasks.table import Table
+
+
+def score(sentences: np.ndarray, same: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> TaskScore:
+    """Score triples.
+
+    Parameters
+    ----------
+    sentences, same, changed : numpy.ndarray
+        Embeddings, shape (n, d) each.
+    kinds : numpy.ndarray
+        Kind of each triple, shape (n,).
+
+    Returns
+    -------
+    TaskScore
+        `accuracy` over all triples, `margin` (mean of the cosine with the same less that with the changed),
+        and `accuracy_KIND`.
+    """
+    for vectors in (sentences, same, changed):
+        if reason := flaw(vectors):
+            return undefined("accuracy", reason)
+    margins = cosine(sentences, same) - cosine(sentences, changed)
+    right = margins > 0
+    scores = {"accuracy": float(right.mean()), "margin": float(margins.mean())}
+    for kind in dict.fromkeys(kinds.tolist()):
+        scores[f"accuracy_{kind}"] = float(right[kinds == kind].mean())
+    return TaskScore(scores["accuracy"], scores, items={"correct": right})
+
+
+def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
+    split = table.task.split
+    texts = [table.select(column, split) for column in table.task.text_columns]
+    vectors = encode([text for column in texts for text in column])
+    kinds = np.array(table.select(table.task.label_column, split))
+    sentences, same, changed = np.split(vectors, 3)
+    return score(sentences, same, changed, kinds)
+
+
+def _rows(scores: Mapping[str, float]) -> Cells:
+    every = {"all": "accuracy"} | {kind: f"accuracy_{kind}" for kind in KINDS}
+    return {label: (scores[name], math.nan) for label, name in every.items() if name in scores}
+
+
+PROTOCOL = Protocol(_score, splits=scored_split, rows=_rows)

@@ -1,0 +1,129 @@
+"""Folders of static encoders: what we write gives the same vectors in sentence-transformers and model2vec."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from model2vec import StaticModel
+from safetensors.numpy import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
+
+from augment_cli.encoding.layout import is_static
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.static import StaticEncoder, StaticTable
+from augment_cli.encoding.static_files import write_folder
+from augment_cli.encoding.token_weights import count_tokens
+from augment_cli.errors import BadInputError, MissingError, UsageError
+from train.distil import vocabulary
+
+TEXTS = ["A man plays a guitar.", "", "Zürich, naïve ☃ 京 \U0001f600", "x" * 150, "river " * 700, "the the"]
+
+
+@pytest.fixture(scope="module")
+def static(plain_model):
+    """A static encoder of the small encoder's vocabulary, with weights."""
+    tokenizer = load_encoder(plain_model).tokenizer
+    mine = vocabulary.wordpiece(tokenizer.backend_tokenizer, vocabulary.own(tokenizer))
+    generator = torch.Generator().manual_seed(3)
+    table = torch.randn(len(mine), 24, generator=generator)
+    weights = torch.rand(len(mine), generator=generator)
+    return StaticEncoder(StaticTable(table), mine, "sif:mean", digest="d", weights=weights)
+
+
+@pytest.fixture(scope="module")
+def folder(static, tmp_path_factory):
+    path = tmp_path_factory.mktemp("static") / "model"
+    write_folder(static, path)
+    return path
+
+
+def test_a_text_is_the_mean_of_its_weighted_tokens(static):
+    table, weights = static.model.embedding.weight.detach().numpy(), static.weights.numpy()
+    for text, vector in zip(TEXTS, static.encode(TEXTS), strict=True):
+        ids = static.tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids
+        rows = [weights[i].astype(np.float64) * table[i].astype(np.float64) for i in ids]
+        np.testing.assert_allclose(vector, np.mean(rows, axis=0) if rows else np.zeros(24), atol=1e-4)
+
+
+def test_three_libraries_read_one_folder_alike(static, folder, sentences):
+    texts = [*TEXTS, *sentences]
+    expected = static.encode(texts)
+    ours = load_encoder(folder)
+    assert isinstance(ours, StaticEncoder) and ours.weights is None and ours.max_length is None
+    np.testing.assert_allclose(ours.encode(texts), expected, atol=1e-6)
+    library = SentenceTransformer(str(folder), device="cpu")
+    # Some 700 equal numbers are summed in another order.
+    near = {"rtol": 0, "atol": 1e-6}
+    short = [text for text in texts if len(text) < 1000]
+    np.testing.assert_allclose(library.encode(short, show_progress_bar=False), ours.encode(short), **near)
+    np.testing.assert_allclose(StaticModel.from_pretrained(folder).encode(short), ours.encode(short), **near)
+    # Nothing is cut: neither library stops at 512 tokens.
+    long = "river " * 700 + "guitar"
+    np.testing.assert_allclose(
+        StaticModel.from_pretrained(folder).encode([long]), ours.encode([long]), atol=1e-4
+    )
+
+
+def test_folders_of_both_libraries_are_read_as_they_read_them(static, sentences, tmp_path):
+    tokenizer = static.tokenizer.backend_tokenizer
+    table = static.model.embedding.weight.detach()
+    theirs = SentenceTransformer(modules=[StaticEmbedding(tokenizer, table), Normalize()], device="cpu")
+    theirs.save(str(tmp_path / "library"))
+    expected = theirs.encode(sentences, show_progress_bar=False)
+    assert is_static(tmp_path / "library")
+    np.testing.assert_allclose(load_encoder(tmp_path / "library").encode(sentences), expected, atol=1e-6)
+
+    mapping = np.arange(len(table)) // 2  # two tokens share a row
+    model = StaticModel(
+        table.numpy()[: mapping.max() + 1], tokenizer, weights=static.weights.numpy(), token_mapping=mapping,
+        normalize=True, config={"model_type": "model2vec"},
+    )  # fmt: skip
+    model.save_pretrained(tmp_path / "other")
+    expected = model.encode(sentences)
+    for listed in (True, False):  # the older of its folders have no modules.json
+        if not listed:
+            (tmp_path / "other/modules.json").unlink()
+        np.testing.assert_allclose(load_encoder(tmp_path / "other").encode(sentences), expected, atol=1e-6)
+
+
+def test_halves_are_stored_and_computed_in_single_precision(static, sentences, tmp_path):
+    write_folder(static, tmp_path / "half", torch.float16)
+    assert load_file(tmp_path / "half/model.safetensors")["embeddings"].dtype == np.float16
+    found = load_encoder(tmp_path / "half")
+    assert found.model.dtype == torch.float32
+    np.testing.assert_allclose(found.encode(sentences), static.encode(sentences), atol=2e-3)
+
+
+def test_weights_of_a_corpus_are_put_on_a_loaded_table(folder, sentences):
+    plain = load_encoder(folder)
+    counts = count_tokens(sentences, plain.tokenizer)
+    found = load_encoder(folder, pooling="idf:mean", counts=counts)
+    table = plain.model.embedding.weight.detach().numpy() * counts.weights("idf")[:, None]
+    ids = [plain.tokenizer(text)["input_ids"] for text in TEXTS[:1]]
+    np.testing.assert_allclose(found.encode(TEXTS[:1]), [table[row].mean(axis=0) for row in ids], atol=1e-5)
+
+
+def test_what_cannot_be_read_is_said(folder, static, tmp_path):
+    with pytest.raises(UsageError, match="a static encoder has mean alone"):
+        load_encoder(folder, pooling="cls")
+    write_folder(static, tmp_path / "model")
+    (tmp_path / "model/tokenizer.json").unlink()
+    with pytest.raises(MissingError, match="is missing"):
+        load_encoder(tmp_path / "model")
+    write_folder(static, tmp_path / "model")
+    save_file({"embeddings": np.zeros((3, 2), np.float32)}, tmp_path / "model/model.safetensors")
+    with pytest.raises(BadInputError, match="tokens and 3 vectors do not fit"):
+        load_encoder(tmp_path / "model")
+    save_file({"other": np.zeros((3, 2), np.float32)}, tmp_path / "model/model.safetensors")
+    with pytest.raises(BadInputError, match="holds no table"):
+        load_encoder(tmp_path / "model")
+    (tmp_path / "model/model.safetensors").write_bytes(b"no tensors")
+    with pytest.raises(BadInputError, match="cannot be read"):
+        load_encoder(tmp_path / "model")
+    modules = json.loads((tmp_path / "model/modules.json").read_text())
+    modules.append({"idx": 1, "name": "1", "path": "1_Odd", "type": "x.Odd"})
+    (tmp_path / "model/modules.json").write_text(json.dumps(modules))
+    with pytest.raises(BadInputError, match="module Odd is not supported after StaticEmbedding"):
+        load_encoder(tmp_path / "model")

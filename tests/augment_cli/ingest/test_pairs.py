@@ -1,0 +1,148 @@
+"""Your own pairs: columns of the input as text stages beside the corpus, holes allowed, nothing lost."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import IncompleteError, MixError, UsageError
+from augment_cli.ingest import IngestOptions
+from augment_cli.pack import choose
+from augment_cli.reports.report import stats
+from augment_cli.reports.soundness import verify, why_not_reused
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+from augment_cli.vectors.score import ScoreOptions
+
+ROWS = [
+    {"anchor": "a cat sleeps", "good": "the cat is asleep", "bad": "a dog barks", "worse": None},
+    {"anchor": "rain falls", "good": "it rains", "bad": None, "worse": "the sun shines"},
+    {"anchor": "she reads", "good": None, "bad": "she reads", "worse": "she\x07writes"},
+    {"anchor": "he runs", "good": "he runs", "bad": "   ", "worse": "x" * 41},
+]
+OPTIONS = {"text_column": "anchor", "max_characters": 40, "part_rows": 3}
+PAIRS = {"positive_columns": ["good"], "negative_columns": ["bad", "worse"]}
+
+
+def written(folder, kind):
+    path = folder / f"pairs.{kind}"
+    if kind == "csv":
+        lines = [[*ROWS[0]], *([value or "" for value in row.values()] for row in ROWS)]
+        path.write_text("".join(",".join(line) + "\n" for line in lines))
+    elif kind == "jsonl":
+        some = [{key: value for key, value in row.items() if value is not None} for row in ROWS]
+        path.write_text("".join(json.dumps(row) + "\n" for row in some))
+    else:
+        pq.write_table(pa.Table.from_pylist(ROWS), path)
+    return path
+
+
+def read(path, corpus, **options):
+    with Session(path, Engine(1)) as session:
+        session.ingest(None if corpus is None else [corpus], IngestOptions(**options))
+        return session.store
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_columns_become_stages_and_holes_have_a_reason(tmp_path, kind):
+    store = read(tmp_path / "store", written(tmp_path, kind), **OPTIONS, **PAIRS)
+    assert store.read("corpus")["text"].to_pylist() == [row["anchor"] for row in ROWS]
+    found = {name: list(zip(*(store.read(name)[key].to_pylist() for key in ("text", "reason")), strict=True))
+             for name in ("good", "bad", "worse")}  # fmt: skip
+    assert found["good"] == [
+        *[(row["good"], None) for row in ROWS[:2]], (None, "missing"), ("he runs", None)
+    ]  # fmt: skip
+    assert found["bad"] == [("a dog barks", None), (None, "missing"), (None, "same_text"), (None, "missing")]
+    assert found["worse"] == [
+        (None, "missing"), ("the sun shines", None), (None, "control_character"), (None, "too_long")
+    ]  # fmt: skip
+    # What the input had stays in the corpus.
+    assert store.read("corpus")["worse"].to_pylist()[2:] == [row["worse"] for row in ROWS[2:]]
+    assert verify(store) == [] and why_not_reused(store, "bad") is None
+    assert stats(store, "worse") | {"given": 1, "missing": 1, "too_long": 1} == stats(store, "worse")
+    options = choose(store)
+    assert (options.positives, options.negatives) == (("good",), ("bad", "worse"))
+    with Session(store.path, Engine(1)) as session:
+        session.pack(options)
+    assert Store.open(store.path).read("pack").to_pylist() == [
+        {
+            "anchor": "a cat sleeps",
+            "positive": "the cat is asleep",
+            "negative": "a dog barks",
+            "negative_1": "a dog barks",
+        },
+        {
+            "anchor": "rain falls",
+            "positive": "it rains",
+            "negative": "the sun shines",
+            "negative_1": "the sun shines",
+        },
+    ]
+
+
+def test_an_interrupted_ingest_is_finished_by_the_same_command(tmp_path, command):
+    corpus = written(tmp_path, "csv")
+    store = read(tmp_path / "store", corpus, **OPTIONS, keep_columns=["good", "bad", "worse"])
+    assert "good" not in store.stages()
+    columns = ["--positive-column", "good", "--negative-column", "bad", "--negative-column", "worse"]
+    limits = ["--max-characters", "40", "--part-rows", "3"]
+    result = command("ingest", "--corpus", corpus, "--text-column", "anchor", *columns, *limits)
+    assert result.returncode == 0, result.stderr
+    made = {name: Store.open(store.path).stage(name).digest for name in ("good", "bad", "worse")}
+    Store.open(store.path).part_path("bad", 1).unlink()
+    # Without naming the corpus: its columns are in the store.
+    again = read(store.path, None, **PAIRS)
+    assert {name: again.stage(name).digest for name in made} == made and again.has("bad")
+
+
+def test_scores_take_them_like_any_stage(tmp_path):
+    store = read(tmp_path / "store", written(tmp_path, "jsonl"), **OPTIONS, **PAIRS)
+    with Session(store.path, Engine(1)) as session:
+        session.score("good", ScoreOptions(("length_ratio",)))
+        ratios = session.store.read("scores-good")["length_ratio"].to_pylist()
+    assert ratios == [pytest.approx(17 / 12), pytest.approx(8 / 10), None, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"positive_columns": ["nothing"]}, "has no column 'nothing'.*--positive-column"),
+        ({"positive_columns": ["good"], "negative_columns": ["good"]}, "has a column of this name already"),
+        ({"positive_columns": ["good", "good"]}, "--positive-column good"),
+        ({"negative_columns": ["line"]}, "--negative-column line: the corpus has a column of this name"),
+        ({"positive_columns": ["good"], "deduplicate": True}, "--deduplicate: drops pairs whose anchor"),
+        ({"positive_columns": ["good"], "split_sentences": True}, "--split-sentences: cuts anchors"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path, options, message):
+    with pytest.raises(UsageError, match=message):
+        read(tmp_path / "store", written(tmp_path, "csv"), text_column="anchor", **options)
+
+
+@pytest.mark.parametrize("name", ["una", "tfidf", "vectors"])
+def test_a_column_called_like_a_stage_is_refused_before_anything_is_read(tmp_path, name):
+    (tmp_path / "in.csv").write_text(f"text,{name}\none,two\n")
+    with pytest.raises(UsageError, match=f"--negative-column {name}: is what another stage is called"):
+        read(tmp_path / "store", tmp_path / "in.csv", negative_columns=[name])
+    assert not (tmp_path / "store" / "manifest.json").exists()
+
+
+def test_a_column_without_any_text_or_that_was_not_kept(tmp_path):
+    (tmp_path / "in.csv").write_text("text,other\none,\ntwo,\n")
+    with pytest.raises(UsageError, match="no row of the column 'other' holds a text"):
+        read(tmp_path / "store", tmp_path / "in.csv", positive_columns=["other"])
+    with pytest.raises(UsageError, match=r"keeps no column 'more' \(it has .*other\)"):
+        read(tmp_path / "store", None, positive_columns=["more"])
+    with pytest.raises(MixError, match=r'parameters\.kind = "positive", now "negative"'):
+        read(tmp_path / "store", None, negative_columns=["other"])
+
+
+def test_a_bad_anchor_takes_its_pair_along_and_is_counted(tmp_path):
+    lines = ["anchor,good", *(f"sentence {number},other {number}" for number in range(9)), ",lost"]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(IncompleteError):
+        read(tmp_path / "store", tmp_path / "in.csv", text_column="anchor", positive_columns=["good"])
+    rejects = Store.open(tmp_path / "store").read("rejects").to_pylist()
+    assert [(row["reason"], row["raw"]) for row in rejects] == [("empty", b",lost")]

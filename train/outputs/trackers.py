@@ -1,0 +1,71 @@
+"""Trackers: what the log says also goes to Trackio or Weights & Biases, which share their calls."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import MissingError
+
+TRACKERS = ("none", "trackio", "wandb")
+
+
+class Tracker:
+    """One run of a tracking library, on this machine alone: nothing is sent anywhere.
+
+    Parameters
+    ----------
+    name : str
+        ``trackio``, which keeps runs in its own folder on this machine, or ``wandb``, whose offline run lies
+        in the run's folder until `wandb sync` is called on it; ``none`` for none.
+    folder : Path
+        Of the run; its name and its parent's become the run's name.
+    settings : dict of str to Any
+        The recipe's, as JSON values.
+
+    Raises
+    ------
+    MissingError
+        If the library is not installed.
+    """
+
+    def __init__(self, name: str, folder: Path, settings: dict[str, Any]) -> None:
+        self._library = None if name == "none" else _library(name)
+        if self._library is not None:
+            place = folder.absolute()
+            offline = {"mode": "offline", "dir": str(folder)} if name == "wandb" else {}
+            run_name = f"{place.parent.name}/{place.name}"
+            self._library.init(project="augment-cli", name=run_name, config=settings, **offline)
+
+    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """The numbers of an event.
+
+        Parameters
+        ----------
+        event : str
+            Such as ``step`` or ``dev``.
+        step : int
+            Optimiser steps made.
+        values : dict of str to Any
+            What there is; only numbers are tracked.
+        """
+        numbers = {
+            f"{event}/{key}": value for key, value in values.items() if isinstance(value, (int, float))
+        }
+        if self._library is not None and numbers:
+            self._library.log(numbers, step=step)
+
+    def close(self) -> None:
+        """End the run."""
+        if self._library is not None:
+            self._library.finish()
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingError(
+            f"tracker = {name!r}: the package is not installed; pip install {name}, or --set tracker=none"
+        ) from error

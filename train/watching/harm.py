@@ -1,0 +1,92 @@
+"""Signs that training does harm, said while it happens: nothing to learn, a space that loses its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from train.watching.watch import NOTHING_TO_LEARN
+
+RANK_FALL = 0.1  # of the starting encoder's effective rank
+ANISOTROPY_RISE = 0.05  # mean cosine of two texts
+NEIGHBOUR_FALL = 0.05  # of the starting encoder's agreement with the corpus
+EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
+
+
+class HarmWatch:
+    """Says each sign once, or again where the run was resumed.
+
+    Parameters
+    ----------
+    steps : int
+        Length of the run.
+    warn : callable
+        Takes a step and a message.
+    """
+
+    def __init__(self, steps: int, warn: Callable[[int, str], None]) -> None:
+        self.steps, self.warn = steps, warn
+        self.said: set[str] = set()
+
+    def loss(self, loss: float, step: int) -> None:
+        """Take note of the loss.
+
+        Parameters
+        ----------
+        loss : float
+            Its running mean, nats.
+        step : int
+            Optimiser steps made; the first ten are too few to judge by, and late in a run a low loss is no
+            surprise.
+        """
+        if 10 <= step <= max(20, EARLY * self.steps) and loss < NOTHING_TO_LEARN:
+            self._say(
+                "loss",
+                step,
+                f"the loss is {loss:.1e} already: positives are told from negatives without effort, so "
+                "there is nothing to learn, and what still changes is what the encoder knew. Take harder "
+                "positives or negatives (`python -m train adapt`), a higher temperature, or stop here",
+            )
+
+    def scores(self, before: dict[str, float], now: dict[str, float], step: int) -> None:
+        """Compare an evaluation with the one before the first step.
+
+        Parameters
+        ----------
+        before, now : dict of str to float
+            Dev scores, the shape of the space among them; what either lacks is not compared.
+        step : int
+            Optimiser steps made.
+        """
+        both = {key: (before[key], now[key]) for key in before.keys() & now.keys()}
+        start, rank = both.get("effective_rank", (0.0, 0.0))
+        if rank < (1 - RANK_FALL) * start:
+            self._say(
+                "rank",
+                step,
+                f"the effective rank fell from {start:.0f} to {rank:.0f}: embeddings are collapsing into "
+                "fewer directions. Lower learning_rate, or add agreement with the starting encoder (see "
+                "`python -m train adapt`)",
+            )
+        start, cosine = both.get("anisotropy", (0.0, 0.0))
+        if cosine > start + ANISOTROPY_RISE:
+            self._say(
+                "anisotropy",
+                step,
+                f"the mean cosine of two texts rose from {start:.2f} to {cosine:.2f}: all texts move towards "
+                "one direction. Lower learning_rate, or add negatives",
+            )
+        start, agreement = both.get("neighbours", (0.0, 0.0))
+        if agreement < (1 - NEIGHBOUR_FALL) * start:
+            self._say(
+                "neighbours",
+                step,
+                f"a text's nearest texts share fewer of the corpus's topics than before ({start:.3f}, now "
+                f"{agreement:.3f}): the encoder unlearns what belongs together, whatever the loss says. "
+                "Lower learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
+                "agreement with the starting encoder",
+            )
+
+    def _say(self, sign: str, step: int, message: str) -> None:
+        if sign not in self.said:
+            self.said.add(sign)
+            self.warn(step, message)
