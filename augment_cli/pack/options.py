@@ -162,8 +162,8 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             raise UsageError(
                 f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists), unchanged, "
-                "vectors, layout, labels (strings), min_positive, max_negative, margin (numbers), require_all "
-                "and scores (true or false)"
+                "vectors, layout, labels (strings), min_positive, max_negative, margin (numbers), "
+                "require_all and scores (true or false)"
             )
     return dict(table)
 
