@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from augment_cli.contract.entailment import LABEL_MODES
 from augment_cli.errors import MissingError, UsageError
 from train import components
 from train.outputs.trackers import TRACKERS
@@ -21,6 +22,7 @@ _CHOICES = {
     "head": components.names("heads"),
     "negative_layout": ("pool", "columns"),
     "negative_scope": ("all", "own"),
+    "labels": LABEL_MODES,
     "schedule": ("linear", "constant", "warmup-stable-decay"),
     "precision": ("fp32", "bf16", "float64"),
     "dev": ("auto", "neighbours"),

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from augment_cli.contract.entailment import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
+from train.data.labels import needed_labels
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.reader import changed_rows
 from train.data.tokens import stage_draws
@@ -100,12 +102,15 @@ class TrainingRows:
         Steps of an epoch.
     steps : int
         Steps of the whole run.
+    labels : dict of str to str
+        Stages whose rows have labels of their own, and the one that is needed.
     """
 
     keep: np.ndarray | None
     count: int
     per_epoch: int
     steps: int
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def prepare_model(run: Run, ranks: Ranks) -> Trainee:
@@ -154,9 +159,12 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
     Raises
     ------
     UsageError
-        If a stage of `only_changed` is missing, or no row is left.
+        If a stage of `only_changed` is missing, a positive or negative has not the label for it, or no row is
+        left.
     """
     recipe = run.recipe
+    by_label = recipe.labels == BY_LABEL
+    labels = needed_labels(store, recipe.positives, recipe.negatives) if by_label else {}
     keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
     count = epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     if not count:
@@ -165,7 +173,7 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
             f"only_changed ({', '.join(recipe.only_changed) or 'empty'})"
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
-    return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs)
+    return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs, labels)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 # Settings of later releases with their defaults: checkpoints of earlier ones do not have them.
 _LATER: dict[str, Any] = {
     "loss_settings": {}, "contrastive_weight": 1.0, "dimensions": (), "dev": "auto", "tracker": "none",
+    "labels": "entailment",
 }  # fmt: skip
 
 
@@ -35,6 +36,8 @@ class Recipe:
     proportion: float = 1.0  # share of rows that get an augmented positive, the rest get themselves
     negatives: tuple[str, ...] = ()  # stages
     negative_layout: str = "pool"  # pool: rows of the NT-Xent pool | columns: hard-negative columns
+    labels: str = "entailment"  # entailment: positives must mean the same, negatives another thing, stage by
+    # stage and row by row | kind: each stage as its paper uses it
     alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
     only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column

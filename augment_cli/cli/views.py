@@ -180,13 +180,13 @@ def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     }
     shown = [key for key in forms if any(entry[key] is not None for entry in entries)]
     table = Table(box=box.SIMPLE_HEAD)
-    for name in ("stage", "meaning"):
+    for name in ("stage", "meaning", "label"):
         table.add_column(name)
     for key in shown:
         table.add_column(forms[key][0], justify="right")
     for entry in entries:
         cells = ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
-        table.add_row(cell(entry["stage"]), cell(entry["meaning"]), *cells)
+        table.add_row(cell(entry["stage"]), cell(entry["meaning"]), cell(entry["label"]), *cells)
     console().print(table)
 
 

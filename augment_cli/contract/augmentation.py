@@ -95,6 +95,9 @@ def with_digests(
     return lambda parameters, resources: dataclasses.asdict(parameters) | dict(digests())
 
 
+LabelAndReason = tuple[Literal["same", "other", "neither"], str]
+
+
 @dataclass(frozen=True)
 class Augmentation:
     """The descriptor of an augmentation; its command, help, docs and generic tests follow from it.
@@ -151,6 +154,10 @@ class Augmentation:
     meaning : {"kept", "possibly altered", "altered"}, optional
         What the augmentation is declared to do to the meaning, the three classes of AugCSE; where it
         is not given, a negative counts as altered and a positive as kept.
+    entailment : (str, str) or callable, optional
+        The label same, other or neither, and its reason (`augment_cli/contract/entailment.py`); or a function
+        from a stage's parameters, some of which may be missing, to these. It follows from `meaning` where it
+        is not given.
     """
 
     name: str
@@ -173,6 +180,7 @@ class Augmentation:
     examples: tuple[str, ...] = ()
     is_random: bool = True
     meaning: Literal["kept", "possibly altered", "altered"] | None = None
+    entailment: LabelAndReason | Callable[[Mapping[str, Any]], LabelAndReason] | None = None
 
 
 def meaning_of(descriptor: Augmentation) -> str:

@@ -22,6 +22,7 @@ class Reason(StrEnum):
     NO_SUBJECT = "no_subject"  # the main verb has no subject
     NEGATED = "negated"  # the verb is negated already
     OTHER_AUXILIARY = "other_auxiliary"  # have, do, or the "to" of an infinitive
+    QUESTION = "question"  # it asks, and asserts nothing that could be affirmed or denied
     INVERTED = "inverted"  # the verb stands in front of its subject
     NO_AUXILIARY_FITS = "no_auxiliary_fits"  # none of those to draw from has the tense
     DOUBTFUL_PARSE = "doubtful_parse"  # the word cannot have the form that its tag says

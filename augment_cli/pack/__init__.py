@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from augment_cli.augmentations.labels import has_row_labels, row_labels
+from augment_cli.contract.entailment import BY_LABEL, NEEDED
 from augment_cli.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.pack.export import check_export_path, export
 from augment_cli.pack.layouts import rows_of
-from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, read_pack_recipe
+from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
@@ -37,6 +40,7 @@ __all__ = [
     "cost_of",
     "cost_of_filters",
     "export",
+    "left_out",
     "pack",
     "pack_settings",
     "read_pack_recipe",
@@ -62,6 +66,8 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         further["layout"] = options.layout
     if options.scores:
         further["scores"] = True
+    if any(has_row_labels(store, name) for name in options.stages):
+        further["labels"] = options.labels
     stages = [CORPUS_STAGE, *options.stages]
     for name in options.compared:
         stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
@@ -122,10 +128,20 @@ def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
     schema = [corpus.schema.field(name) for name in columns]
     for name in (CORPUS_STAGE, *options.stages):
-        texts = corpus["text"] if name == CORPUS_STAGE else store.read_part(name, index, ["text"])["text"]
+        texts = corpus["text"] if name == CORPUS_STAGE else _texts_of(store, name, index, options)
         columns[f"stage:{name}"] = texts
         schema.append(pa.field(f"stage:{name}", pa.string()))
     return _with_cosines(store, index, options, pa.table(columns, schema=pa.schema(schema)))
+
+
+def _texts_of(store: Store, name: str, index: int, options: PackOptions) -> pa.ChunkedArray:
+    """The texts of a part of a stage, null where the row's own label does not fit its column."""
+    texts = store.read_part(name, index, ["text"])["text"]
+    labels = row_labels(store, name, index) if options.labels == BY_LABEL else None
+    if labels is None:
+        return texts
+    needed = NEEDED["positive" if name in options.positives else "negative"]
+    return pc.if_else(pc.equal(labels, needed), texts, pa.scalar(None, pa.string()))
 
 
 def _with_cosines(store: Store, index: int, options: PackOptions, columns: pa.Table) -> pa.Table:

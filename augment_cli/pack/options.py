@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from augment_cli import augmentations
+from augment_cli.augmentations.labels import check_labels, entailment_of_stage
+from augment_cli.contract.entailment import BY_LABEL, LABEL_MODES, NEEDED
 from augment_cli.errors import UsageError
 from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.store import Store
@@ -33,6 +35,7 @@ _RECIPE_KEYS: dict[str, tuple[type, ...]] = {
     "vectors": (str,),
     "layout": (str,),
     "scores": (bool,),
+    "labels": (str,),
 }
 
 
@@ -75,6 +78,9 @@ class PackOptions:
         Which columns there are; see `augment_cli.pack.layouts`.
     scores : bool
         A column `score` with the cosines, as losses for distillation take them.
+    labels : {"entailment", "kind"}
+        Whether the label of each augmentation, and where it has some of each row, decides where it may stand,
+        or the kind that its paper gives it.
     """
 
     positives: tuple[str, ...]
@@ -92,6 +98,7 @@ class PackOptions:
     vectors: str | None = None
     layout: str = "n-tuple"
     scores: bool = False
+    labels: str = BY_LABEL
 
     @property
     def fills(self) -> bool:
@@ -155,8 +162,8 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             raise UsageError(
                 f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists), unchanged, "
-                "vectors, layout (strings), min_positive, max_negative, margin (numbers), require_all and "
-                "scores (true or false)"
+                "vectors, layout, labels (strings), min_positive, max_negative, margin (numbers), "
+                "require_all and scores (true or false)"
             )
     return dict(table)
 
@@ -168,31 +175,35 @@ def choose(
     unchanged: str = "drop",
     *,
     carry: Sequence[str] | None = None,
+    labels: str = BY_LABEL,
     **more: Any,
 ) -> PackOptions:
-    """Options with what was not named filled in: every finished stage of that kind.
+    """Options with what was not named filled in: every finished stage that has the label, or is of the kind.
 
     Parameters
     ----------
     store : Store
     positives, negatives, carry : sequence of str, optional
-    unchanged : str
+    unchanged, labels : str
     **more
         Further ones of `PackOptions`.
 
     Raises
     ------
     UsageError
-        If a stage is missing, unfinished or of the wrong kind, a column is not there, a number or a layout
-        makes no sense, or there is nothing to pack.
+        If a stage is missing, unfinished or of the wrong label or kind, a column is not there, a number or a
+        layout makes no sense, or there is nothing to pack.
     """
+    if labels not in LABEL_MODES:
+        raise UsageError(f"--labels {labels}: choose one of {', '.join(LABEL_MODES)}")
     if negatives is None:
-        negatives = [] if more.get("layout") == "pair" else _of_kind(store, "negative")
+        negatives = [] if more.get("layout") == "pair" else _fitting(store, "negative", labels)
     options = PackOptions(
-        tuple(positives or _of_kind(store, "positive") or [CORPUS_STAGE]),
+        tuple(positives or _fitting(store, "positive", labels) or [CORPUS_STAGE]),
         tuple(negatives),
         unchanged,
         carry=tuple(carry or ()),
+        labels=labels,
         **more,
     )
     _check_values(options)
@@ -242,26 +253,45 @@ def _check_values(options: PackOptions) -> None:
         )
 
 
-def _of_kind(store: Store, kind: str) -> list[str]:
-    return [name for name in store.stages() if _kind_of(store, name) == kind and store.has(name)]
+def _fitting(store: Store, kind: str, labels: str) -> list[str]:
+    """Finished stages that may stand among the positives, or the negatives."""
+    wanted = NEEDED[kind] if labels == BY_LABEL else kind
+    return [name for name in store.stages() if store.has(name) and _place_of(store, name, labels) == wanted]
 
 
-def _kind_of(store: Store, name: str) -> str | None:
-    """`positive` or `negative`, or None of a stage that is neither."""
-    maker = store.stage(name).settings["stage"]
+def _place_of(store: Store, name: str, labels: str) -> str | None:
+    """Label or kind of a stage, or None of one that has neither."""
+    settings = store.stage(name).settings
+    maker, kind = settings["stage"], None
     if maker == MINED_STAGE:
-        return "negative"
-    if maker == GIVEN:
-        return str(store.stage(name).settings["parameters"]["kind"])
-    return augmentations.get(maker).kind if maker in augmentations.names() else None
+        kind = "negative"
+    elif maker == GIVEN:
+        kind = str(settings["parameters"]["kind"])
+    if labels == BY_LABEL:
+        entailment = entailment_of_stage(settings)
+        return entailment.label if entailment else NEEDED[kind] if kind else None
+    return augmentations.get(maker).kind if maker in augmentations.names() else kind
+
+
+def left_out(store: Store, options: PackOptions) -> list[str]:
+    """Finished augmentations that stand in no column as their label is neither, each with the reason."""
+    notes = []
+    for name in store.stages():
+        entailment = entailment_of_stage(store.stage(name).settings)
+        if entailment and entailment.label == "neither" and name not in options.stages and store.has(name):
+            notes.append(f"{name} ({entailment.reason})")
+    return notes
 
 
 def _check_kinds(store: Store, options: PackOptions) -> None:
     for name in options.positives:
-        if _kind_of(store, name) == "negative":
+        if _place_of(store, name, options.labels) in {"negative", "other"}:
             raise UsageError(
                 f"--positive {name}: its texts mean something else than their originals, and would be taught "
                 f"as equal; give it as --negative {name}"
             )
     if CORPUS_STAGE in options.negatives:
         raise UsageError("--negative corpus: a sentence cannot be its own negative; leave it out")
+    if options.labels == BY_LABEL:
+        for kind, stages in (("positive", options.positives), ("negative", options.negatives)):
+            check_labels(store, kind, stages, f"--{kind}", "--labels kind")

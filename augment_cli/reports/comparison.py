@@ -16,6 +16,7 @@ import numpy as np
 
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
+from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, stats
@@ -60,7 +61,8 @@ def compare(
     Returns
     -------
     list of dict
-        stage, augmentation, meaning (declared class), rows, changed_share, edits_per_changed_row,
+        stage, augmentation, meaning (AugCSE's class), label (by entailment), rows, changed_share,
+        edits_per_changed_row,
         length_ratio (mean of characters of the result over those of the original),
         sentences_per_second (one process, text and edits included, measured now on the first part; None for
         stages that run a model or whose parameters name files), cosine and perplexity_difference (means, None
@@ -83,6 +85,7 @@ def compare(
             "stage": name,
             "augmentation": descriptor.name,
             "meaning": meaning_of(descriptor),
+            "label": entailment_of(descriptor, store.stage(name).settings["parameters"]).label,
             "rows": numbers["rows"],
             "changed_share": numbers["changed_share"],
             "edits_per_changed_row": numbers["edits_per_changed_row"],

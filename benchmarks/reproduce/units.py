@@ -22,7 +22,8 @@ from train.recipe import Recipe
 # Settings that change no number. How often it is evaluated does: it decides which encoder is the best.
 _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")
 # Settings younger than the first results: while they have the value that changes nothing, they do not count.
-_LATER = {"negative_scope": "all"}
+# `labels` was not there to be chosen: every stage stood where its paper puts it.
+_LATER = {"negative_scope": "all", "labels": "kind"}
 MOST_COUNTED = 100_000  # texts whose tokens are counted, the first ones: a random sample, as the files are
 
 
@@ -108,7 +109,8 @@ def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *
     """One unit; `main` adds the evaluations that only the first seed of some rows has."""
     recipe = None
     if row.recipe:
-        recipe = load_recipe(row.recipe, [*grid.changes(row, profile), f"seed={seed if row.has_seed else 0}"])
+        changes = [*grid.changes(row, profile), f"seed={seed if row.has_seed else 0}"]
+        recipe = load_recipe(row.recipe, ["labels=kind", *changes])  # the grid repeats papers
     settings: dict[str, Any] = {"encoder": encoder, "scored": profile.score_precision, "output": row.output}
     if recipe is None:
         settings["pooling"] = row.pooling or profile.pooling

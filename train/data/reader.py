@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
+from train.data.labels import unfit_rows
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
 from train.data.texts import Ids
 
@@ -49,10 +50,12 @@ class Batch:
 class _Column:
     """The token ids of one stage in one window: flat values and the bounds of each row."""
 
-    def __init__(self, tables: list[pa.Table]) -> None:
+    def __init__(self, tables: list[pa.Table], unfit: list[np.ndarray]) -> None:
         ids = pa.concat_tables(tables)["ids"].combine_chunks()
         self.values, self.offsets = ids.values.to_numpy(), ids.offsets.to_numpy()
         self.is_null = ids.is_null().to_numpy(zero_copy_only=False)
+        if unfit:
+            self.is_null = self.is_null | np.concatenate(unfit)
 
     def take(self, row: int) -> Ids:
         return None if self.is_null[row] else self.values[self.offsets[row] : self.offsets[row + 1]]
@@ -98,6 +101,8 @@ class Reader:
         speed.
     length_homogeneous : bool, optional
         Make batches of rows of like length. This decides which negatives meet, so it changes the method.
+    labels : dict of str to str, optional
+        Column name to the label that its rows must have; others count as unchanged.
     """
 
     def __init__(
@@ -114,7 +119,9 @@ class Reader:
         workers: int = 1,
         length_homogeneous: bool = False,
         keep: np.ndarray | None = None,
+        labels: dict[str, str] | None = None,
     ) -> None:
+        self.labels = labels or {}
         self.store, self.stages, self.batch = store, stages, batch
         self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
         self.slice = rank_slice(batch, rank, ranks)
@@ -168,7 +175,7 @@ class Reader:
         columns = {}
         for name, draws in self.stages.items():
             stage = draws[epoch % len(draws)]
-            tables = []
+            tables, unfit = [], []
             for group in window.groups:
                 table = self.store.read_part(stage, group.part, ["row_id", "ids"], [group.index])
                 expected = np.arange(group.first_row, group.first_row + group.rows)
@@ -178,7 +185,11 @@ class Reader:
                         f"the {group.rows} rows from {group.first_row}; remove the stage and run again"
                     )
                 tables.append(table)
-            columns[name] = _Column(tables)
+                if name in self.labels:
+                    text_stage = stage.split("/", 2)[-1]  # of tokens/DIGEST/STAGE
+                    mask = unfit_rows(self.store, text_stage, group.part, self.labels[name], [group.index])
+                    unfit += [] if mask is None else [mask]
+            columns[name] = _Column(tables, unfit)
         return columns
 
     def _batch(self, epoch: int, step: int, pieces: list[_Rows]) -> Batch:

@@ -1,19 +1,33 @@
 """Positives: put an affirmative auxiliary such as "have to" in front of the main verb.
 
-Mao et al. 2023 (SDA), section AA. The default replaces modals, inflects, and leaves alone what would come out
-wrong; the paper's Algorithm 2 and the authors' later code are modes.
+Mao et al. 2023 (SDA), section AA. The default affirms what the sentence says, and nothing more: `did leave`,
+`was indeed built`. The paper's auxiliaries (`had to leave`) are the mode `paper`, inflected, with modals
+replaced and what would come out wrong left alone; its Algorithm 2 and the authors' later code are further
+modes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from augment_cli.augmentations.syntax.shared import affirmation_english
 from augment_cli.augmentations.syntax.shared import auxiliary_english as english
 from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer
-from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, Rules, by_rules
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.syntax.shared.rules_by_language import (
+    COLUMNS,
+    Rules,
+    by_rules,
+    settings_of_mode,
+)
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    LabelAndReason,
+    Prepared,
+    Resources,
+)
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError
 from augment_cli.syntax.clauses import Language
@@ -24,16 +38,22 @@ class AffirmativeAuxiliaryParameters:
     """Parameters of AA."""
 
     mode: str = parameter(
-        "recommended",
-        "recommended: inflected, modals replaced; literal: the paper's Algorithm 2; v3: the authors' later "
-        "code; v3_verb: its verb rule alone",
-        choices=("recommended", "literal", "v3", "v3_verb"),
+        "faithful",
+        "faithful: do, does, did, or an adverb; paper: the paper's auxiliaries, inflected; literal: its "
+        "Algorithm 2; v3: the authors' later code; v3_verb: its verb rule alone",
+        choices=("faithful", "paper", "literal", "v3", "v3_verb"),
     )
-    auxiliaries: str = parameter("", "auxiliaries to draw from, separated by commas; a list for each mode")
+    auxiliaries: str = parameter(
+        "", "auxiliaries to draw from, separated by commas; a list for each mode but faithful"
+    )
 
     def __post_init__(self) -> None:
         if self.auxiliaries and not self.names:
             raise UsageError(f"--auxiliaries {self.auxiliaries!r} names none; leave it out for the list")
+        if self.auxiliaries and self.mode == "faithful":
+            raise UsageError(
+                f"--auxiliaries {self.auxiliaries!r}: the mode faithful has its own words; add --mode paper"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -42,11 +62,18 @@ class AffirmativeAuxiliaryParameters:
 
 
 _ENGLISH = {
-    "recommended": english.recommended,
+    "faithful": affirmation_english.faithful,
+    "paper": english.recommended,
     "literal": english.literal,
     "v3": english.released,
     "v3_verb": english.released_verb,
 }
+
+
+def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
+    if parameters.get("mode", "faithful") == "faithful":
+        return "same", "the auxiliary affirms what is said anyway"
+    return "neither", "what must or needs to be is not what is"
 
 
 def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> Prepared:
@@ -58,7 +85,9 @@ def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -
 
     rules = {
         Language.ENGLISH: with_names(_ENGLISH[parameters.mode]),
-        Language.CHINESE: with_names(chinese.auxiliary),
+        Language.CHINESE: with_names(
+            chinese.affirmation if parameters.mode == "faithful" else chinese.auxiliary
+        ),
     }
 
     return by_rules(key, rules)
@@ -72,11 +101,13 @@ AA = Augmentation(
     needs=frozenset({"parses"}),
     parameters=AffirmativeAuxiliaryParameters,
     prepare=_prepare,
+    resolve=settings_of_mode,
     columns=COLUMNS,
     libraries=("lemminflect",),
     examples=(
         "augment-cli aa",
-        'augment-cli aa --auxiliaries "have to, need to"',
+        'augment-cli aa --mode paper --auxiliaries "have to, cannot but" --name aa-paper',
         "augment-cli aa --mode literal --name aa-literal",
     ),
+    entailment=_entailment,
 )

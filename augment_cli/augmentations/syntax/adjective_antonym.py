@@ -146,4 +146,5 @@ ADJECTIVE_ANTONYM = Augmentation(
     examples=("augment-cli adjective-antonym",),
     is_random=False,
     meaning="altered",
+    entailment=("other", "an adjective is turned into its opposite"),
 )

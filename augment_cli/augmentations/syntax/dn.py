@@ -1,17 +1,28 @@
-"""Positives: negate twice, or take a negation away and put one in elsewhere (double negation).
+"""Positives: negate twice, so that the sentence says what it said (double negation).
 
-Mao et al. 2023 (SDA), section DN, Algorithm 3, in the reading that its Table 1 needs: two edits or none.
-The authors' later code, which makes up for a missing edit with a phrase in front, is a mode.
+Mao et al. 2023 (SDA), section DN. The default takes two negations that undo each other: `did not fail to
+leave`, `it is not true that he was not a painter`, `not any evidence` for `no evidence`; questions are left
+alone. The mode `paper` is its Algorithm 3, in the reading that its Table 1 needs: two edits or none, of which
+half put `Not` in front and few keep the meaning. The authors' later code, which makes up for a missing edit
+with a phrase in front, is a mode.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from augment_cli.augmentations.syntax.shared import double_negation_english
 from augment_cli.augmentations.syntax.shared import negation_english as english
 from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
-from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, by_rules
-from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, by_rules, settings_of_mode
+from augment_cli.contract.augmentation import (
+    Augmentation,
+    LabelAndReason,
+    Prepared,
+    Resources,
+)
 from augment_cli.contract.parameters import parameter
 from augment_cli.syntax.clauses import Language
 
@@ -21,17 +32,31 @@ class DoubleNegationParameters:
     """Parameters of DN."""
 
     mode: str = parameter(
-        "recommended",
-        "recommended: the paper's Algorithm 3, two edits or none; v3: the authors' later code",
-        choices=("recommended", "v3"),
+        "faithful",
+        "faithful: negations that undo each other; paper: the paper's Algorithm 3, two edits or none; v3: "
+        "the authors' later code",
+        choices=("faithful", "paper", "v3"),
     )
+
+
+_ENGLISH = {
+    "faithful": double_negation_english.faithful,
+    "paper": english.recommended,
+    "v3": english.released,
+}
+
+
+def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
+    if parameters.get("mode", "faithful") == "faithful":
+        return "same", "two negations undo each other"
+    return "neither", "two negations of different clauses do not undo each other"
 
 
 def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
     key = resources.key("dn")
     rules = {
-        Language.ENGLISH: {"recommended": english.recommended, "v3": english.released}[parameters.mode],
-        Language.CHINESE: chinese.negation,
+        Language.ENGLISH: _ENGLISH[parameters.mode],
+        Language.CHINESE: chinese.assured if parameters.mode == "faithful" else chinese.negation,
     }
 
     return by_rules(key, rules)
@@ -45,9 +70,10 @@ DN = Augmentation(
     needs=frozenset({"parses"}),
     parameters=DoubleNegationParameters,
     prepare=_prepare,
+    resolve=settings_of_mode,
     columns=COLUMNS,
     libraries=("lemminflect",),
-    examples=("augment-cli dn", "augment-cli dn --mode v3 --name dn-v3"),
+    examples=("augment-cli dn", "augment-cli dn --mode paper --name dn-paper"),
     is_random=False,
-    meaning="possibly altered",
+    entailment=_entailment,
 )

@@ -4,11 +4,12 @@ SNCSE's negation, which it uses as a soft negative: near in form, opposite in se
 where there is none, the first auxiliary of the main verb, or the main verb itself, is negated; a sentence
 without a finite verb gets `Not` in front, an imperative `Do not`.
 
-Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in
-`no longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead
-of `did go`; `not` follows the subject in a question; a sentence negated by `nobody`, `nothing`, `neither`
-and the like is left alone, since another negation would undo it; so is one whose finite verb the parse
-cannot tell; the word behind `Not` gives up its capital; spacing and case survive.
+Differences from the original: `never` and `no` count as negations as well (there `not` alone), but not in `no
+longer`, `not only` or `whether or not`, and `no` turns into `some`; `did not go` becomes `went` instead of
+`did go`; `not` follows the subject in a question, which is labelled *neither*, since it asks the same; a
+sentence negated by `nobody`, `nothing`, `neither` and the like is left alone, since another negation would
+undo it; so is one whose finite verb the parse cannot tell; the word behind `Not` gives up its capital;
+spacing and case survive.
 """
 
 from __future__ import annotations
@@ -17,20 +18,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
     Arguments,
-    by_rule,
     follows_adverb,
+    outcome_of,
     put,
     refuse,
 )
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.augmentations.syntax.shared.verb_tense import OTHER, PAST, PRESENT, THIRD, finite
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
@@ -63,15 +67,25 @@ class NegationParameters:
 
 
 def _prepare(parameters: NegationParameters, resources: Resources) -> Prepared:
-    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
-        Negation(view, edits).run(rows, reasons, parameters.verbless == "front")
+    def run(rows: Rows) -> Outcome:
+        labels = np.full(len(rows), "other", object)
 
-    return by_rule(rule)
+        def rule(view: ClauseView, chosen: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+            negation = Negation(view, edits)
+            negation.run(chosen, reasons, parameters.verbless == "front")
+            labels[negation.asks] = "neither"
+
+        outcome = outcome_of(rows, rule)
+        edited = np.bincount(outcome.edits.rows, minlength=len(rows)) > 0
+        labels[~edited] = None
+        return Outcome(outcome.edits, outcome.reasons, {"label": pa.array(labels, pa.string())})
+
+    return run
 
 
 @dataclass(frozen=True)
 class Negation:
-    """Negates the rows of a rows."""
+    """Negates the rows of a batch."""
 
     view: ClauseView
     edits: EditList
@@ -108,6 +122,22 @@ class Negation:
     def _is_finite(self) -> np.ndarray:
         verbal = self.view.parses.pos.among({"VERB", "AUX"})
         return np.isin(self.view.verb_forms, FINITE) & verbal
+
+    @cached_property
+    def asks(self) -> np.ndarray:
+        """bool (n,): rows that end in a question mark, or begin with a question word or a turned verb.
+
+        "Is there no fee?" asks what "Is there a fee?" asks: neither denies anything.
+        """
+        view, parses = self.view, self.view.parses
+        marks = parses.pos.among({"PUNCT"})
+        asks = view.any(marks & parses.forms.where(lambda form: "?" in form))
+        verbs, subjects = self._main_verbs()
+        turned = (verbs >= 0) & (subjects > verbs) & (verbs == Constituents(view).bounds[0])
+        first = np.maximum(Constituents(view).bounds[0], 0)
+        asked = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first] & (subjects > verbs)
+        wondering = parses.lower_at(first).among(words("how why")) & (verbs >= 0)
+        return asks | turned | asked | wondering
 
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1.
@@ -226,8 +256,10 @@ class Negation:
         for index in good.tolist():
             row, verb = int(rows[index]), int(verbs[index])
             if special[index]:
-                turned = subjects[index] > verb and view.roles[subjects[index]] != Role.EXPLETIVE
-                place = int(right[index]) if turned and right[index] + 1 < parses.offsets[row + 1] else verb
+                place = self._behind_subject(verb, int(subjects[index]), int(right[index]))
+                if place < 0:
+                    reasons[row] = Reason.QUESTION
+                    continue
                 end = int(parses.ends[place])
                 self._put(row, end, end, " not")
             else:
@@ -240,6 +272,31 @@ class Negation:
                 else:
                     text = f"{helper} not {text}"
                 self._put(row, start, int(parses.ends[verb]), in_case(text, case_of(word)))
+
+    def _behind_subject(self, verb: int, subject: int, right: int) -> int:
+        """What "not" follows: the subject of a turned verb, else the verb; −1 where nobody knows."""
+        view = self.view
+        last = int(view.parses.offsets[view.rows[verb] + 1]) - 1
+        behind = min(verb + 1, last)
+        if subject < verb or behind == verb:
+            return verb
+        if self._is_light[behind]:  # "is there not", "is it not"
+            return behind
+        if view.roles[subject] == Role.EXPLETIVE:
+            return verb
+        # A subject that runs to the sentence's end holds the predicate: a wrong parse.
+        return -1 if right >= last or self._is_final[right + 1] else right
+
+    @cached_property
+    def _is_light(self) -> np.ndarray:
+        """bool (N,): personal and demonstrative pronouns and `there`, each a whole subject."""
+        parses = self.view.parses
+        return parses.tags.among({"PRP", "EX"}) | (parses.tags.among({"DT"}) & parses.pos.among({"PRON"}))
+
+    @cached_property
+    def _is_final(self) -> np.ndarray:
+        """bool (N,): marks that end a sentence or a clause."""
+        return self.view.parses.pos.among({"PUNCT"})
 
     def _is_imperative(self, rows: np.ndarray) -> np.ndarray:
         """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
@@ -278,15 +335,17 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=1,
+    version=2,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",
     needs=frozenset({"parses"}),
     parameters=NegationParameters,
     prepare=_prepare,
+    columns=(LABEL_COLUMN,),
     libraries=("lemminflect",),
     examples=("augment-cli negation", "augment-cli negation --verbless leave"),
     is_random=False,
     meaning="altered",
+    entailment=("other", "what was asserted is denied; a row that asks is labelled neither"),
 )

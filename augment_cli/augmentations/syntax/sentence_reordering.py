@@ -126,4 +126,5 @@ SENTENCE_REORDERING = Augmentation(
     prepare=_prepare,
     examples=("augment-cli sentence-reordering",),
     meaning="possibly altered",
+    entailment=("neither", "a sentence that refers to the one before it may lose it"),
 )

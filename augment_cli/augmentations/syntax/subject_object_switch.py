@@ -7,7 +7,8 @@ Differences from the original: subject and object are those of the main verb (th
 of any subject or object in the sentence); the verb's own object goes before a preposition's; a number or date
 is no object; pronouns change their case (`He saw her` to `She saw him`), and the verb agrees with its new
 subject; a phrase with an apposition keeps its commas; what a wrong parse would tear apart (brackets,
-quotation marks, a subject in pieces) is left alone; spacing, and the case of names, survive.
+quotation marks, a subject in pieces) is left alone, and so is a verb that holds both ways (`Ann met Bob`);
+spacing, and the case of names, survive.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from augment_cli.augmentations.syntax.shared.clause_rules import (
     NOMINATIVES,
     Arguments,
     by_rule,
+    negation_behind,
     put,
     refuse,
 )
@@ -76,6 +78,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
         (objects < 0, Reason.NO_OBJECT),
+        (view.parses.lemmas_at(np.maximum(roots, 0)).among(_SYMMETRIC), Reason.RULE_DOES_NOT_APPLY),
     )
     rows, roots, verbs, subjects, objects = (a[good] for a in (rows, roots, verbs, subjects, objects))
     left, right = spans.trimmed(*(edge[subjects] for edge in view.edges))
@@ -95,7 +98,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
     rows, verbs, subjects, objects = (a[good] for a in (rows, verbs, subjects, objects))
     left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))
 
-    opens, never = spans.opens(left), np.zeros(len(rows), bool)
+    opens, never = spans.opens(left) | view.parses.sentence_starts[left], np.zeros(len(rows), bool)
     new_subjects = spans.strings(object_left, object_right, never, opens).to_pylist()
     new_objects = spans.strings(left, right, opens, never).to_pylist()
     _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
@@ -123,6 +126,11 @@ def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
     return np.where(direct >= 0, direct, view.first(others))
 
 
+# Whoever is one's neighbour has one as a neighbour.
+_SYMMETRIC = words(
+    "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
+    "coincide overlap correspond rhyme"
+)
 _TIMES = words(
     "january february march april may june july august september october november december monday tuesday "
     "wednesday thursday friday saturday sunday year years month months week weeks day days century centuries "
@@ -228,8 +236,9 @@ def _agree(
     forms, lemmas = view.parses.forms_at(verbs), view.parses.lemmas_at(verbs)
     plural, first = arguments.is_plural(subjects), view.parses.lower_at(subjects).among({"me"})
     kinds = view.verb_forms[verbs]
+    fixed = forms.lowered().among(words("need dare")) & negation_behind(view, verbs)  # needn't
     changed, texts = [], []
-    for index in np.flatnonzero(np.isin(kinds, FINITE[:3])).tolist():
+    for index in np.flatnonzero(np.isin(kinds, FINITE[:3]) & ~fixed).tolist():
         form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
         new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
         if new is not None and new != form.lower():
@@ -258,7 +267,7 @@ def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> st
 
 SUBJECT_OBJECT_SWITCH = Augmentation(
     name="subject-object-switch",
-    version=1,
+    version=2,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceSubjectObjectSwitch)",
     needs=frozenset({"parses"}),
@@ -268,4 +277,5 @@ SUBJECT_OBJECT_SWITCH = Augmentation(
     examples=("augment-cli subject-object-switch", "augment-cli subject-object-switch --objects direct"),
     is_random=False,
     meaning="altered",
+    entailment=("other", "who does it and whom it is done to trade places"),
 )

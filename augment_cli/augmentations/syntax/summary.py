@@ -6,17 +6,20 @@ Differences from the original: what is left stays a sentence, in the words, orde
 of the original (every edit takes words out), instead of bare triples joined by commas; a negation stays a
 word instead of `!` before the verb; the main clause, its coordinated verbs and its complements count, not
 every verb of every relative or adverbial clause; of several prepositional phrases the first stays where a
-verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty.
+verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty, and so
+is one of which less than five words, or two in five, would be left, and a text of several sentences.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, Arguments, by_rule, put, refuse
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
-from augment_cli.contract.parameters import NoParameters
+from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, words
@@ -34,6 +37,8 @@ _OF_VERBS = words(
 )
 # Adjectives that say nothing without their infinitive: "was able".
 _INCOMPLETE = words("able unable likely unlikely willing unwilling eager ready bound due reluctant")
+_PARTICLES = words("through up out off down away back in on over")
+_LIMITS = words("no not never longer only hardly scarcely barely almost nearly seldom rarely right well")
 _IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
 _PARTITIVES = words(
     "one some many most all none part number majority half few several both each any lot rest total kind "
@@ -42,11 +47,26 @@ _PARTITIVES = words(
 _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
 
-def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
-    return by_rule(_summarise)
+@dataclass(frozen=True)
+class SummaryParameters:
+    """Parameters of the summary; shorter ones are fragments, or leave out what the sentence is about."""
+
+    least_words: int = parameter(5, "fewest words of a summary", minimum=2)
+    least_share: float = parameter(
+        0.4, "smallest share of the sentence's words in its summary", minimum=0, maximum=1
+    )
 
 
-def _summarise(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+def _prepare(parameters: SummaryParameters, resources: Resources) -> Prepared:
+    def rule(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
+        _summarise(view, rows, reasons, edits, parameters)
+
+    return by_rule(rule)
+
+
+def _summarise(
+    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, parameters: SummaryParameters
+) -> None:
     arguments, spans = Arguments(view), Constituents(view)
     verbs, roots = arguments.first_verbs[rows], view.roots[rows]
     subjects = view.first(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)) & view.of_root)[rows]
@@ -63,10 +83,24 @@ def _summarise(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: E
     )
     rows, roots = rows[good], roots[good]
     keep = _kept(view, arguments, spans, roots)
-    bare = np.bincount(view.rows[keep], minlength=len(view.parses))[rows] < 2
     first, last = spans.bounds[0][rows], spans.bounds[1][rows]
-    whole = np.bincount(view.rows[~keep & ~spans.is_mark], minlength=len(view.parses))[rows] == 0
-    good = refuse(reasons, rows, (bare, Reason.DOUBTFUL_PARSE), (whole, Reason.SAME_TEXT))
+    count = len(view.parses)
+    kept = np.bincount(view.rows[keep & ~spans.is_mark], minlength=count)[rows]
+    all_words = np.bincount(view.rows[~spans.is_mark], minlength=count)[rows]
+    fragment = (kept < parameters.least_words) | (kept < parameters.least_share * all_words)
+    # Quotation marks and a question mark belong to a part of the sentence that may go.
+    quoted = spans.count(spans.quotation > 0, first, last) > 0
+    asks = view.any(spans.is_mark & view.parses.forms.where(lambda form: "?" in form))[rows]
+    several = np.bincount(view.rows, view.parses.sentence_starts, count)[rows] > 1
+    good = refuse(
+        reasons,
+        rows,
+        (several | quoted, Reason.RULE_DOES_NOT_APPLY),
+        (asks, Reason.QUESTION),
+        ((_ends_open(view, spans, keep) | _loses_limit(view, keep))[rows], Reason.DOUBTFUL_PARSE),
+        (kept == all_words, Reason.SAME_TEXT),
+        (fragment, Reason.TOO_FEW_WORDS),
+    )
     rows, first, last = rows[good], first[good], last[good]
     chosen = np.zeros(len(view.parses), bool)
     chosen[rows] = True
@@ -91,7 +125,12 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     # "One of the towns": here the phrase says what there is one of.
     partitive = parses.tags.among({"CD"}) | parses.lower.among(_PARTITIVES)
     of_noun |= deps.among({"npadvmod", "obl:unmarked"}) & parses.pos.among({"ADJ"})[parents]
-    of_noun |= deps.among({"advmod"}) & parses.tags.among({"RBR", "RBS"})  # the most famous
+    places = np.arange(len(parents))
+    before = np.maximum(places - 1, 0)
+    article = parses.lower.among({"a", "an"})[before] & (before < places)
+    # the most famous; a very old way, where "an" would have to change; how far
+    of_noun |= deps.among({"advmod"}) & (parses.tags.among({"RBR", "RBS", "WRB"}) | article)
+    of_verb |= deps.among({"advmod"}) & parses.lower.among(_PARTICLES) & (before == parents)  # go through
     of_noun |= deps.among({"nmod", "prep"}) & partitive[parents] & (np.arange(len(parents)) > parents)
     of_noun |= _completes(view)
     adverb = deps.among({"advmod"}) & parses.tags.among({"WRB", "WP"})
@@ -109,6 +148,22 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     of_kept = kept[following] & (view.rows[following] == view.rows) & ~verbal[following]
     kept |= deps.among({"det", "poss", "nmod:poss"}) & parses.tags.among({"DT", "PRP$"}) & of_kept
     return _with_marks(view, spans, _with_joined(view, spans, kept))
+
+
+def _ends_open(view: ClauseView, spans: Constituents, keep: np.ndarray) -> np.ndarray:
+    """bool (n,): rows whose last word that stays asks for more: a preposition, `what`, `to`."""
+    places = np.flatnonzero(keep & ~spans.is_mark)
+    last = np.zeros(len(view.parses), np.int64)
+    last[view.rows[places]] = places
+    return (
+        view.parses.tags.among({"IN", "TO", "WP", "WDT", "DT", "CC", "MD"})[last]
+        & ~view.parses.lower.among(words("so this that these those all some any both each one either"))[last]
+    )
+
+
+def _loses_limit(view: ClauseView, keep: np.ndarray) -> np.ndarray:
+    """bool (n,): rows where a word goes without which what stays is false: `no longer`, `only`, `hardly`."""
+    return view.any(~keep & keep[view.parents] & view.parses.lower.among(_LIMITS))
 
 
 def _completes(view: ClauseView) -> np.ndarray:
@@ -219,13 +274,14 @@ def _delete(
 
 SUMMARY = Augmentation(
     name="summary",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),
-    parameters=NoParameters,
+    parameters=SummaryParameters,
     prepare=_prepare,
-    examples=("augment-cli summary",),
+    examples=("augment-cli summary", "augment-cli summary --least-words 3 --least-share 0"),
     is_random=False,
     meaning="possibly altered",
+    entailment=("neither", "the sentence entails its summary, not the reverse"),
 )

@@ -6,12 +6,14 @@ Differences from the original: the tense that the main verb has already is not d
 their auxiliaries by the parse and inflected by LemmInflect's dictionary, in agreement with their subjects
 (`was` or `were`, `go` or `goes`); `did not go` becomes `will not go`, `can` `could` or `will be able to`; in
 the future, adverbial and complement clauses stand in the present and relative clauses stay; direct speech
-inside the sentence stays; a sentence whose main verb has no such form is left alone, instead of changing
-some of its verbs; spacing and case survive. Dates and adverbs (`yesterday`) stay as they are.
+inside the sentence stays; no future beside a year that is over, or beside `yesterday`; a sentence whose main
+verb has no such form is left alone, instead of changing some of its verbs; spacing and case survive. Dates
+and adverbs (`yesterday`) stay as they are.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +53,9 @@ from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
 
 # used to, ought to: no other tense that would mean the same.
 _NO_OTHER_TENSE = words("used ought let would should 'd ’d")
+_YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
+_LAST_YEAR = 2025  # surely over, whenever the sentence is read
+_PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
 _NEGATIONS = words("not n't n’t")
 
@@ -115,8 +120,17 @@ def _transform(
     will = parses.lower_at(mains).among(WILL) & modal
     current = np.where(view.is_past[mains], PAST, np.where(will, FUTURE, PRESENT))
     drawn = (current + 1 + (draws[rows] * 2).astype(np.int64)) % 3
+    dated = _is_past_dated(view)[rows]
+    # Of the two tenses left, a sentence with a date in the past takes the one that can be said of it.
+    other = np.where(current == PAST, PRESENT, PAST)
+    drawn = np.where(dated & (drawn == FUTURE), other, drawn)
     target = drawn if wanted < 0 else np.full(len(rows), wanted)
-    good = refuse(reasons, rows, (target == current, Reason.SAME_TEXT))
+    good = refuse(
+        reasons,
+        rows,
+        (target == current, Reason.SAME_TEXT),
+        (dated & (target == FUTURE), Reason.RULE_DOES_NOT_APPLY),
+    )
     targets = np.full(count, -1)
     targets[rows[good]] = target[good]
 
@@ -133,6 +147,19 @@ def _transform(
     places = np.array([(row, start, end) for row, _, start, end, _ in kept], np.int64).reshape(-1, 3)
     put(edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in kept])
     return targets
+
+
+def _is_past_dated(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows with a year or century that is over, or a word such as `yesterday` or `ago`."""
+    lower = view.parses.lower
+    current = view.any(lower.among({"21st", "twenty-first"}))
+    century = view.any(lower.among({"century", "centuries"})) & ~current
+    return century | view.any(lower.where(_is_past_year) | lower.among(_PAST_WORDS))
+
+
+def _is_past_year(word: str) -> bool:
+    """1939, 1914–18, 1980s."""
+    return any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))
 
 
 def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
@@ -188,6 +215,9 @@ class _Verbs:
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
+        # "would resign in 1992" has no present: "will" says that it is yet to come.
+        would = parses.lower_at(verbs).among({"would", "'d", "’d"})
+        keep &= ~(would & (target == PRESENT) & _is_past_dated(view)[rows])
         cases = parses.forms_at(verbs).map(case_of, np.int64)
         keep &= (cases == AS_IT_IS) | spans.opens(verbs) | (verbs == self.main[rows])
         target = np.where((target == FUTURE) & (kinds == _SUBORDINATE), PRESENT, target)
@@ -310,7 +340,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),
@@ -320,4 +350,5 @@ TENSE = Augmentation(
     libraries=("lemminflect",),
     examples=("augment-cli tense", "augment-cli tense --target future"),
     meaning="possibly altered",
+    entailment=("neither", "what was, is or will be are three claims"),
 )

@@ -86,4 +86,5 @@ ANTONYM = Augmentation(
     resolve=lexical.resolve,
     examples=("augment-cli antonym", "augment-cli antonym --even drop"),
     meaning="altered",
+    entailment=("other", "a word is turned into its opposite"),
 )

@@ -50,4 +50,5 @@ CITY_NAME = Augmentation(
     resolve=with_digests(lambda: place_digests("cities", "small_cities", "countries")),
     examples=("augment-cli city-name", "augment-cli city-name --draws 3"),
     meaning="altered",
+    entailment=("other", "it speaks of another city"),
 )

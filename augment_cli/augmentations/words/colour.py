@@ -103,4 +103,5 @@ COLOUR = Augmentation(
     resolve=with_digests(_digests),
     examples=("augment-cli colour", "augment-cli colour --draws 3"),
     meaning="possibly altered",
+    entailment=("other", "a thing of one colour is not one of another"),
 )

@@ -3,10 +3,11 @@
 AugCSE's ContractionExpansions: the expanded form if the sentence has a contraction, else the contracted one
 (`--direction either`); `expand` and `contract` do one of the two.
 
-Differences from the original: all places instead of the first; `'s` is expanded only behind words where it
-is not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
+Differences from the original: all places instead of the first; `'s` is expanded only behind words where it is
+not a genitive, to `has` before a past participle and to `is` otherwise; `'d` becomes `would` before a base
 form and `had` before a participle, and is left alone where neither is plain; `don't you` becomes `do you
-not`; nothing is contracted before a mark (`Yes, it is.`); a curly apostrophe stays curly.
+not`, `what's he want` `what does he want`; nothing is contracted before a mark (`Yes, it is.`); a curly
+apostrophe stays curly.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _IRREGULAR = {"can't": "cannot", "won't": "will not", "shan't": "shall not", "le
 _SUBJECTS = ("i", "you", "he", "she", "it", "we", "they")
 # Behind these 's is a verb; behind a noun it is as a rule a genitive.
 _BEFORE_S = (*_SUBJECTS[2:5], "that", "there", "here", "what", "where", "who", "how", "when")
+_ASKING = _BEFORE_S[5:]  # in front of a pronoun they ask: what's he want
 _VERBS = {"'re": " are", "'ve": " have", "'ll": " will", "'m": " am"}
 # No contraction of these where the auxiliary is the main verb: `I have a car`.
 _PARTICIPLES = TAGS["VBN"]
@@ -121,6 +123,16 @@ def _expanded(word: str, following: str | None) -> str | None:
     return None
 
 
+def _asked(stem: str, second: str | None) -> str | None:
+    """What `'s` stands for in a question, by the word behind its subject: has, does or is."""
+    participles, bases = _verb_forms()
+    if second in {"been", "got", "had", "become"}:
+        return f"{stem} has"
+    if second is None or second not in bases:
+        return f"{stem} has" if second in participles and (second or "").endswith("n") else f"{stem} is"
+    return None if second in participles else f"{stem} does"
+
+
 def expansion_edits(words: Words) -> Edits:
     """Edits that write every contraction in full."""
     codes, distinct = words.lower
@@ -128,8 +140,12 @@ def expansion_edits(words: Words) -> Edits:
     index = np.flatnonzero(has_mark[codes]) if len(distinct) else np.zeros(0, np.int64)
     last, texts, chosen = [], [], []
     following = next_words(words, index)
-    for place, word, behind in zip(index.tolist(), lower_strings(words, index), following, strict=True):
+    second = next_words(words, np.minimum(index + 1, max(len(words) - 1, 0)))
+    lower = lower_strings(words, index)
+    for place, word, behind, after in zip(index.tolist(), lower, following, second, strict=True):
         full = _expanded(word, behind)
+        if behind in _SUBJECTS and word.removesuffix("'s") in _ASKING and word.endswith("'s"):
+            full = _asked(word.removesuffix("'s"), after)
         if full is None:
             continue
         end = place
@@ -197,7 +213,7 @@ def _prepare(parameters: ContractionParameters, resources: Resources) -> Prepare
 
 CONTRACTION = Augmentation(
     name="contraction",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     needs=frozenset(),

@@ -42,7 +42,7 @@ def _prepare(parameters: CropParameters, resources: Resources) -> Prepared:
 
 CROP = Augmentation(
     name="crop",
-    version=2,
+    version=3,
     kind="positive",
     paper="baseline of Gao et al. 2021 (SimCSE), Zhu et al. 2022 (SDA) and Tang et al. 2022 (AugCSE)",
     needs=frozenset(),
@@ -51,4 +51,5 @@ CROP = Augmentation(
     columns=COLUMNS,
     examples=("augment-cli crop --rate 0.2", "augment-cli crop --rate 0.1 --part gap --name gap"),
     meaning="possibly altered",
+    entailment=("neither", "what is cut out is no longer said"),
 )

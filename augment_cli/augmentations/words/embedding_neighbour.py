@@ -131,4 +131,5 @@ EMBEDDING_NEIGHBOUR = Augmentation(
         "augment-cli embedding-neighbour --vectors vectors.npy --action insert --rate 0.1",
     ),
     meaning="possibly altered",
+    entailment=("neither", "neighbouring vectors belong to synonyms and to opposites"),
 )

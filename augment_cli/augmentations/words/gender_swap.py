@@ -151,4 +151,5 @@ GENDER_SWAP = Augmentation(
     resolve=with_digests(lambda: word_list_digests(*_LISTS)),
     examples=("augment-cli gender-swap", "augment-cli gender-swap --draws 3"),
     meaning="kept",
+    entailment=("neither", "it speaks of another person, and says the same of that one"),
 )

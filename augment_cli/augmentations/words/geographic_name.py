@@ -5,8 +5,8 @@ it, drawn: continent, capital, area, population, currency, neighbours of a count
 of a city. The wording is this project's.
 
 Differences from the original: a capital letter is not enough, since a name inside a longer one stays as it
-is, and so does a city whose country stands behind it; the comma behind the fact goes where another mark
-follows; spacing survives; each sentence draws for itself.
+is, and so does a city whose country, or a place whose explanation stands behind it; the comma behind the fact
+goes where another mark follows; spacing survives; each sentence draws for itself.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from augment_cli.draws import uniform
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
 
 
+_APPOSITIONS = pa.array(["the", "a", "an", "one", "home"])
 _DETERMINERS = pa.array(["the", "a", "an", "this", "that", "its", "his", "her", "their", "our"])
 
 
@@ -102,6 +103,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         after = character_after(words, matches.last)
         fits = is_any(after, " ,.;:!?)") | (after == 0)
         fits &= ~(is_any(after, ",") & _capital_behind(words, matches.last))
+        fits &= ~_is_explained(words, matches.last, after)
         # `the Peru team`: no fact belongs between; `the United States` keeps its article.
         determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
         fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
@@ -129,9 +131,18 @@ def _capital_behind(words: Words, index: np.ndarray) -> np.ndarray:
     return inside & words.has_capital[following]
 
 
+def _is_explained(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """bool (m,): whether a bracket, a dash or an apposition (`Lima, the capital`) follows already."""
+    following = np.minimum(index + 1, len(words) - 1)
+    inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
+    marked = is_any(after, " ") & ~words.follows_space[following]
+    apposed = is_any(after, ",") & words.among(_APPOSITIONS)[following]
+    return inside & (marked | apposed)
+
+
 GEOGRAPHIC_NAME = Augmentation(
     name="geographic-name",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
     needs=frozenset(),

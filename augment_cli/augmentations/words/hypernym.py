@@ -69,4 +69,5 @@ HYPERNYM = noun_augmentation(
     HypernymParameters,
     lambda parameters: hypernyms(parameters.height),
     ("augment-cli hypernym", "augment-cli hypernym --height 1 --rate 0.1"),
+    "the sentence entails the more general one, not the reverse",
 )

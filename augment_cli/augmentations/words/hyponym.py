@@ -58,4 +58,5 @@ HYPONYM = noun_augmentation(
     HyponymParameters,
     lambda parameters: hyponyms(parameters.depth),
     ("augment-cli hyponym", "augment-cli hyponym --rate 0.1"),
+    "the more special sentence entails the original, not the reverse",
 )

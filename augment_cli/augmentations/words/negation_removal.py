@@ -127,4 +127,5 @@ NEGATION_REMOVAL = Augmentation(
     examples=("augment-cli negation-removal",),
     is_random=False,
     meaning="altered",
+    entailment=("other", "what was denied is asserted"),
 )

@@ -1,12 +1,13 @@
 """Insert synonyms of the sentence's own words at random places: EDA's random insertion.
 
-⌊rate·words⌋ times, at least once: a random word that has a synonym, and the synonym put at a random place
-behind another word or itself.
+⌊rate·words⌋ times, at least once, as far as there are words that lend: a random word that has a synonym, and
+the synonym put at a random place behind another word or itself.
 
-Differences from the original: the synonym is drawn instead of taken from the front of an unordered list,
-and inflected as its word is; no word lends a second synonym before each that can has lent one; nothing is
-lower-cased or stripped of punctuation; function words and names lend no synonyms, and nothing is inserted
-before the first word, whose capital would have to move.
+Differences from the original: the synonym is drawn instead of taken from the front of an unordered list, and
+inflected as its word is; no word lends a second synonym, nor does an equal one (EDA and earlier versions put
+the same word in twice where few can lend: then fewer go in); nothing is lower-cased or stripped of
+punctuation; function words and names lend no synonyms, and nothing is inserted before the first word, whose
+capital would have to move.
 """
 
 from __future__ import annotations
@@ -53,18 +54,18 @@ def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
         words = Words.of(rows.code_points)
         reading = reading_of_each_word(words, parses=rows.parses)
         eligible = replacer.eligible(reading)
-        lenders = np.flatnonzero(eligible)
+        lenders = _distinct(words, np.flatnonzero(eligible))
         counts = np.bincount(words.rows[lenders], minlength=len(rows))
         first = np.cumsum(counts) - counts
         times = word_edits.counts_of(words.counts, parameters.rate, "floor", parameters.maximum)
-        times[counts == 0] = 0
+        # No word lends twice: what is too short to lend more gets fewer.
+        times = np.minimum(times, counts)
         owners = np.repeat(np.arange(len(rows)), times)
         step = np.arange(len(owners)) - np.repeat(np.cumsum(times) - times, times)
         row_ids = rows.row_ids[owners]
-        # In a random order, so that no word lends twice before each has lent once.
         draws = uniform(word_key, rows.row_ids[words.rows[lenders]], words.positions[lenders])
         lenders = lenders[np.lexsort((draws, words.rows[lenders]))]
-        lender = lenders[first[owners] + step % np.maximum(counts[owners], 1)]
+        lender = lenders[first[owners] + step]
         draws = uniform(replacer.key, row_ids, step)
         strings = load_wordnet().forms.take(pa.array(relation.draw(reading[lender], draws)))
         place = words.offsets[owners] + (uniform(place_key, row_ids, step) * words.counts[owners]).astype(
@@ -77,6 +78,15 @@ def _prepare(parameters: InsertionParameters, resources: Resources) -> Prepared:
         )
 
     return run
+
+
+def _distinct(words: Words, index: np.ndarray) -> np.ndarray:
+    """The first of equal words of a row, of rising indices (m,)."""
+    codes = words.lower[0][index]
+    order = np.lexsort((index, codes, words.rows[index]))
+    codes, rows = codes[order], words.rows[index][order]
+    begins = np.append(True, (codes[1:] != codes[:-1]) | (rows[1:] != rows[:-1]))[: len(order)]
+    return np.sort(index[order[begins]])
 
 
 def _insertions(words: Words, place: np.ndarray, strings: pa.Array) -> word_edits.Edits:
@@ -94,7 +104,7 @@ def _insertions(words: Words, place: np.ndarray, strings: pa.Array) -> word_edit
 
 RANDOM_INSERTION = Augmentation(
     name="random-insertion",
-    version=2,
+    version=3,
     kind="positive",
     paper="Wei and Zou 2019, EDA; WordNet 3.0",
     needs=frozenset(),
@@ -105,4 +115,5 @@ RANDOM_INSERTION = Augmentation(
     resolve=lexical.resolve_avoiding,
     examples=("augment-cli random-insertion", "augment-cli random-insertion --senses any --rate 0.1"),
     meaning="possibly altered",
+    entailment=("neither", "a word in a random place may say something or nothing"),
 )

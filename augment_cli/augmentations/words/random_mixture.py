@@ -60,7 +60,7 @@ def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
 
 RANDOM_MIXTURE = Augmentation(
     name="random-mixture",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (RandomWordAugmentation)",
     needs=frozenset(),
@@ -69,4 +69,5 @@ RANDOM_MIXTURE = Augmentation(
     columns=(pa.field("choice", pa.string(), nullable=False),),
     examples=("augment-cli random-mixture", "augment-cli random-mixture --rate 0.15"),
     meaning="possibly altered",
+    entailment=("neither", "the words that go or trade places may be those that count"),
 )

@@ -58,4 +58,5 @@ RANDOM_SWAP = Augmentation(
     prepare=_prepare,
     examples=("augment-cli random-swap", "augment-cli random-swap --distance neighbour --rate 0.1"),
     meaning="possibly altered",
+    entailment=("neither", "the order of words says who did what"),
 )

@@ -45,7 +45,7 @@ def _prepare(parameters: DeletionParameters, resources: Resources) -> Prepared:
 
 WORD_DELETION = Augmentation(
     name="word-deletion",
-    version=2,
+    version=3,
     kind="positive",
     paper="Wei and Zou 2019, EDA; baseline of Zhu et al. 2022 (SDA) and Zhang et al. 2022 (VaSCL)",
     needs=frozenset(),
@@ -57,4 +57,5 @@ WORD_DELETION = Augmentation(
         "augment-cli word-deletion --rate 0.1 --amount coin --maximum 0 --name eda-deletion",
     ),
     meaning="possibly altered",
+    entailment=("neither", "the words that go may be those that count"),
 )

@@ -202,26 +202,33 @@ def list_augmentations(
         views.print_json(entries)
         return
     table = Table(box=box.SIMPLE_HEAD)
-    for column in ("name", "kind", "needs", "summary"):
+    for column in ("name", "kind", "label", "needs", "summary"):
         table.add_column(column)
     for entry in entries:
         needs = ", ".join(entry["needs"])
-        table.add_row(entry["name"], entry["kind"], needs, entry["summary"])
+        table.add_row(entry["name"], entry["kind"], entry["label"], needs, entry["summary"])
     views.console().print(table)
 
 
 def _entry_of(name: str) -> dict[str, Any]:
     """What the list says of an augmentation; of one whose package cannot be loaded, the reason."""
     from augment_cli import augmentations
+    from augment_cli.contract.augmentation import meaning_of
+    from augment_cli.contract.entailment import entailment_of
     from augment_cli.errors import UsageError
 
     try:
         descriptor = augmentations.get(name)
     except UsageError as error:
-        return {"name": name, "kind": "", "needs": [], "summary": str(error), "paper": ""}
+        unknown = dict.fromkeys(("kind", "meaning", "label", "label_reason", "paper"), "")
+        return {"name": name, "needs": [], "summary": str(error)} | unknown
+    entailment = entailment_of(descriptor)
     return {
         "name": name,
         "kind": descriptor.kind,
+        "meaning": meaning_of(descriptor),
+        "label": entailment.label,
+        "label_reason": entailment.reason,
         "needs": sorted(descriptor.needs),
         "summary": augmentations.summary(name),
         "paper": descriptor.paper,

@@ -78,6 +78,13 @@ def pack(
     require_all: Annotated[
         bool, typer.Option("--require-all", help="drop rows that lack one of several negatives")
     ] = False,
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--labels",
+            help="what may stand where: entailment, same and other meanings; kind, as its paper has it",
+        ),
+    ] = "entailment",
     carry: Annotated[
         list[str] | None,
         typer.Option("--carry", help="column of the corpus to have behind the texts, such as id; repeatable"),
@@ -129,7 +136,8 @@ def pack(
 ) -> None:
     """Write a wide table anchor, positive, negative, … that sentence-transformers trains on as it is.
 
-    By default all finished augmentations of the store; without positives the anchor is its own. Each
+    By default all finished augmentations of the store whose label is same (positives) or other (negatives);
+    without positives the anchor is its own. What is neither is refused unless told: --labels kind. Each
     stage of positives gives rows of its own, each stage of negatives a column. Where one of several negatives
     is missing, another of the same sentence stands in; a row without any is dropped. Filters compare cosines
     of sentence vectors, which are made where they are missing, and say how many rows they cost before any is
@@ -146,7 +154,7 @@ def pack(
 
         augment-cli pack --positive corpus --negative una --layout triplet --dry-run
     """
-    from augment_cli.pack import check_export_path, choose, export, read_pack_recipe
+    from augment_cli.pack import check_export_path, choose, export, left_out, read_pack_recipe
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
@@ -154,6 +162,7 @@ def pack(
     columns |= {"require_all": require_all, "carry": carry, "layout": layout, "scores": scores}
     columns |= {"min_positive": min_positive, "max_negative": max_negative, "margin": margin}
     columns |= {"vectors": vectors}
+    columns["labels"] = labels
     if recipe is not None:
         columns |= read_pack_recipe(recipe)
     columns |= {"split": split, "shuffle": shuffle, "seed": seed}
@@ -161,7 +170,12 @@ def pack(
         check_export_path(out)
     Store.open(store)  # there must be one
     with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
-        stages = session.pack(choose(session.store, **columns), name, dry_run)
+        chosen = choose(session.store, **columns)
+        if (notes := left_out(session.store, chosen)) and not (positive or negative):
+            session.reporter.say(
+                f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them"
+            )
+        stages = session.pack(chosen, name, dry_run)
         if out is not None:
             for stage in stages:
                 path = out.with_stem(out.stem + stage.removeprefix(name))

@@ -121,7 +121,7 @@ def recommended(
             Reason.NEGATED,
         ),
         (_takes_infinitive(view, tokens, be), Reason.OTHER_AUXILIARY),
-        (_runs_on(view, tokens), Reason.OTHER_AUXILIARY),
+        (runs_on(view, tokens), Reason.OTHER_AUXILIARY),
         (~view.has_subject[rows], Reason.NO_SUBJECT),
         (subjects > tokens, Reason.INVERTED),
         (doubtful, Reason.DOUBTFUL_PARSE),
@@ -140,7 +140,7 @@ def recommended(
     fits = chosen >= 0
     good, slots, chosen = good[fits], slots[fits], chosen[fits]
     phrases = table.phrases[slots, chosen]
-    _replace(view, rows[good], tokens[good], phrases, lemmas[good], edits)
+    replace_verbs(view, rows[good], tokens[good], phrases, lemmas[good], edits)
     answer.rules[rows[good]] = np.select([modal[good], be[good]], ["modal", "be"], "verb")
     return answer
 
@@ -161,7 +161,7 @@ def literal(
     lemmas = np.full(len(rows), " be", object)
     lemmas[~is_be] = [" " + word for word in lemmas_of(view, tokens[~is_be])]
     phrases = np.array(names or PUBLISHED, object)[pick(draw(0)[rows], len(names or PUBLISHED))]
-    _replace(view, rows, tokens, phrases, lemmas, edits)
+    replace_verbs(view, rows, tokens, phrases, lemmas, edits)
     answer.rules[rows] = np.where(is_be, "be", "verb")
     return answer
 
@@ -191,7 +191,7 @@ def released_verb(
         [[have[slot] + name[4:] if name.startswith("have") else name for name in table] for slot in range(3)],
         object,
     )
-    _replace(view, rows, tokens, by_slot[np.where(past, 2, third.astype(int)), drawn], lemmas, edits)
+    replace_verbs(view, rows, tokens, by_slot[np.where(past, 2, third.astype(int)), drawn], lemmas, edits)
     answer.rules[rows] = np.where(be, "be", "verb")
     return answer
 
@@ -224,7 +224,7 @@ def pick(uniforms: np.ndarray, count: int) -> np.ndarray:
     return np.minimum((uniforms * count).astype(np.int64), count - 1)
 
 
-def _replace(
+def replace_verbs(
     view: ClauseView,
     rows: np.ndarray,
     tokens: np.ndarray,
@@ -236,7 +236,7 @@ def _replace(
     parses = view.parses
     joined = joined_to_word(view, tokens)
     cases = parses.forms_at(tokens).map(case_of, np.int64)
-    sides = joined + 2 * _runs_on(view, tokens)
+    sides = joined + 2 * runs_on(view, tokens)
     pool: dict[tuple[str, str, int, int], int] = {}
     codes = [
         pool.setdefault(key, len(pool))
@@ -288,7 +288,7 @@ def _takes_infinitive(view: ClauseView, tokens: np.ndarray, be: np.ndarray) -> n
     return semi & _followed_by(view, tokens, frozenset({"to"}))
 
 
-def _runs_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+def runs_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
     """Whether a word is joined to the token, as in "could've"."""
     parses = view.parses
     following = np.minimum(tokens + 1, len(parses.starts) - 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw
-from augment_cli.contract.augmentation import Prepared
+from augment_cli.contract.augmentation import Prepared, Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
@@ -17,6 +19,12 @@ from augment_cli.text.edit_list import EditList
 
 Rules = Callable[[ClauseView, np.ndarray, Draw, EditList], Answer]
 COLUMNS = (pa.field("rule", pa.string()),)
+
+
+def settings_of_mode(parameters: Any, resources: Resources) -> dict[str, Any]:
+    """The settings of AA and DN: the mode `paper` goes by its earlier name, so that its stages are reused."""
+    settings = dataclasses.asdict(parameters)
+    return settings | ({"mode": "recommended"} if parameters.mode == "paper" else {})
 
 
 def by_rules(key: int, rules: Mapping[Language, Rules]) -> Prepared:

@@ -22,6 +22,7 @@ _ASPECTS = words("了 过 着")
 _NEGATIVE_WORDS = words("不 没 没有 未 别 并未 并不 从未 从不 並不 從未 從不 沒 沒有 別")
 _NEGATIVE_CHARACTERS = "不没沒未无無"
 _HAVE = "有"
+_ASKING = words("？ ? 吗 嗎 呢 什么 什麼 谁 誰 哪 哪里 怎么 怎麼 怎样 几 幾 多少 为什么 為什麼 如何")
 
 
 def auxiliary(
@@ -59,6 +60,47 @@ def auxiliary(
     ends = np.where(replaced, parses.ends[modal], places)
     edits.replace(rows, starts, ends, table, chosen)
     answer.rules[rows] = np.where(replaced, "modal", "verb")
+    return answer
+
+
+def affirmation(
+    view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
+) -> Answer:
+    """确实 or 的确 (indeed) where an auxiliary would go: in front of the verb, and of a modal."""
+    answer = Answer.empty(len(view.parses))
+    roots = view.roots[rows]
+    modal = view.first((view.roles == Role.AUXILIARY) & view.of_root)[rows]
+    verbal = view.parses.pos.among({"VERB", "AUX"})[roots]
+    asks = view.any(view.parses.forms.where(lambda form: form in _ASKING))[rows]
+    reasons = np.select(
+        [~verbal, asks, view.any(view.negations & view.of_root)[rows]],
+        [Reason.NO_FINITE_VERB, Reason.QUESTION, Reason.NEGATED],
+        "",
+    )
+    answer.reasons[rows] = reasons
+    good = reasons == ""
+    rows, roots, modal = rows[good], roots[good], modal[good]
+    places = _in_front_of_verb(view, rows, roots)
+    starts = np.where(modal >= 0, np.minimum(view.parses.starts[modal], places), places)
+    edits.replace(rows, starts, starts, ["确实", "的确"], pick(draw(0)[rows], 2))
+    answer.rules[rows] = "adverb"
+    return answer
+
+
+def assured(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
+    """会 (will) as 不会不: the one modal of Chinese that two negations leave as it was."""
+    answer = Answer.empty(len(view.parses))
+    will = view.first(_children(view, Role.AUXILIARY, words("会")))[rows]
+    negated = view.any(view.negations & view.of_root)[rows]
+    asks = view.any(view.parses.forms.where(lambda form: form in _ASKING))[rows]
+    answer.reasons[rows] = np.select(
+        [asks, negated], [Reason.QUESTION, Reason.NEGATED], Reason.NO_RULE_APPLIES
+    )
+    good = (will >= 0) & ~negated & ~asks
+    rows, will = rows[good], will[good]
+    starts, ends = view.parses.starts[will], view.parses.ends[will]
+    edits.replace(rows, starts, ends, ["不会不"], np.zeros(len(rows), np.int64))
+    answer.rules[rows] = "auxiliary+verb"
     return answer
 
 

@@ -59,6 +59,7 @@ def noun_augmentation(
     parameters: type,
     relation: Callable[[Any], lexical.Relation],
     examples: tuple[str, ...],
+    reason: str,
 ) -> Augmentation:
     """The descriptor of one that replaces ⌈rate·words⌉ nouns of each text, or one where the rate is 0."""
 
@@ -89,4 +90,5 @@ def noun_augmentation(
         resolve=lexical.resolve_avoiding,
         examples=examples,
         meaning="altered",
+        entailment=("neither", reason),
     )

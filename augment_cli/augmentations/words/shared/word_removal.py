@@ -132,6 +132,12 @@ def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[n
     orphaned = closes & (comma >= low[opening]) & (flags[values[np.maximum(comma, 0)]] == 2)
     free = np.append(True, comma[1:] >= ends[opening[1:] - 1]) if len(opening) else orphaned
     starts[opening] = np.where(orphaned & free, comma, reach)
+    # Of edits that touch, the first may have left its space for a word that the next one took.
+    stuck = space & (_is_in(_after(values, final, high[opening]), ".!?,;:)]}") | (final >= high[opening]))
+    stuck &= (starts[opening] == reach) & np.append(True, reach[1:] - 1 >= ends[opening[1:] - 1])[
+        : len(opening)
+    ]
+    starts[opening] -= stuck
     return starts, ends
 
 

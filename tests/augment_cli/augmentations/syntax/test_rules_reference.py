@@ -21,8 +21,8 @@ RULES: list[tuple[str, dict[str, Any], Callable[[reference.Sentence], str | None
     ("pi", NO_WEIGHTS | {"subject_weight": 1.0, "quote_share": 1.0}, reference.subject_quotes),
     ("pi", NO_WEIGHTS | {"repeat_weight": 1.0}, reference.repeat),
     ("pi", NO_WEIGHTS | {"final_weight": 1.0}, reference.exclaim),
-    ("aa", {"auxiliaries": "have to"}, reference.auxiliary),
-    ("dn", {}, reference.double_negation),
+    ("aa", {"mode": "paper", "auxiliaries": "have to"}, reference.auxiliary),
+    ("dn", {"mode": "paper"}, reference.double_negation),
 ]
 EXTRA = [
     "Nobody isn't not here.",

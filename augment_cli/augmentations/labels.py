@@ -1,0 +1,81 @@
+"""Where a stage may stand in training: among the positives, the negatives, or nowhere, by its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli import augmentations
+from augment_cli.contract.entailment import LABEL_COLUMN, NEEDED, Entailment, entailment_of
+from augment_cli.errors import UsageError
+from augment_cli.store.store import Store
+
+
+def entailment_of_stage(settings: Mapping[str, Any]) -> Entailment | None:
+    """The label of a stage, from its settings; None of a stage that no augmentation made.
+
+    Parameters
+    ----------
+    settings : mapping
+        `Stage.settings`: the augmentation's name as `stage`, and its `parameters`.
+    """
+    maker = settings["stage"]
+    if maker not in augmentations.names():
+        return None
+    return entailment_of(augmentations.get(maker), settings.get("parameters", {}))
+
+
+def check_labels(store: Store, kind: str, stages: Sequence[str], option: str, unless: str) -> None:
+    """Refuse stages whose label does not let them stand among the positives, or the negatives.
+
+    Parameters
+    ----------
+    store : Store
+    kind : {"positive", "negative"}
+    stages : sequence of str
+        What no augmentation made is not looked at.
+    option, unless : str
+        How the stages were named, and what takes them as they are, for the message.
+
+    Raises
+    ------
+    UsageError
+        For the first such stage.
+    """
+    for name in stages:
+        entailment = entailment_of_stage(store.stage(name).settings)
+        if entailment is not None and entailment.label != NEEDED[kind]:
+            raise UsageError(
+                f"{option} {name}: its label is {entailment.label!r} ({entailment.reason}), and a {kind} "
+                f"must be {NEEDED[kind]!r}; {unless} takes it as its paper does"
+            )
+
+
+def has_row_labels(store: Store, name: str) -> bool:
+    """Whether each row of a stage has a label of its own."""
+    return LABEL_COLUMN.name in store.read_rows(name, 0, []).schema.names
+
+
+def row_labels(
+    store: Store, name: str, index: int, groups: Sequence[int] | None = None
+) -> pa.ChunkedArray | None:
+    """Labels of a part's rows; None of a stage whose rows all have that of the augmentation.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        A stage.
+    index : int
+        Of the part.
+    groups : sequence of int, optional
+        Some of its row groups.
+    """
+    if not has_row_labels(store, name):
+        return None
+    entailment = entailment_of_stage(store.stage(name).settings)
+    labels = store.read_part(name, index, [LABEL_COLUMN.name], groups)[LABEL_COLUMN.name]
+    return pc.fill_null(labels, entailment.label if entailment else "neither")

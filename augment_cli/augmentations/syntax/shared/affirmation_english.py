@@ -1,0 +1,91 @@
+"""English affirmation for AA's faithful mode: the auxiliary "do", or an adverb where English has no such one.
+
+"She did leave" says what "She left" says, and so does "The bridge was indeed built": each follows from the
+other, as it does not with "She had to leave" or "She needs to leave".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
+from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, pick, replace_verbs
+from augment_cli.augmentations.syntax.shared.clause_rules import refuse
+from augment_cli.contract.reasons import Reason
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+from augment_cli.text.edit_list import EditList
+
+ADVERBS = ("indeed", "in fact", "actually")
+# Beside one of these another affirmation is one too many.
+_AFFIRMED = words("indeed fact actually really truly certainly surely definitely probably perhaps maybe")
+
+
+def faithful(
+    view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
+) -> Answer:
+    """`do`, `does`, `did` before a finite main verb; an adverb behind a form of "be", "have" or a modal.
+
+    Parameters
+    ----------
+    view : ClauseView
+    rows : ndarray of int64, shape (m,)
+        Rows in English that have a root.
+    draw : callable
+        Counter to uniforms, of which the first decides the adverb.
+    names : tuple of str
+        Not used; the mode has words of its own.
+    edits : EditList
+        Takes the edits.
+    """
+    answer = Answer.empty(len(view.parses))
+    clauses = Assertions(view, rows)
+    tokens = clauses.tokens
+    good = refuse(
+        answer.reasons,
+        rows,
+        *clauses.checks(),
+        (clauses.holds_word(NEGATIVES), Reason.NEGATED),
+        (clauses.holds_word(_AFFIRMED), Reason.RULE_DOES_NOT_APPLY),
+        (_after_two_adverbs(view, clauses), Reason.RULE_DOES_NOT_APPLY),
+    )
+    # "did glare and scolded" would not do: the verbs of one subject are affirmed together.
+    shared = clauses.is_verb & _shares_subject(view)[rows] & ~clauses.adverb_in_front
+    has_do = (clauses.is_verb & ~shared)[good]
+    verbs, others = good[has_do], good[~has_do]
+
+    forms = view.verb_forms[tokens[verbs]]
+    helpers = np.array([DO[VerbForm(form)] for form in forms.tolist()], object)
+    between = clauses.adverb_in_front[verbs]  # "did also go"
+    replaced = np.where(between, "", helpers + " ").astype(object)
+    replace_verbs(view, rows[verbs], tokens[verbs], replaced, clauses.bases[verbs], edits)
+    for form in set(helpers[between].tolist()):
+        mine = verbs[between & (helpers == form)]
+        edits.insert(rows[mine], view.parses.starts[tokens[mine] - 1], form + " ")
+
+    uniforms = draw(0)
+    behind, front = others[~shared[others]], others[shared[others]]
+    for index, places, texts in (
+        (behind, view.parses.ends[tokens[behind]], [" " + adverb for adverb in ADVERBS]),
+        (front, view.parses.starts[tokens[front]], [adverb + " " for adverb in ADVERBS]),
+    ):
+        edits.replace(rows[index], places, places, texts, pick(uniforms[rows[index]], len(ADVERBS)))
+    answer.rules[rows[verbs]] = "do"
+    answer.rules[rows[others]] = "adverb"
+    return answer
+
+
+def _shares_subject(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows whose main verb has a finite verb beside it without a subject of its own."""
+    has_subject = np.zeros(len(view.roles), bool)
+    has_subject[view.parents[np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE))]] = True
+    finite = np.isin(view.verb_forms, tuple(DO))
+    return view.any((view.roles == Role.CONJUNCT) & view.of_root & finite & ~has_subject)
+
+
+def _after_two_adverbs(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): "nearly always goes", where no place between the adverbs is right."""
+    second = np.maximum(clauses.tokens - 2, 0)
+    adverb = view.parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
+    return clauses.is_verb & clauses.adverb_in_front & adverb

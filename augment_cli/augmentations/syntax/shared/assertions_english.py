@@ -1,0 +1,144 @@
+"""What the faithful modes of AA and DN share: the main verbs of statements and their auxiliaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from augment_cli.augmentations.syntax.shared.auxiliary_english import base_forms, runs_on
+from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, follows_adverb
+from augment_cli.contract.reasons import Reason
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+
+DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
+# Beside these a second negation, or an auxiliary, would say something else.
+NEGATIVES = words(
+    "not n't n’t nt never no nobody nothing none nowhere neither nor without hardly scarcely barely seldom "
+    "rarely cannot few little"
+)
+# No "do" in front of these: ought to, had better, dare say; "let" and "thank" hide an imperative.
+_WITHOUT_DO = words("ought better beware let thank")
+_QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "where" open clauses as well
+
+
+@dataclass(frozen=True)
+class Assertions:
+    """The main clauses of some rows (m,): statements whose first finite verb the parse tells for sure.
+
+    Attributes
+    ----------
+    view : ClauseView
+    rows : ndarray of int64, shape (m,)
+    """
+
+    view: ClauseView
+    rows: np.ndarray
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """int64 (m,): the first of the main verb and its auxiliaries, which bears the tense."""
+        view = self.view
+        group = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
+        group[view.roots[self.rows]] = True
+        return view.first(group)[self.rows]
+
+    @cached_property
+    def is_main(self) -> np.ndarray:
+        """bool (m,): whether that is the main verb itself."""
+        return self.tokens == self.view.roots[self.rows]
+
+    @cached_property
+    def is_verb(self) -> np.ndarray:
+        """bool (m,): a finite main verb other than "be", which takes "do"."""
+        finite = np.isin(self.view.verb_forms[self.tokens], tuple(DO))
+        return self.is_main & finite & ~self.view.is_be[self.tokens]
+
+    @cached_property
+    def subjects(self) -> np.ndarray:
+        """int64 (m,): head of the subject, "there" included, or −1."""
+        view = self.view
+        expletives = view.first((view.roles == Role.EXPLETIVE) & view.of_root)
+        return np.where(view.subjects >= 0, view.subjects, expletives)[self.rows]
+
+    @cached_property
+    def bases(self) -> np.ndarray:
+        """object (m,): infinitives of finite main verbs, None where nobody knows one, "" of other tokens."""
+        bases = np.full(len(self.rows), "", object)
+        bases[self.is_verb] = base_forms(self.view, self.tokens[self.is_verb])
+        return bases
+
+    @cached_property
+    def adverb_in_front(self) -> np.ndarray:
+        """bool (m,): whether the verb's own adverb stands directly before it, behind its subject."""
+        return follows_adverb(self.view, self.tokens, self.subjects)
+
+    @cached_property
+    def sentence_ends(self) -> np.ndarray:
+        """int64 (m,): last token of the sentence that each main verb stands in."""
+        parses = self.view.parses
+        starts = np.flatnonzero(parses.sentence_starts)
+        ends = np.minimum(
+            np.append(starts, len(parses.starts))[np.searchsorted(starts, self.tokens, "right")],
+            parses.offsets[1:][self.rows],
+        )
+        return ends - 1
+
+    @cached_property
+    def sentence_begins(self) -> np.ndarray:
+        """int64 (m,): first token of the sentence that each main verb stands in."""
+        parses = self.view.parses
+        starts = np.append(-1, np.flatnonzero(parses.sentence_starts))
+        begins = starts[np.searchsorted(starts, self.tokens, "right") - 1]
+        return np.maximum(begins, parses.offsets[:-1][self.rows])
+
+    @cached_property
+    def is_question(self) -> np.ndarray:
+        """bool (m,): sentences with a question mark at their end, or whose subject asks."""
+        parses = self.view.parses
+        asked = np.zeros(len(self.rows), bool)
+        marks = np.append(0, np.cumsum(parses.pos.among({"PUNCT"}) & parses.forms.where(lambda f: "?" in f)))
+        # The mark may stand before a closing quotation mark or bracket.
+        asked |= marks[self.sentence_ends + 1] > marks[np.maximum(self.sentence_ends - 1, self.tokens)]
+        first = parses.lower_at(self.sentence_begins).among(_QUESTION_WORDS)
+        subject = parses.lower_at(np.maximum(self.subjects, 0)).among(_QUESTION_WORDS)
+        return asked | first | (subject & (self.subjects >= 0))
+
+    def holds_word(self, wanted: frozenset[str]) -> np.ndarray:
+        """bool (m,): whether a child of the main verb, or of its subject, is one of some words."""
+        view = self.view
+        places = np.flatnonzero(view.parses.lower.among(wanted))
+        parents = view.parents[places]
+        subjects = view.subjects[view.rows[places]]
+        near = view.of_root[places] | (parents == subjects) | (places == subjects)
+        mask = np.zeros(len(view.roles), bool)
+        mask[places[near]] = True
+        return view.any(mask)[self.rows]
+
+    def checks(self) -> list[tuple[np.ndarray, str]]:
+        """What keeps a row from being changed, as `refuse` wants it: the first that holds is its reason."""
+        view, parses, tokens = self.view, self.view.parses, self.tokens
+        helper = ~self.is_main & np.isin(view.verb_forms[tokens], FINITE)
+        words_ = parses.lower_at(tokens)
+        lemma_do = words_.among({"do", "does", "did"}) & ~self.is_main
+        no_do = words_.among(_WITHOUT_DO) | self._followed_by({"better"})
+        negated = view.any(view.negations & view.of_root)[self.rows]
+        return [
+            (negated, Reason.NEGATED),
+            (lemma_do | ~(self.is_main | helper), Reason.OTHER_AUXILIARY),
+            (self.is_main & ~self.is_verb & ~view.is_be[tokens], Reason.NO_FINITE_VERB),
+            (self.is_main & ~np.isin(view.verb_forms[tokens], FINITE), Reason.NO_FINITE_VERB),
+            (self.is_question, Reason.QUESTION),
+            (self.subjects < 0, Reason.NO_SUBJECT),
+            (self.subjects > tokens, Reason.INVERTED),
+            (no_do | runs_on(view, tokens), Reason.OTHER_AUXILIARY),
+            (view.is_doubtful[tokens] & (view.verb_forms[tokens] != VerbForm.MODAL), Reason.DOUBTFUL_PARSE),
+            (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
+        ]
+
+    def _followed_by(self, wanted: set[str]) -> np.ndarray:
+        behind = np.minimum(self.tokens + 1, len(self.view.roles) - 1)
+        return self.view.parses.lower_at(behind).among(wanted)

@@ -1,0 +1,236 @@
+"""English double negations for DN's faithful mode: two negations that take each other away.
+
+`any`: no evidence, not any evidence. `fail`: did not fail to leave. `phrase`: it is not true that he was not
+a painter, where nothing in the sentence could come between the two negations: one clause, a definite subject.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
+from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, replace_verbs
+from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put, refuse
+from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.contract.reasons import Reason
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.inflection import base_form
+from augment_cli.syntax.morphology import VerbForm
+from augment_cli.syntax.tree import Role, words
+from augment_cli.text.edit_list import EditList
+
+_PHRASE = "t is not true that "  # behind a capital or small i
+# Nobody fails to do these: what they say is a state, happens to somebody, or is a failure already.
+_NEVER_FAILED = words(
+    "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear "
+    "feel own belong possess contain consist comprise include involve lie depend cost weigh fear doubt lack "
+    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur exist "
+    "live reside dwell remain stay stand sit become resemble equal date differ vary derive descend stem "
+    "originate owe deserve span range extend stretch border measure total number constitute represent "
+    "account concern refer relate regard consider understand see hear notice find receive get inherit drown "
+    "collapse try plan intend grow shake nod smile sigh laugh explode decline drop decrease shrink begin "
+    "start end wonder imagine use tend come go say tell ask reply answer write speak look exclaim cry "
+    "whisper murmur add continue remark observe"
+)
+# Adverbs that a negation would take in, or that speak of the whole sentence.
+_SCOPED = words(
+    "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
+    "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
+    "however therefore thus hence so then otherwise instead once again soon always all every each both "
+    "most many some several any half either another more less enough about"
+)
+_REASONS = words("because since as so until till unless if lest though although whereas while that once")
+_AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
+_INDEFINITE = words(
+    "a an some any all every each no both many most several few either neither another one two three four "
+    "five six seven eight nine ten everyone everybody everything anyone anybody anything someone somebody "
+    "something others"
+)
+_NO_ANY = words("one doubt matter more less fewer longer sooner other such")
+
+
+def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) -> Answer:
+    """The first rule that applies to each row, in the order `any`, `fail`, `phrase`.
+
+    Parameters
+    ----------
+    view : ClauseView
+    rows : ndarray of int64, shape (m,)
+        Rows in English that have a root.
+    draw : callable
+        Not used; nothing is drawn.
+    edits : EditList
+        Takes the edits.
+    """
+    answer = Answer.empty(len(view.parses))
+    clauses = Assertions(view, rows)
+    good = refuse(answer.reasons, rows, *clauses.checks())
+    applies = np.zeros(len(rows), bool)
+    applies[good] = True
+    nouns = _denied_nouns(view)[rows]
+    negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
+    denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
+    answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
+    applies &= negatives == 0
+    inner = _verbs_to_fail(view, clauses)
+    fails = applies & (inner >= 0)
+    phrased = applies & ~fails & _is_plain(view, clauses) & _takes_not(view, clauses)
+
+    _negate(view, clauses, np.flatnonzero(denied), edits)
+    _any_for_no(view, nouns[denied], edits)
+    _fail(view, clauses, np.flatnonzero(fails), inner, edits)
+    chosen = np.flatnonzero(phrased)
+    _negate(view, clauses, chosen, edits)
+    _put_phrase(view, clauses, chosen, edits)
+    for mask, name in ((denied, "any"), (fails, "fail"), (phrased, "phrase")):
+        answer.rules[rows[mask]] = name
+    return answer
+
+
+def _denied_nouns(view: ClauseView) -> np.ndarray:
+    """int64 (n,): the determiner "no" of an object, or of what there is not, or −1."""
+    parses = view.parses
+    no = parses.starting_with(b"n")
+    no = no[parses.lower_at(no).among({"no"}) & parses.tags.among({"DT"})[no]]
+    nouns = view.parents[no]
+    following = parses.lower_at(np.minimum(no + 1, len(view.roles) - 1)).among(_NO_ANY)
+    expletive = view.any((view.roles == Role.EXPLETIVE) & view.of_root)[view.rows[no]]
+    objects = parses.deps.among({"dobj", "obj"})[nouns] | (
+        expletive & ~np.isin(view.roles[nouns], Role.CLAUSE)
+    )
+    fits = objects & view.of_root[nouns] & (no > view.roots[view.rows[no]]) & ~following
+    mask = np.zeros(len(view.roles), bool)
+    mask[no[fits]] = True
+    return view.first(mask)
+
+
+def _takes_not(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): first verbs behind which "not" denies what the sentence says, and nothing else."""
+    plain = view.parses.lower_at(clauses.tokens).among(_AUXILIARIES)
+    return clauses.is_verb & ~clauses.adverb_in_front | ~clauses.is_verb & plain
+
+
+def _negate(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
+    is_verb = clauses.is_verb[index]
+    others = index[~is_verb]
+    edits.insert(clauses.rows[others], view.parses.ends[clauses.tokens[others]], " not")
+    _with_do(view, clauses, index[is_verb], "not ", edits)
+
+
+def _with_do(view: ClauseView, clauses: Assertions, index: np.ndarray, text: str, edits: EditList) -> None:
+    tokens = clauses.tokens[index]
+    forms = view.verb_forms[tokens].tolist()
+    front = np.array([f"{DO[VerbForm(form)]} {text}" for form in forms], object)
+    replace_verbs(view, clauses.rows[index], tokens, front, clauses.bases[index], edits)
+
+
+def _any_for_no(view: ClauseView, tokens: np.ndarray, edits: EditList) -> None:
+    parses = view.parses
+    put(edits, view.rows[tokens], parses.starts[tokens], parses.ends[tokens], ["any"] * len(tokens))
+
+
+def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """int64 (m,): the verb that "fail to" goes before, or −1.
+
+    A finite main verb itself; the word behind "has" or "will", be it the main verb or another auxiliary.
+    """
+    parses, tokens = view.parses, clauses.tokens
+    behind = np.minimum(tokens + 1, len(view.roles) - 1)
+    own = (view.parents[behind] == view.roots[clauses.rows]) & (view.roles[behind] == Role.AUXILIARY)
+    own |= behind == view.roots[clauses.rows]
+    forms = view.verb_forms[behind]
+    words_ = parses.lower_at(tokens)
+    perfect = words_.among({"has", "have", "had"}) & (forms == VerbForm.PAST_PARTICIPLE)
+    future = words_.among({"will"}) & (forms == VerbForm.BASE)
+    helped = ~clauses.is_main & own & (perfect | future)
+    inner = np.where(helped, behind, np.where(clauses.is_verb, tokens, -1))
+    places = np.maximum(inner, 0)
+    mains = view.roots[clauses.rows]
+    lemmas = parses.lemmas_at(mains).map(str.lower, object)
+    verbs = np.where(clauses.is_verb, clauses.bases, lemmas)
+    never = np.array([verb in _NEVER_FAILED for verb in verbs.tolist()], bool)
+    passive = parses.lower_at(places).among({"been", "be"})
+    possible = ~never | (passive & (mains != places))
+    possible &= ~view.is_be[mains] & ~clauses.adverb_in_front
+    possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
+    return np.where(possible, inner, -1)
+
+
+def _markers(view: ClauseView) -> np.ndarray:
+    """bool (N,): conjunctions of the main verb's own adverbial clauses, which a negation may take in."""
+    places = np.flatnonzero(view.parses.lower.among(_REASONS))
+    near = view.of_root[places] | view.of_root[view.parents[places]]
+    mask = np.zeros(len(view.roles), bool)
+    mask[places[near & (places > view.roots[view.rows[places]])]] = True
+    return mask
+
+
+def _fail(
+    view: ClauseView, clauses: Assertions, index: np.ndarray, inner: np.ndarray, edits: EditList
+) -> None:
+    parses = view.parses
+    finite = clauses.is_verb[index]
+    _with_do(view, clauses, index[finite], "not fail to ", edits)
+    index = index[~finite]
+    rows, tokens, verbs = clauses.rows[index], clauses.tokens[index], inner[index]
+    edits.insert(rows, parses.ends[tokens], " not")
+    forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
+    kinds = view.verb_forms[verbs].tolist()
+    texts = []
+    for form, lemma, kind in zip(forms.codes.tolist(), lemmas.codes.tolist(), kinds, strict=True):
+        word = forms.values[form]
+        base = "be" if word.lower() in {"been", "be"} else base_form(word, kind, lemmas.values[lemma])
+        fail = "failed" if kind == VerbForm.PAST_PARTICIPLE else "fail"
+        texts.append(f"{fail} to {base or lemmas.values[lemma]}")
+    put(edits, rows, parses.starts[verbs], parses.ends[verbs], texts)
+
+
+def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): single clauses with a definite subject, in which nothing competes for the negation."""
+    parses, rows = view.parses, clauses.rows
+    count = len(parses)
+    roots = view.roots[rows]
+    subjects = np.maximum(view.subjects[rows], 0)
+    left = view.edges[0][subjects]
+    begins = clauses.sentence_begins
+    heads = parses.lower_at(left)
+    capital = parses.tags.among({"NNP", "NNPS", "PRP", "PRP$"})
+    definite = heads.among(words("the this that these those")) | capital[left]
+    definite &= ~heads.among(_INDEFINITE) & ~parses.tags.among({"CD", "JJ"})[left]
+    one_clause = (view.subjects[rows] >= 0) & (left == begins)
+    several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
+    # Quotation marks, brackets, colons and the like part what is said.
+    marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among({",", ".", "-", "'", "’", "%", "!"})
+    # Of other clauses only infinitives and those inside a noun phrase may be there.
+    subordinate = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+    subordinate &= view.of_root | view.of_root[view.parents]
+    labels = Arguments(view).clause_labels
+    inner = parses.deps.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})[
+        labels
+    ]
+    free = ~view.any(several | marks | (subordinate & ~inner))[rows]
+    one_sentence = np.bincount(view.rows, parses.sentence_starts, count)[rows] <= 1
+    return (
+        definite
+        & one_clause
+        & free
+        & one_sentence
+        & ~clauses.holds_word(_SCOPED)
+        & ~_has_some(view)[rows]
+        & (roots >= 0)
+    )
+
+
+def _has_some(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows with a word that means something else under a negation."""
+    return view.any(view.parses.lower.among(words("some somewhat already several too someone something")))
+
+
+def _put_phrase(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
+    parses = view.parses
+    first = clauses.sentence_begins[index]
+    always = np.ones(len(first), bool)
+    begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
+    capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
+    texts = [("I" if upper else "i") + _PHRASE + word for word, upper in zip(begins, capital, strict=True)]
+    put(edits, clauses.rows[index], parses.starts[first], parses.ends[first], texts)

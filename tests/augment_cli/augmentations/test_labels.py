@@ -1,0 +1,131 @@
+"""Labels by entailment: what each augmentation says, and where `pack` lets its stages and rows stand."""
+
+import pyarrow as pa
+import pytest
+
+from augment_cli import augmentations
+from augment_cli.augmentations.labels import entailment_of_stage, row_labels
+from augment_cli.contract.augmentation import meaning_of
+from augment_cli.contract.entailment import LABEL_COLUMN, LABELS, entailment_of
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import UsageError
+from augment_cli.pack import choose, left_out, pack
+from augment_cli.runs.run import make_run
+from augment_cli.store import schema
+from augment_cli.store.settings import Settings
+from tests.helpers.hand_parses import parsed_rows, sentence
+
+
+@pytest.mark.parametrize("name", augmentations.names())
+def test_every_augmentation_has_a_label_with_a_reason_and_keeps_its_class_of_meaning(name):
+    descriptor = augmentations.get(name)
+    entailment = entailment_of(descriptor)
+    assert entailment.label in LABELS
+    assert len(entailment.reason.split()) > 3
+    assert meaning_of(descriptor) in {"kept", "possibly altered", "altered"}
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("hypernym", "neither"), ("hyponym", "neither"), ("summary", "neither"), ("gender-swap", "neither"),
+        ("colour", "other"), ("antonym", "other"), ("una", "other"), ("synonym", "same"), ("pi", "same"),
+        ("tense", "neither"), ("negation", "other"), ("dn", "same"), ("aa", "same"),
+    ],
+)  # fmt: skip
+def test_what_the_result_means_decides(name, label):
+    assert entailment_of(augmentations.get(name)).label == label
+
+
+@pytest.mark.parametrize("name", ["aa", "dn"])
+def test_the_papers_form_is_neither_and_keeps_its_earlier_settings(name):
+    run = make_run(name, mode="paper")
+    settings = run.augmentation.resolve(run.parameters, None)
+    assert settings["mode"] == "recommended"  # as in stages of before there was another default
+    assert entailment_of_stage({"stage": name, "parameters": settings}).label == "neither"
+    run = make_run(name)
+    settings = run.augmentation.resolve(run.parameters, None)
+    assert entailment_of_stage({"stage": name, "parameters": settings}).label == "same"
+
+
+def test_auxiliaries_need_a_mode_that_draws_from_them():
+    with pytest.raises(UsageError, match="add --mode paper"):
+        make_run("aa", auxiliaries="have to")
+
+
+def test_a_question_is_neither_under_negation_and_a_statement_other():
+    texts, rows = map(list, zip(*(sentence(title, "clear") for title in ("S2", "question")), strict=True))
+    run = make_run("negation")
+    outcome = run.augmentation.prepare(run.parameters, None)(parsed_rows(texts, rows))
+    assert outcome.columns["label"].to_pylist() == ["other", "neither"]
+
+
+@pytest.fixture
+def labelled(store):
+    """Stages of the kinds that differ from their labels, and one whose rows have labels of their own."""
+    with store.lock():
+        for name, parameters in (
+            ("hypernym", {}),
+            ("colour", {}),
+            ("negation", {}),
+            ("dn", {"mode": "recommended"}),
+        ):
+            fields = schema.AUGMENTATION
+            fields = fields.append(LABEL_COLUMN) if name == "negation" else fields
+            settings = Settings(name, 1, {"draw": 0} | parameters, 42)
+            for index in store.begin(name, settings):
+                ids = store.read_part("corpus", index)["row_id"].to_pylist()
+                columns = [ids, [f"{name} {row}" for row in ids], [None] * len(ids), [[]] * len(ids)]
+                if name == "negation":
+                    columns.append(
+                        ["neither" if row % 4 == 0 else None if row % 4 == 1 else "other" for row in ids]
+                    )
+                table = pa.table(
+                    [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)],
+                    fields,
+                )
+                statistics = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
+                store.commit(store.write_part(name, index, fields, [table], settings, statistics))
+    return store
+
+
+def packed(store, **options):
+    with store.lock():
+        pack(store, choose(store, **options), options.get("labels", "pack"), Engine(1))
+    return store.read(options.get("labels", "pack")).to_pylist()
+
+
+def test_by_default_labels_choose_the_stages_and_say_what_is_left_out(labelled):
+    options = choose(labelled)
+    assert "hypernym" not in options.stages and "dn" not in options.stages
+    assert {"colour", "negation"} <= set(options.negatives)
+    assert [note.partition(" ")[0] for note in left_out(labelled, options)] == ["hypernym", "dn"]
+    by_kind = choose(labelled, labels="kind")
+    assert set(by_kind.positives) == {"colour", "dn"} and "hypernym" in by_kind.negatives
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"negatives": ["hypernym"]},
+            r"--negative hypernym: its label is 'neither' .*; --labels kind takes it",
+        ),
+        ({"positives": ["dn"], "negatives": []}, "--positive dn: its label is 'neither'"),
+        ({"positives": ["colour"], "negatives": []}, "--positive colour: its texts mean something else"),
+        ({"labels": "any"}, "--labels any: choose one of entailment, kind"),
+    ],
+)
+def test_what_has_another_label_is_refused_with_the_reason(labelled, options, message):
+    with pytest.raises(UsageError, match=message):
+        choose(labelled, **options)
+
+
+def test_rows_that_are_neither_are_left_out_unless_told(labelled):
+    rows = packed(labelled, positives=["corpus"], negatives=["negation"])
+    numbers = [int(row["negative"].split()[1]) for row in rows]
+    assert numbers == [row for row in range(60) if row % 4]  # a null row has the augmentation's label
+    everything = packed(labelled, positives=["corpus"], negatives=["negation"], labels="kind")
+    assert len(everything) == 60
+    assert labelled.stage("pack").settings["fingerprint"] != labelled.stage("kind").settings["fingerprint"]
+    assert row_labels(labelled, "hypernym", 0) is None

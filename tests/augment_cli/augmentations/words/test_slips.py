@@ -1,0 +1,75 @@
+"""Slips that reading found in outputs of augmentations on words, each with what has to come out."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from augment_cli import augmentations
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.rows import Rows
+from augment_cli.runs.run import make_run
+from augment_cli.runs.tables import as_table
+from augment_cli.text.spans import CodePoints
+
+
+def texts_of(name, texts, seed=42, **parameters):
+    run = make_run(name, **parameters)
+    column = pa.array(texts, pa.string())
+    rows = Rows(np.arange(len(texts)), column, CodePoints.of(column))
+    outcome = run.augmentation.prepare(run.parameters, Resources(seed, 0))(rows)
+    return as_table(run.augmentation, rows, outcome)["text"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What's he want?", "What does he want?"),
+        ("What's she doing?", "What is she doing?"),
+        ("Where's he been?", "Where has he been?"),
+        ("How's it come about?", None),  # does it come, has it come
+        ("What's the time?", "What is the time?"),
+    ],
+)
+def test_a_contraction_in_a_question(text, expected):
+    assert texts_of("contraction", [text], direction="expand") == [expected]
+
+
+def test_a_place_that_is_explained_already_is_left_alone():
+    texts = ["They met in Lima, the capital of Peru.", "He left Lima – a large city – at night."]
+    for seed in range(5):
+        first, second = texts_of("geographic-name", texts, seed)
+        assert second is None
+        assert first is None or "Lima, the capital of Peru" in first
+
+
+@pytest.mark.parametrize("name", ["crop", "word-deletion"])
+def test_nothing_leaves_a_space_before_a_mark(name):
+    texts = [
+        "They work for the Players Association (the PA).",
+        'He calls it the "Three Colors" trilogy, too.',
+    ]
+    for seed in range(40):
+        for text in texts_of(name, texts, seed, rate=0.4):
+            assert " ." not in text and " ," not in text and not text.endswith(" ")
+
+
+def test_no_word_is_put_in_twice():
+    texts = ["The teacher said that she had it and that it was with him at home in the car then."]
+    lenders = Counter()
+    for seed in range(20):
+        (text,) = texts_of("random-insertion", texts, seed, rate=0.5)
+        inserted = Counter((text or texts[0]).lower().split())
+        inserted.subtract(texts[0].lower().split())
+        assert max(inserted.values()) <= 1
+        lenders.update(word for word, count in inserted.items() if count > 0)
+    assert lenders  # something was put in
+
+
+def test_versions_tell_changed_outputs_apart():
+    versions = {"negation": 2, "tense": 2, "contraction": 2, "subject-object-switch": 2}
+    versions |= dict.fromkeys(
+        ("summary", "crop", "word-deletion", "random-mixture", "random-insertion", "geographic-name"), 3
+    )
+    assert {name: augmentations.get(name).version for name in versions} == versions
