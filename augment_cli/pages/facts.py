@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.contract.augmentation import meaning_of
+from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
 from augment_cli.pages.signs import kind_of, signs_of
 from augment_cli.reports.choosing import choose_rows, numbers_of
@@ -55,6 +55,7 @@ class StageFacts:
     Attributes
     ----------
     name, augmentation, label, summary : str
+        The label is same, other or neither.
     rows, changed : int
     reasons : dict of str to int
         Of unchanged rows.
@@ -114,7 +115,12 @@ class StageFacts:
     @property
     def is_negative(self) -> bool:
         """Whether it is made to mean something else."""
-        return self.label == "altered"
+        return self.label == "other"
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether it is made to mean the same."""
+        return self.label == "same"
 
 
 def stages_of(store: Store) -> list[str]:
@@ -141,7 +147,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
     sample = [row for row in choose_rows(store, name, SAMPLED_ROWS, seed) if row["text"] is not None]
     cosines = _cosines(store, name)
     rows = [_example(row, cosines) for row in sample]
-    label = meaning_of(descriptor)
+    label = entailment_of(descriptor, numbers["parameters"]).label
     words = [len(row.text.split()) / max(len(row.original.split()), 1) for row in rows]
     signs = Counter(kind_of(sign) for row in rows for sign in signs_of(row.original, row.text))
     counted, distinct, copies = _repeats(store, name)
@@ -166,7 +172,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         examples={
             "random": rows[:: max(len(rows) // examples, 1)][:examples],
             "most changed": sorted(rows, key=_change, reverse=True)[:examples],
-            "suspicious": _suspicious(rows, label == "altered", examples),
+            "suspicious": _suspicious(rows, label == "other", examples),
         },
         settings={
             **{key: value for key, value in numbers["parameters"].items() if value not in (None, "")},

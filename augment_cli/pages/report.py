@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import hashlib
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -136,6 +137,8 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
         return [Notice(one.name, f"{100 * share:.1f} % are nearer than 0.9 to their originals", 2 + share)][
             : share >= 0.05
         ]
+    if not one.is_positive:
+        return []
     share = float((one.cosines < 0.6).mean())
     return [Notice(one.name, f"{100 * share:.1f} % are farther than 0.6 from their originals", 2 + share)][
         : share >= 0.05
@@ -226,12 +229,10 @@ def _percent(share: float | None) -> str:
 
 
 def _headline(store: Store, stages: Sequence[StageFacts]) -> str:
-    positives = sum(not one.is_negative for one in stages)
-    negatives = len(stages) - positives
-    kinds = [f"{count} {kind}" for count, kind in ((positives, "positive"), (negatives, "negative")) if count]
-    return (
-        f"{store.rows:,} sentences and {' and '.join(kinds)} stage{'s' * (len(stages) > 1)} made from them."
-    )
+    labels = Counter(one.label for one in stages)
+    names = {"same": "positive", "other": "negative", "neither": "neither"}
+    kinds = [f"{labels[label]} {name}" for label, name in names.items() if labels[label]]
+    return f"{store.rows:,} sentences and stages made from them: {', '.join(kinds)}."
 
 
 def _bar(one: StageFacts) -> Markup:
@@ -243,7 +244,7 @@ def _bar(one: StageFacts) -> Markup:
 
 def _picture(stages: Sequence[StageFacts]) -> dict[str, Any] | None:
     """Positives against negatives by their cosine to the anchor; None without scores."""
-    positive = [one.cosines for one in stages if not one.is_negative and len(one.cosines)]
+    positive = [one.cosines for one in stages if one.is_positive and len(one.cosines)]
     negative = [one.cosines for one in stages if one.is_negative and len(one.cosines)]
     series = [
         (name, np.concatenate(values))
