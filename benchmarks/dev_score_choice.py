@@ -13,7 +13,9 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.stats
@@ -58,7 +60,7 @@ def reciprocal_rank(queries: np.ndarray, candidates: np.ndarray, right: np.ndarr
     return float((1 / (1 + (similarity > own[:, None]).sum(axis=1))).mean())
 
 
-def scorer(table: Table, rows: int, store: Store):
+def scorer(table: Table, rows: int, store: Store) -> Callable[[Encoder], dict[str, float]]:
     """A function of an encoder that gives labelled scores and candidates by name."""
     texts, labels = (part[:SCORED] for part in corpus_of(table, rows))
     crops = dict(
@@ -71,7 +73,7 @@ def scorer(table: Table, rows: int, store: Store):
     assert topics is not None
 
     def score(encoder: Encoder) -> dict[str, float]:
-        vectors = encoder.encode(texts)
+        vectors = encoder.encode(list(texts))
         first, second = (encoder.encode([pair[side] for pair in split]) for side in (0, 1))
         crop = encoder.encode([crops[texts[place]] for place in cropped])
         return {
@@ -98,18 +100,19 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     store = folder / "store"
     if not (folder / "corpus.txt").is_file():
-        lines = "".join(f"{text}\n" for text in corpus_of(table, options.rows)[0])
-        (folder / "corpus.txt").write_text(lines, encoding="utf-8")
+        sentences = "".join(f"{text}\n" for text in corpus_of(table, options.rows)[0])
+        (folder / "corpus.txt").write_text(sentences, encoding="utf-8")
         api.ingest_corpus([folder / "corpus.txt"], store, max_rejects=0.5)
     for name in ("crop", "synonym"):
         api.run(name, store)
     for name, changes in RUNS.items():
         settings = [*COMMON, f"checkpoint_every={options.every}", *changes]
-        command = ["train", "simcse", "--store", store, "--encoder", MINILM_PACKAGE, "--out", folder / name]
+        command = ["train", "simcse", "--store", str(store), "--encoder", MINILM_PACKAGE]
+        command += ["--out", str(folder / name)]
         command += [word for change in settings for word in ("--set", change)]
-        subprocess.run([sys.executable, "-m", *map(str, command)], check=True)
+        subprocess.run([sys.executable, "-m", *command], check=True)
     score, encoder = scorer(table, options.rows, Store.open(store)), load_encoder(MINILM_PACKAGE)
-    lines = [{"run": "start"} | score(encoder)]
+    lines: list[dict[str, Any]] = [{"run": "start"} | score(encoder)]
     print(json.dumps(lines[0]), flush=True)
     for path in sorted(folder.glob("*/checkpoints/*/model.safetensors")):
         weights = {key.removeprefix("encoder."): value for key, value in load_file(path).items()}

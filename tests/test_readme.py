@@ -49,8 +49,8 @@ def test_the_commands_work_one_after_the_other(tmp_path):
         if "sentence_transformers" in block:  # which warns of things that are its own
             code = block.replace("data/models/encoder", str(REPOSITORY / "data/models/encoder"))
             own = {"HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(REPOSITORY)}
-            command = [sys.executable, "-c", code]
-            done = subprocess.run(command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True)
+            program = [sys.executable, "-c", code]
+            done = subprocess.run(program, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             assert (tmp_path / "runs/titles-st/model.safetensors").exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from pathlib import Path
+from typing import Any
 
 from augment_cli import api, augmentations
 from augment_cli.errors import UsageError
@@ -19,7 +20,7 @@ START = "start"  # the set of vectors that the starting encoder makes
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 SHORT = {"minilm": MINILM_PACKAGE}
 # Of mined negatives: the nearest few are often the same question in other words.
-_MINED = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
+_MINED: dict[str, Any] = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
 
 
 def encoder_name(name: str) -> str:

@@ -144,7 +144,7 @@ _TURNS = (
     re.compile(r"\bunless\b"),
     re.compile(r"\b(?:before|prior)\b"),
 )
-_PAIRS = ("()", "[]", "{}", "“”", "«»", "„“")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("„", "“"))
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: [A-Z][\w-]*)+")
 _SYMBOL = re.compile(r"[@#$€£°^*+=<>|~/\\&]")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original

@@ -245,7 +245,8 @@ class ContrastiveObjective:
         further = [item for item in negatives if item]
         lengths = {batch.z.shape[-1]: (batch.z[:, :host], further)}
         lengths |= shorter(self.recipe, batch.z[:, :host], further)
-        texts, total, metrics = batch.texts[:, :host], batch.z.new_zeros(()), {}
+        metrics: dict[str, float] = {}
+        texts, total = batch.texts[:, :host], batch.z.new_zeros(())
         for length, (z, more) in lengths.items():
             part_loss = contrast(
                 self.recipe, z, texts, more, [mask for mask in masks if mask is not None],

@@ -72,8 +72,8 @@ def test_what_the_report_page_saves_is_read(tmp_path):
     path = tmp_path / "judged.json"
     one = {"stage": "una", "fingerprint": "f", "row_id": 7, "verdict": "wrong"}
     path.write_text(json.dumps({"corpus": "c", "judgements": [one]}, indent=1), "utf-8")
-    (one,) = verdicts.read([path])
-    assert (one.row_id, one.verdict, one.note, one.fingerprint) == (7, "wrong", "", "f")
+    (read,) = verdicts.read([path])
+    assert (read.row_id, read.verdict, read.note, read.fingerprint) == (7, "wrong", "", "f")
 
 
 def test_counts_by_stage():

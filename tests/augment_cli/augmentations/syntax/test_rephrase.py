@@ -213,7 +213,7 @@ def test_every_rule_has_an_example() -> None:
     from augment_cli.augmentations.syntax import rephrase
     from augment_cli.augmentations.syntax.shared.rephrasing.grammar import Grammar
 
-    found = rephrase._places(Grammar(rows_of(["It rained."]).parses), np.zeros_like, {})  # type: ignore[arg-type]
+    found = rephrase._places(Grammar(rows_of(["It rained."]).parses), np.zeros_like, {})
     assert {places.rule for places in found} == {rule for rule, _, _ in RULES}
 
 
@@ -282,7 +282,7 @@ def test_at_most_one_change_of_clauses(cases: Rows) -> None:
     from augment_cli.augmentations.syntax.shared.rephrasing.places import CLAUSE
 
     for rows in (both, cases):
-        found = rephrase._places(Grammar(rows.parses), np.zeros_like, {})  # type: ignore[arg-type]
+        found = rephrase._places(Grammar(rows.parses), np.zeros_like, {})
         clausal = {places.rule for places in found if places.kind == CLAUSE}
         for _, rules in rephrased(rows, EVERYTHING, 1):
             assert len(clausal & set(rules)) <= 1
