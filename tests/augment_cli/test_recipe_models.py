@@ -24,7 +24,7 @@ def changes(model):
     return [f"{stage}.{item}" for stage, items in own.items() for item in (*FAST, *items)]
 
 
-@pytest.mark.parametrize("name", ["augcse-8", "augcse-16"])
+@pytest.mark.parametrize("name", [pytest.param("augcse-8", marks=pytest.mark.slow), "augcse-16"])
 def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
     runs = recipe.load(name, changes(model))
     with Session(store_path, Engine(1)) as session:
