@@ -17,10 +17,10 @@ EXIT_CODE = 130
 def handled(line: str) -> Iterator[None]:
     """Within the `with` block a Ctrl-C ends the command with a line; after it, it is not taken any more.
 
-    While a module is loaded it ends the process at once: an exception raised there is caught by some libraries
-    and leaves others half loaded, and nothing has been begun that could be lost, or it is kept as if the
-    process were killed. Anywhere else it is a `KeyboardInterrupt`, as usual. Wherever that is caught on its
-    way, the command does not end as if it were done.
+    While a module is loaded it ends the process at once: an exception raised there is caught by some
+    libraries and leaves others half loaded, and what has been begun is kept as if the process were killed.
+    Anywhere else it is a `KeyboardInterrupt`, as usual. Wherever that is caught on its way, the command does
+    not end as if it were done.
 
     Parameters
     ----------

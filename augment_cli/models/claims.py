@@ -134,7 +134,7 @@ def _check_files(place: Path) -> None:
                     f"{path} cannot be read ({error.strerror}); fetch or export the model again"
                 ) from error
             continue
-        if stat.S_ISREG(kind) or (stat.S_ISDIR(kind) and not is_read):
+        if stat.S_ISREG(kind) or not is_read:
             continue
         names = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
         raise BadInputError(
@@ -195,7 +195,8 @@ def _numbers(value: Any) -> Iterator[tuple[str, Any]]:
                 yield from _numbers(item)
             else:
                 # Some architectures give a size for each layer.
-                yield from ((name, one) for one in (item if isinstance(item, list) else [item]))
+                several = item if isinstance(item, list) and name in _WIDTHS else [item]
+                yield from ((name, one) for one in several)
 
 
 def _check_limits(path: Path, settings: dict[str, Any]) -> None:
@@ -310,5 +311,5 @@ def _contradict(path: Path, name: str, value: Any, found: str) -> None:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:,}" if isinstance(value, int) and abs(value) < 10**18 else repr(value)
+    text = f"{value:,}" if type(value) is int and abs(value) < 10**18 else repr(value)
     return text if len(text) <= 40 else f"{text[:37]}…"

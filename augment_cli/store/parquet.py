@@ -106,6 +106,8 @@ def open_parquet(path: Path, coded: Collection[str] = ()) -> Iterator[pq.Parquet
 
     List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
     """
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise ValueError("it is not a file")
     leaves = [f"{name}.list.element" for name in coded]
     with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=leaves, **_LIMITS) as file:
         for group in range(file.num_row_groups):

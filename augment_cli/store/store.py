@@ -88,6 +88,8 @@ class Store:
         """
         folder = _readable(Path(path))
         try:
+            if (folder / "manifest.json").exists() and not (folder / "manifest.json").is_file():
+                raise OSError("it is not a file")  # a pipe would be waited for, a device read for ever
             text = (folder / "manifest.json").read_bytes()
             manifest = json.loads(text, parse_constant=refuse_constant)
         except FileNotFoundError:
