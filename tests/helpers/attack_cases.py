@@ -1,9 +1,9 @@
 """Attacks as data: tests/faults/campaign/*.toml, where each line stands for one case or for hundreds.
 
 A table is named by how its promise begins in docs/promises.md. A line says what is attacked (`on`), how,
-which file (`at`), with what (`with`), which commands meet it (`run`), and how they must end (`exit`, `words`).
-Every list multiplies: three files, four values and two commands are 24 cases; `times` repeats with other
-random numbers.
+which file (`at`), with what (`with`), which commands meet it (`run`), and how they must end
+(`exit`, `words`). A list multiplies: three files, four values and two commands are 24 cases; `times`
+repeats with other random numbers.
 """
 
 from __future__ import annotations

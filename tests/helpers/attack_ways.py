@@ -85,10 +85,12 @@ def file(path: Path, value: Any, draws: random.Random) -> None:
 
 
 def text(path: Path, value: Any, draws: random.Random) -> None:
-    """Another content; `(deep)` is JSON nested too deeply, `(digits)` a number of 6,000 digits."""
+    """Another content; `(deep)` is JSON nested too deeply, `(digits)` a number of 6,000 digits,
+    `(ff)` a byte that is not UTF-8.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     long = {"(deep)": "[" * 100_000, "(digits)": '{"a": ' + "9" * 6_000 + "}", "(zeros)": "\0" * 1000}
-    path.write_bytes(long.get(value, value).encode("utf-8", "surrogateescape"))
+    path.write_bytes(long.get(value, value).encode().replace(b"(ff)", b"\xff"))
 
 
 def noise(path: Path, value: Any, draws: random.Random) -> None:
@@ -108,8 +110,8 @@ def link(path: Path, value: Any, draws: random.Random) -> None:
     if value == "(outside)":
         target = str(path.parents[1] / "outside")
         shutil.move(path, target)
-    else:
-        path.unlink(missing_ok=True)
+    elif path.exists():
+        delete(path, value, draws)
     path.symlink_to(target)
 
 
