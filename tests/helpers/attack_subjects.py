@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -128,8 +129,12 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread() -> None:
-    """Two processes of tests share two cores."""
+def bounded() -> Iterator[None]:
+    """Two processes of tests share two cores, and what has no end takes 8 GB and no more."""
     import torch
 
     torch.set_num_threads(1)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (8 * 10**9, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, before)
