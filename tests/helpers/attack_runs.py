@@ -36,6 +36,7 @@ TRAIN = (
     "evaluate_every=0 --set log_every=1 --set max_length=16"
 )
 _PATIENCE = 60  # seconds; a command that waits for a pipe would wait for ever
+_LONGEST = 300  # seconds that a command in a process of its own may take on a busy machine
 
 
 def attack(case: Case, subject: Path, folder: Path) -> list[str]:
@@ -142,7 +143,7 @@ def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, d
         shutil.copytree(subject, home)
         words, began, counted = words_of(case.run, case.value, home), time.monotonic(), Faults()
         if case.how == "interrupt":
-            result = _interrupted(words, home, _PATIENCE)
+            result = _interrupted(words, home, _LONGEST)
         else:
             with injected(counted):
                 result = run(words, home)
@@ -164,7 +165,7 @@ def _interrupted(words: list[str], home: Path, seconds: float) -> Result:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=_PATIENCE)
+        out, err = process.communicate(timeout=_LONGEST)
     return Result(process.returncode, out, err)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -100,10 +101,12 @@ def _masked(home: Path) -> None:
 
 
 def _training(home: Path) -> None:
-    """A run of four steps, with its checkpoints."""
+    """A run of six steps that was killed after the fourth: it goes on from there."""
     _encoder(home)
-    done = run([*TRAIN.split(), "--set", "steps=4"], home)
+    done = run([*TRAIN.split(), "--set", "steps=6"], home)
     assert done.returncode == 0, done.stderr
+    shutil.rmtree(home / "run/checkpoints/step-0000006")
+    assert (home / "run/checkpoints/step-0000004").is_dir()
 
 
 _MAKERS = {
