@@ -33,7 +33,7 @@ _KEPT = ("*.parquet", "*.safetensors", "*.json", "*.txt", "*.toml")
 # A short training, which attacks call TRAIN.
 TRAIN = (
     "train simcse --store store --encoder model --out run --set batch=4 --set checkpoint_every=2 --set "
-    "evaluate_every=0 --set log_every=1 --set max_length=16"
+    "evaluate_every=0 --set log_every=1 --set max_length=16 --set temperature=1"
 )
 _PATIENCE = 60  # seconds; a command that waits for a pipe would wait for ever
 _LONGEST = 300  # seconds that a command in a process of its own may take on a busy machine
@@ -165,7 +165,12 @@ def _interrupted(words: list[str], home: Path, seconds: float) -> Result:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=_LONGEST)
+        try:
+            out, err = process.communicate(timeout=_LONGEST)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            err += "Traceback: it never ended"
     return Result(process.returncode, out, err)
 
 
