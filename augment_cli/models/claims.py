@@ -49,7 +49,7 @@ _TOKENS = (
 )  # fmt: skip
 _POSITIONS = ("position_embeddings.weight", "embed_positions.weight", "wpe.weight")
 _STATIC = ("embedding.weight", "embeddings")
-_OFFSET = 2  # BART's table has two rows more than positions
+_OFFSET = 2  # BART's table has two rows more than positions, FSMT's one
 
 _READ = (".json", ".safetensors", ".txt", ".model", ".spm", ".bin", ".jinja", ".cfg")
 _CONFIGURATIONS = ("config.json", "generation_config.json", "sentence_*_config.json", "tokenizer_config.json")
@@ -250,7 +250,7 @@ def _check_tables(path: Path, config: dict[str, Any], shapes: Shapes) -> None:
     positions = config.get("max_position_embeddings", config.get("n_positions"))
     if isinstance(positions, int) and not isinstance(positions, bool):
         found = _rows_of(shapes, _POSITIONS)
-        if found and not found & {positions, positions + _OFFSET}:
+        if found and not found & set(range(positions, positions + _OFFSET + 1)):
             _contradict(path, "max_position_embeddings", positions, f"a table of {max(found):,} positions")
         if not found and config.get("is_encoder_decoder") and positions > _LONGEST_COMPUTED:
             _contradict(path, "max_position_embeddings", positions, "no table of positions")
