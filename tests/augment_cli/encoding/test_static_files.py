@@ -125,6 +125,7 @@ def test_what_cannot_be_read_is_said(folder, static, tmp_path):
     (tmp_path / "model/model.safetensors").write_bytes(b"no tensors")
     with pytest.raises(BadInputError, match="cannot be read"):
         load_encoder(tmp_path / "model")
+    write_folder(static, tmp_path / "model")
     modules = json.loads((tmp_path / "model/modules.json").read_text())
     modules.append({"idx": 1, "name": "1", "path": "1_Odd", "type": "x.Odd"})
     (tmp_path / "model/modules.json").write_text(json.dumps(modules))
