@@ -236,7 +236,7 @@ def run(words: list[str], home: Path) -> Result:
     if isinstance(code, str):
         print(code, file=err)
         code = 1
-    streams = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]  # type: ignore[attr-defined]
+    streams = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]
     return Result(int(code or 0), *streams)
 
 
