@@ -75,6 +75,14 @@ class Coded:
         some.__dict__["_code_of"] = self._code_of
         return some
 
+    def compacted(self) -> Coded:
+        """The same strings with only those values that occur: what is then asked is asked of these alone."""
+        occurs = np.zeros(len(self.values), bool)
+        occurs[self.codes] = True
+        numbers = np.cumsum(occurs, dtype=np.int32) - 1
+        values = tuple(self.values[code] for code in np.flatnonzero(occurs).tolist())
+        return Coded(numbers[self.codes], values)
+
     def where(self, test: Callable[[str], bool]) -> np.ndarray:
         """bool (N,): whether `test` holds for each string; called once for each distinct value."""
         return self.map(test, bool)
@@ -181,6 +189,8 @@ class ParseRows:
 
     def forms_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens (int (m,), positions in the flat arrays) as they stand in the text."""
+        if "forms" in self.__dict__:
+            return self.forms.at(positions).compacted()
         base = self.texts.offsets[:-1][self.rows[positions]]
         first = self.texts.byte_positions[base + self.starts[positions]]
         last = self.texts.byte_positions[base + self.ends[positions]]
@@ -188,9 +198,23 @@ class ParseRows:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
 
+    def form_of(self, token: int) -> str:
+        """One token (its position in the flat arrays) as it stands in the text."""
+        first = self.texts.offsets[self.rows[token]]
+        low, high = self.texts.byte_positions[[first + self.starts[token], first + self.ends[token]]]
+        return self.texts.data[low:high].tobytes().decode()
+
     def lemmas_at(self, positions: np.ndarray) -> Coded:
         """Lemmas of some of the tokens."""
-        return Coded.of(self.strings["lemmas"].take(pa.array(positions)))
+        # A row group's dictionary holds thousands of lemmas; what follows is asked of each value.
+        return Coded.of(self.strings["lemmas"].take(pa.array(positions))).compacted()
+
+    def holding(self, letter: str, mask: np.ndarray) -> np.ndarray:
+        """bool (N,): the tokens in a mask (N,) that hold a character; only these are looked at."""
+        positions = np.flatnonzero(mask)
+        found = np.zeros(len(self.starts), bool)
+        found[positions] = self.forms_at(positions).where(lambda form: letter in form)
+        return found
 
     def starting_with(self, letters: bytes) -> np.ndarray:
         """int64 (m,): the tokens that begin with one of some ASCII characters."""
@@ -202,4 +226,6 @@ class ParseRows:
 
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""
+        if "lower" in self.__dict__:
+            return self.lower.at(positions).compacted()
         return self.forms_at(positions).lowered()
