@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 from augment_cli.text.spans import CodePoints, ranges, string_array
 
 PARSES_STAGE = "parses"
+_SEPARATOR = "\0"
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
 
 
@@ -43,9 +44,11 @@ class Coded:
 
     def lowered(self) -> Coded:
         """The strings in lower case, each distinct one once."""
-        codes: dict[str, int] = {}
-        mapping = [codes.setdefault(value.lower(), len(codes)) for value in self.values]
-        return Coded(np.array(mapping, np.int32)[self.codes] if mapping else self.codes, tuple(codes))
+        lowered = _lowered(self.values)
+        distinct = tuple(dict.fromkeys(lowered))
+        code_of = dict(zip(distinct, range(len(distinct)), strict=True))
+        mapping = np.array([code_of[value] for value in lowered], np.int32)
+        return Coded(mapping[self.codes] if lowered else self.codes, distinct)
 
     def among(self, wanted: Collection[str]) -> np.ndarray:
         """bool (N,): whether each string is one of `wanted`."""
@@ -67,7 +70,7 @@ class Coded:
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
-        return {value: code for code, value in enumerate(self.values)}
+        return dict(zip(self.values, range(len(self.values)), strict=True))
 
     def at(self, positions: np.ndarray) -> Coded:
         """Some of the strings (m,), coded as all are."""
@@ -91,6 +94,15 @@ class Coded:
         """(N,) of `dtype`: `function` of each string; called once for each distinct value."""
         table = np.array([function(value) for value in self.values], dtype)
         return table[self.codes] if len(table) else np.zeros(len(self.codes), dtype)
+
+
+def _lowered(values: Sequence[str]) -> list[str]:
+    """Each string in lower case; a single call for all of them is several times as fast as one for each."""
+    joined = _SEPARATOR.join(values)
+    # A capital sigma is the one letter whose lower case depends on what stands beside it.
+    if joined.count(_SEPARATOR) != len(values) - 1 or "Σ" in joined:
+        return [value.lower() for value in values]
+    return joined.lower().split(_SEPARATOR)
 
 
 @dataclass(frozen=True)

@@ -282,11 +282,13 @@ class _Verbs:
             reported.tolist(),
             np.where(negated, behind.codes, -1).tolist(),
             view.rows[verbs].tolist(),
+            parses.starts[verbs].tolist(),
+            parses.ends[verbs].tolist(),
             strict=True,
         )
         changes: list[Change] = []
         adverbs = set(verbs[follows_adverb(view, verbs, self.arguments.subjects[heads])].tolist())
-        for verb, head, form, lemma, kind, is_be, person, tense, turned, said, code, row in columns:
+        for verb, head, form, lemma, kind, is_be, person, tense, turned, said, code, row, start, end in columns:
             word, negation = forms.values[form], behind.values[code] if code >= 0 else ""
             if kind == VerbForm.MODAL and word.lower() in WILL and not said:
                 if tense != FUTURE:
@@ -300,10 +302,10 @@ class _Verbs:
                 before = int(parses.starts[verb - 1])
                 changes.append((row, verb, before, before, "will "))
                 text = text.removeprefix("will ")
-            changes.append((row, verb, int(parses.starts[verb]), int(parses.ends[verb]), text))
+            changes.append((row, verb, start, end, text))
             if tail:
-                end = int(parses.ends[verb + 1])
-                changes.append((row, verb, end, end, tail))
+                behind_it = int(parses.ends[verb + 1])
+                changes.append((row, verb, behind_it, behind_it, tail))
         return changes
 
     def _without_will(
