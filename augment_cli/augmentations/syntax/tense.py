@@ -219,6 +219,8 @@ class _Verbs:
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
+        following = np.minimum(verbs + 1, len(view.roles) - 1)
+        keep &= ~(parses.lower_at(verbs).among({"used"}) & parses.lower_at(following).among({"to"}))
         # "would resign in 1992" has no present: "will" says that it is yet to come.
         would = parses.lower_at(verbs).among({"would", "'d", "’d"})
         keep &= ~(would & (target == PRESENT) & self.is_dated[rows])
@@ -298,6 +300,8 @@ class _Verbs:
             if changed is None:
                 continue
             text, tail = changed
+            if negation == "not" and not parses.whitespace[verb]:  # "cannot" is one word, "could not" two
+                text += " "
             if text.startswith("will ") and verb in adverbs:  # "will never stop"
                 before = int(parses.starts[verb - 1])
                 changes.append((row, verb, before, before, "will "))
@@ -345,7 +349,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),
