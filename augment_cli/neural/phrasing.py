@@ -26,9 +26,14 @@ _NUMBERS = frozenset(
 )
 _BETWEEN = re.compile(r"\bbetween (?:the )?([\w-]+) and (?:the )?([\w-]+)")
 _QUOTE_IN_SMALL_LETTERS = re.compile(r"(?:^|[\s(—-])[\"'“‘]+[a-z]")
+# "That very day" is that day and no other.
+_VERY_ONE = re.compile(r"\b(?:the|that|this|these|those) very\b")
 # What comes with a slip, and stands in no original that is written well.
 _SLIPS = (
-    re.compile(r"\bby (?:me|him|her|us|them|you|it)(?=[.,;:!?]|$)"),
+    re.compile(r"\bby (?:me|him|us|them)\b"),
+    re.compile(r"\bby (?:her|you|it)(?=[.,;:!?]|$)"),
+    re.compile(r"\b(?:is|was) this(?=[.,;:!?]|$)"),
+    re.compile(r"\b(?:who|what|that|there|where|how)'m\b"),
     re.compile(r"\bin order to (?:the|an?|this|these|those|that|my|his|her|its|our|their|your|i|he|she|we|they)\b"),
     re.compile(r"\b(?:i|we|you|they)'s\b"),
     re.compile(r"\b(?:do|does|did) there\b"),
@@ -51,7 +56,10 @@ def is_misphrased(original: str, output: str) -> bool:
     before, after = _TOKEN.findall(one), _TOKEN.findall(two)
     return (
         next(small) < next(small)
+        or len(_VERY_ONE.findall(two)) < len(_VERY_ONE.findall(one))
+        or after.count("and") < before.count("and")
         or _sets_a_condition(one, two)
+        or _opens_with_as(one, two)
         or _exchanges_bounds(one, two)
         or _ends_with_a_clause(one, two)
         or _leaves_a_preposition_out(before, after)
@@ -63,6 +71,14 @@ def _sets_a_condition(original: str, output: str) -> bool:
     """Whether the clause of a question has come to the front: of "see if it stands", "if it stands, see"."""
     starts = (text.lstrip("\"'“‘([ ").startswith("if ") for text in (original, output))
     return not next(starts) and next(starts) and _ASKS_IF.search(original) is not None
+
+
+def _opens_with_as(original: str, output: str) -> bool:
+    """Whether a main clause has become a subordinate one by an "as" that the original does not have."""
+    if not output.lstrip("\"'“‘([ ").startswith("as "):
+        return False
+    counts = (len(re.findall(r"\b(?:as|because|since)\b", text)) for text in (original, output))
+    return next(counts) < next(counts)
 
 
 def _exchanges_bounds(original: str, output: str) -> bool:

@@ -16,6 +16,12 @@ SLIPS = [
     ("What is there in that box?", "What does there in that box?"),
     ('"Indeed! And who told you?"', '"In fact! And who told you?"'),
     ("She cried 'It is late!' and ran.", "She cried 'it is late!' and ran."),
+    ("That very day he left.", "That extremely day he left."),
+    ("They left, and before noon they ate.", "Before noon they ate, they left."),
+    ("A gust shook the gate; he ran.", "As a gust shook the gate; he ran."),
+    ("This was the old inn.", "The old inn was this."),
+    ("And who am I to judge?", "And who'm I to judge?"),
+    ("I saw him never again.", "He was seen by me never again."),
     ("Olga scolded Ivo by a look.", "Ivo was scolded by Olga by a look."),
 ]  # fmt: skip
 
@@ -33,6 +39,8 @@ def test_a_slip_is_found_and_its_original_is_not_one(original, output):
         ("They stay if it rains.", "If it rains, they stay."),
         ("At first they stayed.", "Initially they stayed."),
         ("In order to win, they ran.", "To win, they ran."),
+        ("They left because it rained.", "As it rained, they left."),
+        ("A very old inn stood there.", "An extremely old inn stood there."),
         ("Ivo painted the gate in May.", "The gate was painted by Ivo in May."),
         ("The inn lies between the road and the lake.", "The inn lies between the lake and the road."),
         ("In May he left, and she stayed.", "In May he left, and she remained."),
