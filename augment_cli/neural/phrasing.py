@@ -31,7 +31,7 @@ _VERY_ONE = re.compile(r"\b(?:the|that|this|these|those) very\b")
 # What comes with a slip, and stands in no original that is written well.
 _SLIPS = (
     re.compile(r"\bby (?:me|him|us|them)\b"),
-    re.compile(r"\bby (?:her|you|it)(?=[.,;:!?]|$)"),
+    re.compile(r"\bby (?:i|he|she|we|they|her|you|it)(?=[.,;:!?]|$)"),
     re.compile(r"\b(?:is|was) this(?=[.,;:!?]|$)"),
     re.compile(r"\b(?:who|what|that|there|where|how)'m\b"),
     re.compile(r"\bin order to (?:the|an?|this|these|those|that|my|his|her|its|our|their|your|i|he|she|we|they)\b"),
