@@ -1,13 +1,13 @@
 """Which sense of WordNet a noun or verb has in its sentence: the first one, or one chosen by the sentence.
 
     python -m benchmarks.senses                        # with what ships: related words, the static encoder
-    python -m benchmarks.senses --wordnet FOLDER       # also by gloss overlap (data.noun and data.verb of 3.0)
+    python -m benchmarks.senses --wordnet FOLDER       # also by glosses (data.noun and data.verb of 3.0)
 
 Reads `data/judged/senses/cases.jsonl`: 300 words in sentences of public-domain books, each with the senses
-(ranks in WordNet 3.0) that a reader found right; none where the words of a phrase, or a wrong tag, have no sense
-of their own. The weight of the sentence against a sense's share of the tagged texts is chosen on the half
-`tuned`; what counts is the half `reported`. Printed are right choices of each method, then how often the
-first sense is right where it makes up a certain share of the word's uses.
+(ranks in WordNet 3.0) that a reader found right; none where the words of a phrase, or a wrong tag, have no
+sense of their own. The weight of the sentence against a sense's share of the tagged texts is chosen on the
+half `tuned`; what counts is the half `reported`. Printed are right choices of each method, then how often
+the first sense is right where it makes up a certain share of the word's uses.
 
 Methods: `overlap` counts the words that the sentence shares with the sense's own and related words (Lesk 1986,
 and Banerjee and Pedersen 2002 with glosses); `vectors` is the cosine of the sentence without the word and of
@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +32,8 @@ ROOT = Path(__file__).parents[1]
 CASES = ROOT / "data/judged/senses/cases.jsonl"
 STATIC = ROOT / "data/models/static"
 HALVES = ("tuned", "reported")
-SHARES = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7)
-_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
+SHARES = (0.3, 0.4, 0.5, 0.6, 0.7)
+_WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0)
 _MOST_RELATED = 30
 _FILES = {"n": "data.noun", "v": "data.verb"}
 Glosses = dict[tuple[str, int], str]
@@ -149,10 +149,10 @@ def cosines(cases: Sequence[Case], senses: Senses) -> list[np.ndarray]:
     return result
 
 
-def right(cases: Sequence[Case], chosen: Callable[[int], int], half: str) -> tuple[int, int]:
-    """How many cases of a half have the sense (a place from 0) that is chosen for them, and how many there are."""
-    own = [number for number, case in enumerate(cases) if case.half == half]
-    return sum(chosen(number) + 1 in cases[number].senses for number in own), len(own)
+def right(cases: Sequence[Case], chosen: Sequence[int], half: str) -> tuple[int, int]:
+    """How many cases of a half have the sense (a place from 0) chosen for them, and how many there are."""
+    own = [(case, place) for case, place in zip(cases, chosen, strict=True) if case.half == half]
+    return sum(place + 1 in case.senses for case, place in own), len(own)
 
 
 def rows(cases: Sequence[Case], glosses: Glosses, vectors: bool = True) -> Iterator[tuple[str, str, str]]:
@@ -160,29 +160,27 @@ def rows(cases: Sequence[Case], glosses: Glosses, vectors: bool = True) -> Itera
     senses = Senses(glosses)
     shares = [np.log(senses.shares(case)) for case in cases]
     kinds = [("related words", Senses({}))] + ([("glosses", senses)] if glosses else [])
-    yield "first sense", *(_of(*right(cases, lambda number: 0, half)) for half in HALVES)
+    methods = [("overlap", overlaps)] + ([("vectors", cosines)] if vectors else [])
+    yield _row("first sense", cases, [0] * len(cases))
     for name, source in kinds:
-        for method, score in (("overlap", overlaps), ("vectors", cosines)):
-            if method == "vectors" and not vectors:
-                continue
+        for method, score in methods:
             scores = score(cases, source)
-
-            def chosen(number: int, weight: float, scores: list[np.ndarray] = scores) -> int:
-                return int(np.argmax(weight * scores[number] + shares[number]))
-
-            tuned = {
-                weight: right(cases, lambda number, weight=weight: chosen(number, weight), HALVES[0])[0]
-                for weight in _WEIGHTS[1:]
-            }
-            best = max(tuned, key=lambda weight: (tuned[weight], -weight))
-            counts = (right(cases, lambda number: chosen(number, best), half) for half in HALVES)
-            yield f"{method} with {name}, weight {best:g}", *(_of(*count) for count in counts)
-    for share in SHARES[1:]:
+            chosen = {weight: _best(scores, shares, weight) for weight in _WEIGHTS}
+            best = max(_WEIGHTS, key=lambda w, chosen=chosen: (right(cases, chosen[w], HALVES[0])[0], -w))
+            yield _row(f"{method} with {name}, weight {best:g}", cases, chosen[best])
+    for share in SHARES:
         kept = [case for case in cases if senses.shares(case)[0] >= share]
-        yield (
-            f"first sense, share ≥ {share:g}",
-            *(_of(*right(kept, lambda number: 0, half)) for half in HALVES),
-        )
+        yield _row(f"first sense, share ≥ {share:g}", kept, [0] * len(kept))
+
+
+def _best(scores: Sequence[np.ndarray], shares: Sequence[np.ndarray], weight: float) -> list[int]:
+    """Place of the sense with the highest sum for each case."""
+    return [int(np.argmax(weight * one + other)) for one, other in zip(scores, shares, strict=True)]
+
+
+def _row(name: str, cases: Sequence[Case], chosen: Sequence[int]) -> tuple[str, str, str]:
+    counts = [right(cases, chosen, half) for half in HALVES]
+    return name, _of(*counts[0]), _of(*counts[1])
 
 
 def _of(good: int, count: int) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
 
 _TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
-_PREPOSITIONS = frozenset(
-    "about against at by for from in into of on over through to towards under with".split()
-)
+_PREPOSITIONS = words("about against at by for from in into of on over through to towards under with")
 # "to see if it stands": this "if" asks, and "If it stands, …" sets a condition.
 _ASKS_IF = re.compile(
     r"\b(?:see|sees|saw|seen|know|knows|knew|known|ask|asks|asked|wonder|wonders|wondered|doubt|doubted|tell|"
@@ -34,7 +33,9 @@ _SLIPS = (
     re.compile(r"\bby (?:i|he|she|we|they|her|you|it)(?=[.,;:!?]|$)"),
     re.compile(r"\b(?:is|was) this(?=[.,;:!?]|$)"),
     re.compile(r"\b(?:who|what|that|there|where|how)'m\b"),
-    re.compile(r"\bin order to (?:the|an?|this|these|those|that|my|his|her|its|our|their|your|i|he|she|we|they)\b"),
+    re.compile(
+        r"\bin order to (?:the|an?|this|these|those|that|my|his|her|its|our|their|your|i|he|she|we|they)\b"
+    ),
     re.compile(r"\b(?:i|we|you|they)'s\b"),
     re.compile(r"\b(?:do|does|did) there\b"),
     re.compile(r"\bin fact[!?]"),

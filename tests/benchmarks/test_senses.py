@@ -24,5 +24,6 @@ def test_the_documents_counts_are_those_of_the_cases():
 
 def test_a_method_is_right_where_it_takes_a_sense_that_the_reader_found():
     cases = read_cases()
-    good, count = right(cases, lambda number: cases[number].senses[0] - 1 if cases[number].senses else 0, "tuned")
+    found = [case.senses[0] - 1 if case.senses else 0 for case in cases]
+    good, count = right(cases, found, "tuned")
     assert count == 150 and good == sum(bool(case.senses) for case in cases if case.half == "tuned")

@@ -94,7 +94,10 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         ((object_left <= roots) | _runs_into_verb(view, object_right), Reason.DOUBTFUL_PARSE),
         (spans.count(finite, right + 1, verbs - 1) > 0, Reason.DOUBTFUL_PARSE),
         (spans.quotation[objects] != spans.quotation[verbs], Reason.RULE_DOES_NOT_APPLY),  # "Stop!" he cried
-        (view.parses.lower_at(verbs).where(lambda form: form[:1] in "'’"), Reason.RULE_DOES_NOT_APPLY),  # it's
+        (
+            view.parses.lower_at(verbs).where(lambda form: form[:1] in "'’"),
+            Reason.RULE_DOES_NOT_APPLY,
+        ),  # it's
     )
     rows, verbs, subjects, objects = (a[good] for a in (rows, verbs, subjects, objects))
     left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))

@@ -290,7 +290,22 @@ class _Verbs:
         )
         changes: list[Change] = []
         adverbs = set(verbs[follows_adverb(view, verbs, self.arguments.subjects[heads])].tolist())
-        for verb, head, form, lemma, kind, is_be, person, tense, turned, said, code, row, start, end in columns:
+        for (
+            verb,
+            head,
+            form,
+            lemma,
+            kind,
+            is_be,
+            person,
+            tense,
+            turned,
+            said,
+            code,
+            row,
+            start,
+            end,
+        ) in columns:
             word, negation = forms.values[form], behind.values[code] if code >= 0 else ""
             if kind == VerbForm.MODAL and word.lower() in WILL and not said:
                 if tense != FUTURE:

@@ -9,7 +9,7 @@ SLIPS = [
     ("He went on with it.", "He went on it."),
     ("Olga went to see if the gate stood open.", "If the gate stood open, Olga went to see."),
     ("Olga hesitated a moment.", "A moment was hesitated by her."),
-    ("The frost came between the tenth and twelfth night.", "The frost came between the twelfth and tenth night."),
+    ("It froze between the tenth and twelfth night.", "It froze between the twelfth and tenth night."),
     ("At dusk he walked home, the dogs barking.", "The dogs barking, at dusk he walked home."),
     ("They left, that this should end.", "They left, in order to this should end."),
     ("If we were ill, who would cook?", "If we's ill, who would cook?"),
@@ -55,8 +55,7 @@ def test_a_sound_turn_passes(original, output):
     [
         ("Thus she spoke.", "Hence she spoke.", "word_added"),
         ("Those in error deny it.", "Those in mistake deny it.", "word_lost"),
-        ("They won, but rain stopped them at once in May.", "In May, they won, but rain stopped them at once.",
-         "broken_grammar"),
+        ("They won, but rain fell in May.", "In May, they won, but rain fell.", "broken_grammar"),
         ("He went on with it.", "He went on it.", "broken_grammar"),
     ],
 )  # fmt: skip

@@ -32,7 +32,9 @@ def test_some_of_the_strings_keep_only_values_that_occur(strings, data):
     places = data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=6)) if strings else []
     some = coded.at(np.array(places, np.int64)).compacted()
     assert written(some) == [strings[place] for place in places]
-    assert set(some.values) == {strings[place] for place in places} and len(some.values) == len(set(some.values))
+    assert set(some.values) == {strings[place] for place in places} and len(some.values) == len(
+        set(some.values)
+    )
 
 
 @pytest.mark.parametrize("is_coded", [False, True])
