@@ -9,9 +9,9 @@ sense of their own. The weight of the sentence against a sense's share of the ta
 half `tuned`; what counts is the half `reported`. Printed are right choices of each method, then how often
 the first sense is right where it makes up a certain share of the word's uses.
 
-Methods: `overlap` counts the words that the sentence shares with the sense's own and related words (Lesk 1986,
-and Banerjee and Pedersen 2002 with glosses); `vectors` is the cosine of the sentence without the word and of
-those words, by the shipped static encoder.
+Methods: `overlap` counts the words that the sentence shares with the sense's own and related words (Lesk
+1986, and Banerjee and Pedersen 2002 with glosses); `vectors` is the cosine of the sentence without the word
+and of those words, by the shipped static encoder.
 """
 
 from __future__ import annotations
