@@ -166,7 +166,8 @@ def rows(cases: Sequence[Case], glosses: Glosses, vectors: bool = True) -> Itera
         for method, score in methods:
             scores = score(cases, source)
             chosen = {weight: _best(scores, shares, weight) for weight in _WEIGHTS}
-            best = max(_WEIGHTS, key=lambda w, chosen=chosen: (right(cases, chosen[w], HALVES[0])[0], -w))
+            tuned = [right(cases, chosen[weight], HALVES[0])[0] for weight in _WEIGHTS]
+            best = _WEIGHTS[tuned.index(max(tuned))]  # the smallest of equals
             yield _row(f"{method} with {name}, weight {best:g}", cases, chosen[best])
     for share in SHARES:
         kept = [case for case in cases if senses.shares(case)[0] >= share]
