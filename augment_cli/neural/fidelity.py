@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.neural.grammar import is_broken
+from augment_cli.neural.phrasing import is_misphrased
 from augment_cli.neural.vocabulary import Vocabulary, english
 from augment_cli.text.numbers import cardinal, ordinal
 
@@ -137,7 +138,8 @@ _FIGURES = (
 )
 # Words and phrases that turn an argument; one of a group may stand for another.
 _TURNS = (
-    re.compile(r"\b(?:therefore|thus|hence|consequently|accordingly|as a (?:result|consequence))\b"),
+    re.compile(r"\b(?:therefore|hence|consequently|accordingly|as a (?:result|consequence))\b"),
+    re.compile(r"\bthus\b"),
     re.compile(r"\b(?:however|nevertheless|nonetheless|even so|that said)\b"),
     re.compile(r"\b(?:moreover|furthermore)\b"),
     re.compile(r"(?<!\bas )\b(?:if|whether)\b"),
@@ -255,6 +257,8 @@ def unfaithful(original: str, output: str) -> str | None:
     ]:
         return Reason.WORD_ADDED
     if _roles(before) != _roles(after) or is_broken(original, output, vocabulary):
+        return Reason.BROKEN_GRAMMAR
+    if is_misphrased(original, output):
         return Reason.BROKEN_GRAMMAR
     return None
 

@@ -236,7 +236,8 @@ def _moves_over_a_verb(before: list[str], after: list[str], vocabulary: Vocabula
     if start is None:
         return False
     return any(
-        word in _CONJUNCTIONS and _could_be_verb(before[place + 1 : min(place + 4, start)], vocabulary)
+        (word in _CONJUNCTIONS and _could_be_verb(before[place + 1 : min(place + 4, start)], vocabulary))
+        or (word == "but" and before[max(place - 1, 0)] == ",")
         for place, word in enumerate(before[:start])
     )
 

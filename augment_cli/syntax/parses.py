@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 from augment_cli.text.spans import CodePoints, ranges, string_array
 
 PARSES_STAGE = "parses"
+_SEPARATOR = "\0"
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
 
 
@@ -43,9 +44,11 @@ class Coded:
 
     def lowered(self) -> Coded:
         """The strings in lower case, each distinct one once."""
-        codes: dict[str, int] = {}
-        mapping = [codes.setdefault(value.lower(), len(codes)) for value in self.values]
-        return Coded(np.array(mapping, np.int32)[self.codes] if mapping else self.codes, tuple(codes))
+        lowered = _lowered(self.values)
+        distinct = tuple(dict.fromkeys(lowered))
+        code_of = dict(zip(distinct, range(len(distinct)), strict=True))
+        mapping = np.array([code_of[value] for value in lowered], np.int32)
+        return Coded(mapping[self.codes] if lowered else self.codes, distinct)
 
     def among(self, wanted: Collection[str]) -> np.ndarray:
         """bool (N,): whether each string is one of `wanted`."""
@@ -67,13 +70,21 @@ class Coded:
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
-        return {value: code for code, value in enumerate(self.values)}
+        return dict(zip(self.values, range(len(self.values)), strict=True))
 
     def at(self, positions: np.ndarray) -> Coded:
         """Some of the strings (m,), coded as all are."""
         some = Coded(self.codes[positions], self.values)
         some.__dict__["_code_of"] = self._code_of
         return some
+
+    def compacted(self) -> Coded:
+        """The same strings with only those values that occur: what is then asked is asked of these alone."""
+        occurs = np.zeros(len(self.values), bool)
+        occurs[self.codes] = True
+        numbers = np.cumsum(occurs, dtype=np.int32) - 1
+        values = tuple(self.values[code] for code in np.flatnonzero(occurs).tolist())
+        return Coded(numbers[self.codes], values)
 
     def where(self, test: Callable[[str], bool]) -> np.ndarray:
         """bool (N,): whether `test` holds for each string; called once for each distinct value."""
@@ -83,6 +94,15 @@ class Coded:
         """(N,) of `dtype`: `function` of each string; called once for each distinct value."""
         table = np.array([function(value) for value in self.values], dtype)
         return table[self.codes] if len(table) else np.zeros(len(self.codes), dtype)
+
+
+def _lowered(values: Sequence[str]) -> list[str]:
+    """Each string in lower case; a single call for all of them is several times as fast as one for each."""
+    joined = _SEPARATOR.join(values)
+    # A capital sigma is the one letter whose lower case depends on what stands beside it.
+    if joined.count(_SEPARATOR) != len(values) - 1 or "Σ" in joined:
+        return [value.lower() for value in values]
+    return joined.lower().split(_SEPARATOR)
 
 
 @dataclass(frozen=True)
@@ -181,6 +201,8 @@ class ParseRows:
 
     def forms_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens (int (m,), positions in the flat arrays) as they stand in the text."""
+        if "forms" in self.__dict__:
+            return self.forms.at(positions).compacted()
         base = self.texts.offsets[:-1][self.rows[positions]]
         first = self.texts.byte_positions[base + self.starts[positions]]
         last = self.texts.byte_positions[base + self.ends[positions]]
@@ -188,9 +210,23 @@ class ParseRows:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
 
+    def form_of(self, token: int) -> str:
+        """One token (its position in the flat arrays) as it stands in the text."""
+        first = self.texts.offsets[self.rows[token]]
+        low, high = self.texts.byte_positions[[first + self.starts[token], first + self.ends[token]]]
+        return self.texts.data[low:high].tobytes().decode()
+
     def lemmas_at(self, positions: np.ndarray) -> Coded:
         """Lemmas of some of the tokens."""
-        return Coded.of(self.strings["lemmas"].take(pa.array(positions)))
+        # A row group's dictionary holds thousands of lemmas; what follows is asked of each value.
+        return Coded.of(self.strings["lemmas"].take(pa.array(positions))).compacted()
+
+    def holding(self, letter: str, mask: np.ndarray) -> np.ndarray:
+        """bool (N,): the tokens in a mask (N,) that hold a character; only these are looked at."""
+        positions = np.flatnonzero(mask)
+        found = np.zeros(len(self.starts), bool)
+        found[positions] = self.forms_at(positions).where(lambda form: letter in form)
+        return found
 
     def starting_with(self, letters: bytes) -> np.ndarray:
         """int64 (m,): the tokens that begin with one of some ASCII characters."""
@@ -202,4 +238,6 @@ class ParseRows:
 
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""
+        if "lower" in self.__dict__:
+            return self.lower.at(positions).compacted()
         return self.forms_at(positions).lowered()

@@ -64,7 +64,7 @@ def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prep
 
 DN = Augmentation(
     name="dn",
-    version=1,
+    version=2,
     kind="positive",
     paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),

@@ -14,7 +14,7 @@ spacing and case survive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -89,6 +89,7 @@ class Negation:
 
     view: ClauseView
     edits: EditList
+    _pending: list[tuple[int, int, int, str]] = field(default_factory=list)  # row, start, end, text
 
     def run(self, rows: np.ndarray, reasons: np.ndarray, front: bool) -> None:
         """Add the edits of some rows (m,), and the reasons of those that get none."""
@@ -107,6 +108,7 @@ class Negation:
         self._remove(first[rows[has]])
         rest = ~has & is_finite
         self._add(rows[rest], verbs[rest], subjects[rows[rest]], reasons)
+        self._put_pending()
         lost = ~has & ~is_finite & has_finite  # there is one, but the parse does not say which
         reasons[rows[lost]] = Reason.DOUBTFUL_PARSE
         verbless = ~has & ~has_finite
@@ -131,7 +133,7 @@ class Negation:
         """
         view, parses = self.view, self.view.parses
         marks = parses.pos.among({"PUNCT"})
-        asks = view.any(marks & parses.forms.where(lambda form: "?" in form))
+        asks = view.any(parses.holding("?", marks))
         verbs, subjects = self._main_verbs()
         turned = (verbs >= 0) & (subjects > verbs) & (verbs == Constituents(view).bounds[0])
         first = np.maximum(Constituents(view).bounds[0], 0)
@@ -326,11 +328,16 @@ class Negation:
         put(self.edits, rows, parses.starts[first], parses.ends[first], ["Not " + text for text in texts])
 
     def _form(self, token: int) -> str:
-        forms = self.view.parses.forms_at(np.array([token]))
-        return forms.values[0]
+        return self.view.parses.form_of(token)
 
     def _put(self, row: int, start: int, end: int, text: str) -> None:
-        put(self.edits, np.array([row]), np.array([start]), np.array([end]), [text])
+        self._pending.append((row, start, end, text))
+
+    def _put_pending(self) -> None:
+        """Hand over the edits of single rows, all at once."""
+        places = np.array([place for *place, _ in self._pending], np.int64).reshape(-1, 3)
+        put(self.edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in self._pending])
+        self._pending.clear()
 
 
 NEGATION = Augmentation(

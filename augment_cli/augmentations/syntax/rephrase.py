@@ -168,7 +168,7 @@ def _prepare(parameters: RephraseParameters, resources: Resources) -> Prepared:
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=1,
+    version=2,
     kind="positive",
     paper="none; the rules behind the shipped paraphraser's training pairs",
     needs=frozenset({"parses"}),

@@ -93,7 +93,11 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         (_is_doubtful(view, spans, objects, object_left, object_right), Reason.DOUBTFUL_PARSE),
         ((object_left <= roots) | _runs_into_verb(view, object_right), Reason.DOUBTFUL_PARSE),
         (spans.count(finite, right + 1, verbs - 1) > 0, Reason.DOUBTFUL_PARSE),
-        (~view.parses.whitespace[right] & (right + 1 == verbs), Reason.RULE_DOES_NOT_APPLY),  # it's
+        (spans.quotation[objects] != spans.quotation[verbs], Reason.RULE_DOES_NOT_APPLY),  # "Stop!" he cried
+        (
+            view.parses.lower_at(verbs).where(lambda form: form[:1] in "'’"),
+            Reason.RULE_DOES_NOT_APPLY,
+        ),  # it's
     )
     rows, verbs, subjects, objects = (a[good] for a in (rows, verbs, subjects, objects))
     left, right, object_left, object_right = (a[good] for a in (left, right, object_left, object_right))
@@ -267,7 +271,7 @@ def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> st
 
 SUBJECT_OBJECT_SWITCH = Augmentation(
     name="subject-object-switch",
-    version=2,
+    version=3,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceSubjectObjectSwitch)",
     needs=frozenset({"parses"}),

@@ -90,7 +90,7 @@ def _summarise(
     fragment = (kept < parameters.least_words) | (kept < parameters.least_share * all_words)
     # Quotation marks and a question mark belong to a part of the sentence that may go.
     quoted = spans.count(spans.quotation > 0, first, last) > 0
-    asks = view.any(spans.is_mark & view.parses.forms.where(lambda form: "?" in form))[rows]
+    asks = view.any(view.parses.holding("?", spans.is_mark))[rows]
     several = np.bincount(view.rows, view.parses.sentence_starts, count)[rows] > 1
     good = refuse(
         reasons,

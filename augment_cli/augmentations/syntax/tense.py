@@ -120,7 +120,8 @@ def _transform(
     will = parses.lower_at(mains).among(WILL) & modal
     current = np.where(view.is_past[mains], PAST, np.where(will, FUTURE, PRESENT))
     drawn = (current + 1 + (draws[rows] * 2).astype(np.int64)) % 3
-    dated = _is_past_dated(view)[rows]
+    is_dated = _is_past_dated(view)
+    dated = is_dated[rows]
     # Of the two tenses left, a sentence with a date in the past takes the one that can be said of it.
     other = np.where(current == PAST, PRESENT, PAST)
     drawn = np.where(dated & (drawn == FUTURE), other, drawn)
@@ -136,7 +137,7 @@ def _transform(
 
     chosen = targets[view.rows[verbs]] >= 0
     verbs, heads = verbs[chosen], heads[chosen]
-    changes = _Verbs(view, arguments, main).edits(verbs, heads, targets)
+    changes = _Verbs(view, arguments, main, is_dated).edits(verbs, heads, targets)
     done = {row for row, verb, *_ in changes if verb == main[row]}
     failed = np.array([row for row in rows[good].tolist() if row not in done], np.int64)
     reasons[failed] = np.where(
@@ -159,6 +160,8 @@ def _is_past_dated(view: ClauseView) -> np.ndarray:
 
 def _is_past_year(word: str) -> bool:
     """1939, 1914–18, 1980s."""
+    if "1" not in word and "2" not in word:
+        return False
     return any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))
 
 
@@ -202,6 +205,7 @@ class _Verbs:
     view: ClauseView
     arguments: Arguments
     main: np.ndarray
+    is_dated: np.ndarray
 
     def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Change]:
         """The edits of verbs (m,) in the clauses of heads (m,); targets (n,) are the rows' tenses."""
@@ -215,9 +219,11 @@ class _Verbs:
         keep &= spans.quotation[verbs] == spans.quotation[self.main[rows]]
         keep |= view.verb_forms[verbs] == VerbForm.MODAL
         keep &= ~((target == FUTURE) & ((kinds == _STAYS) | inverted))
+        following = np.minimum(verbs + 1, len(view.roles) - 1)
+        keep &= ~(parses.lower_at(verbs).among({"used"}) & parses.lower_at(following).among({"to"}))
         # "would resign in 1992" has no present: "will" says that it is yet to come.
         would = parses.lower_at(verbs).among({"would", "'d", "’d"})
-        keep &= ~(would & (target == PRESENT) & _is_past_dated(view)[rows])
+        keep &= ~(would & (target == PRESENT) & self.is_dated[rows])
         cases = parses.forms_at(verbs).map(case_of, np.int64)
         keep &= (cases == AS_IT_IS) | spans.opens(verbs) | (verbs == self.main[rows])
         target = np.where((target == FUTURE) & (kinds == _SUBORDINATE), PRESENT, target)
@@ -278,11 +284,28 @@ class _Verbs:
             reported.tolist(),
             np.where(negated, behind.codes, -1).tolist(),
             view.rows[verbs].tolist(),
+            parses.starts[verbs].tolist(),
+            parses.ends[verbs].tolist(),
             strict=True,
         )
         changes: list[Change] = []
         adverbs = set(verbs[follows_adverb(view, verbs, self.arguments.subjects[heads])].tolist())
-        for verb, head, form, lemma, kind, is_be, person, tense, turned, said, code, row in columns:
+        for (
+            verb,
+            head,
+            form,
+            lemma,
+            kind,
+            is_be,
+            person,
+            tense,
+            turned,
+            said,
+            code,
+            row,
+            start,
+            end,
+        ) in columns:
             word, negation = forms.values[form], behind.values[code] if code >= 0 else ""
             if kind == VerbForm.MODAL and word.lower() in WILL and not said:
                 if tense != FUTURE:
@@ -292,14 +315,16 @@ class _Verbs:
             if changed is None:
                 continue
             text, tail = changed
+            if negation == "not" and not parses.whitespace[verb]:  # "cannot" is one word, "could not" two
+                text += " "
             if text.startswith("will ") and verb in adverbs:  # "will never stop"
                 before = int(parses.starts[verb - 1])
                 changes.append((row, verb, before, before, "will "))
                 text = text.removeprefix("will ")
-            changes.append((row, verb, int(parses.starts[verb]), int(parses.ends[verb]), text))
+            changes.append((row, verb, start, end, text))
             if tail:
-                end = int(parses.ends[verb + 1])
-                changes.append((row, verb, end, end, tail))
+                behind_it = int(parses.ends[verb + 1])
+                changes.append((row, verb, behind_it, behind_it, tail))
         return changes
 
     def _without_will(
@@ -316,8 +341,7 @@ class _Verbs:
         if not group:
             return []
         verb = group[0]
-        words = parses.forms_at(np.array([will, verb])).codes, parses.forms_at(np.array([will, verb])).values
-        word, base = words[1][words[0][0]], words[1][words[0][1]].lower()
+        word, base = parses.form_of(will), parses.form_of(verb).lower()
         helping = base == "be" or (base == "have" and verb != head)
         start, end = int(parses.starts[will]), int(parses.ends[will])
         verb_start, verb_end = int(parses.starts[verb]), int(parses.ends[verb])
@@ -340,7 +364,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),

@@ -58,7 +58,7 @@ def _warnings(parameters: UdaParameters, resources: Resources) -> list[str]:
 
 UDA = Augmentation(
     name="uda",
-    version=1,
+    version=2,
     kind="positive",
     paper="Xie et al. 2020, Unsupervised Data Augmentation; as used by Shu and Lampos 2024",
     needs=frozenset({"tfidf"}),

@@ -37,6 +37,7 @@ _BEHIND_POSSESSIVE = pa.array(
 
 
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
+_OWNERS = pa.array(["his", "her", "its", "my", "your", "our", "their"])
 _KIN = pa.array(["mother", "father", "daughter", "son", "sister", "brother"])
 
 
@@ -63,9 +64,11 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     )
     function_word = words.among(word_set("function_words")) & ~words.among(_BEHIND_POSSESSIVE)
     adverb = words.among(pa.array(["away", "back", "home", "alone", "again", "forward", "together", "well"]))
-    joined = words.among(pa.array(["and", "or"]))  # his and her work
-    function_word &= ~joined
-    return (near & ~function_word[following] & ~adverb[following]) | (quoted & (following > index))
+    # "his and her work", but "looked at her and left"
+    after = np.minimum(following + 1, len(words) - 1)
+    joined = words.among(pa.array(["and", "or"]))[following] & words.among(_OWNERS)[after]
+    noun = ~function_word[following] | joined
+    return (near & noun & ~adverb[following]) | (quoted & (following > index))
 
 
 def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa.StringArray]:
@@ -142,7 +145,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 GENDER_SWAP = Augmentation(
     name="gender-swap",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     needs=frozenset(),

@@ -104,7 +104,7 @@ def _insertions(words: Words, place: np.ndarray, strings: pa.Array) -> word_edit
 
 RANDOM_INSERTION = Augmentation(
     name="random-insertion",
-    version=3,
+    version=4,
     kind="positive",
     paper="Wei and Zou 2019, EDA; WordNet 3.0",
     needs=frozenset(),

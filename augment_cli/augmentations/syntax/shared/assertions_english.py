@@ -100,7 +100,7 @@ class Assertions:
         """bool (m,): sentences with a question mark at their end, or whose subject asks."""
         parses = self.view.parses
         asked = np.zeros(len(self.rows), bool)
-        marks = np.append(0, np.cumsum(parses.pos.among({"PUNCT"}) & parses.forms.where(lambda f: "?" in f)))
+        marks = np.append(0, np.cumsum(parses.holding("?", parses.pos.among({"PUNCT"}))))
         # The mark may stand before a closing quotation mark or bracket.
         asked |= marks[self.sentence_ends + 1] > marks[np.maximum(self.sentence_ends - 1, self.tokens)]
         first = parses.lower_at(self.sentence_begins).among(_QUESTION_WORDS)

@@ -151,9 +151,17 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
     never = np.array([verb in _NEVER_FAILED for verb in verbs.tolist()], bool)
     passive = parses.lower_at(places).among({"been", "be"})
     possible = ~never | (passive & (mains != places))
+    possible &= ~_goes_on(view, places)
     possible &= ~view.is_be[mains] & ~clauses.adverb_in_front
     possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
     return np.where(possible, inner, -1)
+
+
+def _goes_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """bool (m,): "been" and "be" before a present participle: nobody "had not failed to be waiting"."""
+    participles = view.verb_forms == VerbForm.PRESENT_PARTICIPLE
+    behind = np.minimum(tokens + 1, len(view.roles) - 1)
+    return view.parses.lower_at(tokens).among({"been", "be"}) & participles[behind]
 
 
 def _markers(view: ClauseView) -> np.ndarray:

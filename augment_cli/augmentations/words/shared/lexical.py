@@ -26,6 +26,11 @@ from augment_cli.resources.word_lists import word_list_digests, word_set, word_t
 from augment_cli.resources.wordnet import PART_LETTERS, Groups, WordNet, load_wordnet, wordnet_digest
 from augment_cli.text.spans import offsets_from_lengths
 
+# Only a word whose sense makes up this share of its uses is replaced by that sense's words. No method that
+# chooses a sense by its sentence did better than the first sense (docs/augmentations.md), so words without a
+# sense that dominates are left alone.
+DOMINANT_SHARE = 0.5
+
 
 @dataclass(frozen=True)
 class Relation:

@@ -35,10 +35,12 @@ class NounParameters:
 
 
 def first_senses() -> tuple[np.ndarray, np.ndarray]:
-    """Entries of all nouns, and the synset of the most frequent sense of each."""
+    """Entries of the nouns whose most frequent sense dominates, and the synset of that sense."""
     wordnet = load_wordnet()
     entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
-    return entries, wordnet.sense_synsets[wordnet.entry_senses[entries]]
+    first = wordnet.entry_senses[entries]
+    dominates = wordnet.sense_shares[first] >= lexical.DOMINANT_SHARE
+    return entries[dominates], wordnet.sense_synsets[first[dominates]]
 
 
 def plain_words_of(synsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +81,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=2,
+        version=3,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),

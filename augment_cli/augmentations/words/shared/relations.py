@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared import lexical
-from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, load_wordnet
+from augment_cli.resources.wordnet import ADJECTIVE, ADVERB, NOUN, VERB, load_wordnet
 
 # A synonym is likely where both words mean the synset in at least this share, multiplied, and where the
 # tagged texts have both in this sense: without the second, `families` become `menages`.
@@ -17,6 +17,7 @@ LEAST_COUNT = 3
 # A word has an antonym only in a sense that makes up this share of its uses.
 LEAST_SHARE = 0.2
 ANTONYM_PARTS = frozenset({ADJECTIVE, ADVERB})
+_SENSES_JUDGED = frozenset({NOUN, VERB})
 
 
 @lru_cache(maxsize=2)
@@ -44,7 +45,15 @@ def synonyms(senses: str) -> lexical.Relation:
     summed = np.bincount(inverse, weights, len(distinct))
     if senses == "any":
         summed[:] = 1.0
-    likely = summed >= (LEAST_WEIGHT if senses == "frequent" else 0)
+    if senses == "frequent":
+        # Nouns and verbs of several senses: those that the two words share must be most of what is meant.
+        shared = np.bincount(inverse, wordnet.sense_shares[sense], len(distinct))
+        part = wordnet.entry_parts[distinct // len(wordnet.lemmas)]
+        likely = (summed >= LEAST_WEIGHT) & (
+            (shared >= lexical.DOMINANT_SHARE) | ~np.isin(part, list(_SENSES_JUDGED))
+        )
+    else:
+        likely = np.ones(len(distinct), bool)
     distinct, summed = distinct[likely], summed[likely]
     return lexical.inflected_relation(
         wordnet, "synonym", distinct // len(wordnet.lemmas), distinct % len(wordnet.lemmas), summed

@@ -280,6 +280,7 @@ def synonyms(grammar: Grammar, draw: Draw, table: Synonyms) -> Places:
     good &= ~(grammar.is_word({"so", "as", "how", "too", "not"}, before) & (before < found))
     good &= ~grammar.is_word({"as", "than", "enough"}, behind) & ~grammar.is_name[behind]
     good &= ~grammar.is_word({"to"}, behind) | ~grammar.is_word({"used"}, found)
+    good &= ~(grammar.is_word({"very"}, found) & grammar.is_pos("NOUN", at=behind))  # that very day
     good &= ~(grammar.is_name[before] & (before < found))
     good &= ~_in_fixed_phrase(grammar)[found]
     found = found[good]
