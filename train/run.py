@@ -189,6 +189,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
         length_homogeneous=recipe.length_homogeneous, keep=rows.keep, labels=rows.labels,
+        weighting=rows.weighting,
     )  # fmt: skip
 
     # All draws: one made since a checkpoint would change which of them later epochs read.
