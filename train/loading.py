@@ -72,7 +72,11 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         if not separator:
             raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
         table, dot, inner = key.strip().partition(".")
-        if dot and table in (*components.names("additions"), "loss_settings", "corpus_weights"):  # discriminator.weight=0.01
+        if dot and table in (
+            *components.names("additions"),
+            "loss_settings",
+            "corpus_weights",
+        ):  # discriminator.weight=0.01
             values[table] = dict(values.get(table, {})) | {inner: _parse(text.strip())}
         else:
             values[key.strip()] = _parse(text.strip())
@@ -273,8 +277,8 @@ def _check(recipe: Recipe, where: str) -> None:
     for name, weight in recipe.corpus_weights.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
             raise UsageError(
-                f"{where}: corpus_weights: {name!r} = {weight!r} should be a number, 0 or more: how often a row "
-                "of that file comes in an epoch"
+                f"{where}: corpus_weights: {name!r} = {weight!r} should be a number, 0 or more: how often a "
+                "row of that file comes in an epoch"
             )
     if recipe.negatives or recipe.hard_negative_weight or recipe.negative_scope == "own":
         _check_negatives(recipe, where)

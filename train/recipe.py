@@ -40,7 +40,9 @@ class Recipe:
     # stage and row by row | kind: each stage as its paper uses it
     alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
     only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
-    corpus_weights: dict[str, float] = field(default_factory=dict)  # how often a row of an input file comes in
+    corpus_weights: dict[str, float] = field(
+        default_factory=dict
+    )  # how often a row of an input file comes in
     # an epoch, by the file's name or a pattern; others come once
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
     negative_scope: str = "all"  # whose negative columns a row meets: all | own (AugCSE's `ranking_neg`)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
-import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
@@ -92,7 +91,11 @@ class Weighting:
 
 
 def weighting(
-    store: Store, weights: Mapping[str, float], seed: int, held_out: float = 0.0, keep: np.ndarray | None = None
+    store: Store,
+    weights: Mapping[str, float],
+    seed: int,
+    held_out: float = 0.0,
+    keep: np.ndarray | None = None,
 ) -> Weighting | None:
     """Weights of input files as a count for each row.
 
@@ -124,7 +127,9 @@ def weighting(
         for name in names:
             fitting = (number for number, pattern in enumerate(patterns) if fnmatchcase(name, pattern))
             number_of.setdefault(name, next(fitting, len(patterns)))
-        codes.append(np.array([number_of[name] for name in names])[pc.fill_null(sources.indices, 0).to_numpy()])
+        codes.append(
+            np.array([number_of[name] for name in names])[sources.indices.to_numpy()]
+        )
     code = np.concatenate(codes)
     for number, pattern in enumerate(patterns):
         if number not in number_of.values():

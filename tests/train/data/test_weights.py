@@ -136,7 +136,7 @@ def test_training_takes_the_steps_that_weights_make_and_a_run_keeps_its_weights(
 
 @pytest.mark.parametrize("weight", ["-1", "nan", "'much'", "true"])
 def test_a_weight_is_a_number_that_makes_sense(weight):
-    with pytest.raises(UsageError, match="corpus_weights: 'a.txt' = .* how often a row"):
+    with pytest.raises(UsageError, match=r"corpus_weights: 'a.txt' = .* how often a row"):
         load_recipe("simcse", [f"corpus_weights={{ 'a.txt' = {weight} }}"])
     assert load_recipe("simcse", ["corpus_weights.a.b.txt=2"]).corpus_weights == {"a.b.txt": 2}
     assert "corpus_weights" not in load_recipe("simcse").as_json()
