@@ -127,9 +127,7 @@ def weighting(
         for name in names:
             fitting = (number for number, pattern in enumerate(patterns) if fnmatchcase(name, pattern))
             number_of.setdefault(name, next(fitting, len(patterns)))
-        codes.append(
-            np.array([number_of[name] for name in names])[sources.indices.to_numpy()]
-        )
+        codes.append(np.array([number_of[name] for name in names])[sources.indices.to_numpy()])
     code = np.concatenate(codes)
     for number, pattern in enumerate(patterns):
         if number not in number_of.values():

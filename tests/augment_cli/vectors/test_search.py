@@ -228,7 +228,11 @@ def clustered():
 
 def test_the_graph_finds_nearly_what_the_exact_search_finds(clustered, tmp_path):
     row_ids, vectors = clustered
-    blocks = [(row_ids[:400], vectors[:400]), (row_ids[400:400], vectors[400:400]), (row_ids[400:], vectors[400:])]
+    blocks = [
+        (row_ids[:400], vectors[:400]),
+        (row_ids[400:400], vectors[400:400]),
+        (row_ids[400:], vectors[400:]),
+    ]
     graph.build_graph(iter(blocks), 24, tmp_path)
     queries, own = vectors[:200], row_ids[:200]
     found = graph.search_graph(queries, own, graph.open_graph(tmp_path), 10, below=0.9)
