@@ -83,8 +83,8 @@ class MineParameters:
     )
     search: str = parameter(
         "exact",
-        "dense: compare every sentence with every other, or follow a graph of near ones, which is approximate "
-        "and for millions",
+        "dense: compare every sentence with every other, or follow a graph of near ones: approximate, for "
+        "millions",
         choices=("exact", "graph"),
     )
     sampling: str = parameter("top", "take the nearest, or draw", choices=("top", "random"))
