@@ -71,7 +71,7 @@ def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
     assert weighting(two_corpora, {}, 7) is None
 
 
-@settings(deadline=None)  # the machine may be busy
+@settings(deadline=None, max_examples=25)  # the machine may be busy
 @given(
     st.integers(1, 60),
     st.integers(1, 40),
