@@ -71,8 +71,12 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         key, separator, text = change.partition("=")
         if not separator:
             raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
-        table, dot, inner = key.strip().rpartition(".")
-        if dot and table in (*components.names("additions"), "loss_settings"):  # discriminator.weight=0.01
+        table, dot, inner = key.strip().partition(".")
+        if dot and table in (
+            *components.names("additions"),
+            "loss_settings",
+            "corpus_weights",
+        ):  # discriminator.weight=0.01
             values[table] = dict(values.get(table, {})) | {inner: _parse(text.strip())}
         else:
             values[key.strip()] = _parse(text.strip())
@@ -270,6 +274,12 @@ def _check(recipe: Recipe, where: str) -> None:
         raise UsageError(f"{where}: contrastive_weight = 0 leaves nothing to learn; add [cosine_regression]")
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
+    for name, weight in recipe.corpus_weights.items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            raise UsageError(
+                f"{where}: corpus_weights: {name!r} = {weight!r} should be a number, 0 or more: how often a "
+                "row of that file comes in an epoch"
+            )
     if recipe.negatives or recipe.hard_negative_weight or recipe.negative_scope == "own":
         _check_negatives(recipe, where)
 

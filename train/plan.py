@@ -37,11 +37,16 @@ def plan(run: Run, ranks: Ranks) -> str:
         addition.open(store)  # type: ignore[operator]
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
     memory = memory_of(trainee, recipe, ranks)
+    used = sum(len(corpus.rows) for corpus in rows.weighting.corpora) if rows.weighting else rows.count
     windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.workers + 1)
     lines = [
         f"recipe        {recipe.name}: {recipe.description}",
-        f"rows          {rows.count:,} an epoch ({store.rows - rows.count:,} left out), "
+        f"rows          {rows.count:,} an epoch ({store.rows - used:,} left out), "
         f"columns {', '.join(columns)}",
+        *(
+            f"corpus        {corpus.name}: {len(corpus.rows):,} rows, {corpus.count:,} an epoch"
+            for corpus in (rows.weighting.corpora if rows.weighting else ())
+        ),
         *(
             f"draws         {name}: {len(draws)}, epoch e uses draw e mod {len(draws)}"
             for name, draws in columns.items()

@@ -24,6 +24,7 @@ from train.data.labels import needed_labels
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.reader import changed_rows
 from train.data.tokens import stage_draws
+from train.data.weights import Weighting, weighting
 from train.draws import draw_key
 from train.machine.distributed import Ranks
 from train.model.model import Model
@@ -104,6 +105,8 @@ class TrainingRows:
         Steps of the whole run.
     labels : dict of str to str
         Stages whose rows have labels of their own, and the one that is needed.
+    weighting : Weighting or None
+        How often each row comes in an epoch, of several corpora; None for once.
     """
 
     keep: np.ndarray | None
@@ -111,6 +114,7 @@ class TrainingRows:
     per_epoch: int
     steps: int
     labels: dict[str, str] = field(default_factory=dict)
+    weighting: Weighting | None = None
 
 
 def prepare_model(run: Run, ranks: Ranks) -> Trainee:
@@ -159,21 +163,22 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
     Raises
     ------
     UsageError
-        If a stage of `only_changed` is missing, a positive or negative has not the label for it, or no row is
-        left.
+        If a stage of `only_changed` is missing, a positive or negative has not the label for it, a pattern of
+        `corpus_weights` fits no input file, or no row is left.
     """
     recipe = run.recipe
     by_label = recipe.labels == BY_LABEL
     labels = needed_labels(store, recipe.positives, recipe.negatives) if by_label else {}
     keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
-    count = epoch_rows(row_groups(store.parts), recipe.held_out, keep)
+    weighted = weighting(store, recipe.corpus_weights, recipe.seed, recipe.held_out, keep)
+    count = weighted.count if weighted else epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     if not count:
         raise UsageError(
-            f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}) or shorten "
-            f"only_changed ({', '.join(recipe.only_changed) or 'empty'})"
+            f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}), shorten "
+            f"only_changed ({', '.join(recipe.only_changed) or 'empty'}) or raise corpus_weights"
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
-    return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs, labels)
+    return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs, labels, weighted)
 
 
 @dataclass(frozen=True)

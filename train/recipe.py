@@ -12,7 +12,7 @@ from typing import Any
 # Settings of later releases with their defaults: checkpoints of earlier ones do not have them.
 _LATER: dict[str, Any] = {
     "loss_settings": {}, "contrastive_weight": 1.0, "dimensions": (), "dev": "auto", "tracker": "none",
-    "labels": "entailment",
+    "labels": "entailment", "corpus_weights": {},
 }  # fmt: skip
 
 
@@ -40,6 +40,10 @@ class Recipe:
     # stage and row by row | kind: each stage as its paper uses it
     alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
     only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
+    corpus_weights: dict[str, float] = field(
+        default_factory=dict
+    )  # how often a row of an input file comes in
+    # an epoch, by the file's name or a pattern; others come once
     hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
     negative_scope: str = "all"  # whose negative columns a row meets: all | own (AugCSE's `ranking_neg`)
     mask_equal_texts: bool = True  # an equal text elsewhere in the batch is not a negative

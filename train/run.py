@@ -15,12 +15,13 @@ import torch
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MixError
+from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
 from train.machine.signals import StopRequest
-from train.machine.threads import check_compiler, has_fast_bf16, keep_freed_memory, set_threads
+from train.machine.threads import check_compiler, set_threads
 from train.objectives.columns import open_columns
 from train.optimizer import clip, make_optimizer, rate_at, set_rate
 from train.outputs import checkpoint
@@ -189,6 +190,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
         length_homogeneous=recipe.length_homogeneous, keep=rows.keep, labels=rows.labels,
+        weighting=rows.weighting,
     )  # fmt: skip
 
     # All draws: one made since a checkpoint would change which of them later epochs read.

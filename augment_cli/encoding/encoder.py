@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.bert import PackedBert, is_known
 from augment_cli.encoding.cache import EmbeddingCache
 from augment_cli.encoding.layout import DEFAULT_POOLING
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
@@ -186,10 +187,11 @@ class Encoder:
     ) -> np.ndarray:
         # Longest first: what will not fit in memory fails at once. Stable, so the texts alone decide.
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+        forward = self._forward if not all(map(len, ids)) else self._quickest()
         vectors: np.ndarray | None = None
         for rows in batches_by_tokens([len(ids[row]) for row in order], batch_tokens):
             chosen = order[rows.start : rows.stop]
-            pooled = self._forward([ids[row] for row in chosen]).numpy()
+            pooled = forward([ids[row] for row in chosen]).numpy()
             if vectors is None:
                 vectors = np.empty((len(ids), pooled.shape[1]), dtype=np.float32)
             vectors[chosen] = pooled
@@ -212,6 +214,23 @@ class Encoder:
             ids.extend(encoded["input_ids"])
         return ids
 
+    def _quickest(self) -> Callable[[Sequence[Sequence[int]]], Tensor]:
+        """What encodes a batch without empty rows: BERT's layers without padding, or else the model."""
+        if not is_known(self.model):
+            return self._forward
+        packed = PackedBert(self.model, self.pooling)
+
+        def forward(ids: Sequence[Sequence[int]]) -> Tensor:
+            with torch.inference_mode():
+                return self._after_pooling(packed(ids, self.weights))
+
+        return forward
+
+    def _after_pooling(self, vectors: Tensor) -> Tensor:
+        for module in self.modules:
+            vectors = module(vectors)
+        return vectors.float()
+
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
         """Pooled vectors of one batch of token ids, on the CPU in fp32; a row without tokens gets zeros."""
         width = max(1, *(len(row) for row in ids)) if ids else 1
@@ -231,10 +250,7 @@ class Encoder:
             layers = output.hidden_states if needs_all_layers(self.pooling) else output.last_hidden_state
             layers = layers.float() if isinstance(layers, Tensor) else [layer.float() for layer in layers]
             weights = None if self.weights is None else self.weights.to(device)[tokens]
-            vectors = pool(layers, mask, self.pooling, weights).float().cpu()
-            for module in self.modules:
-                vectors = module(vectors)
-        return vectors.float()
+            return self._after_pooling(pool(layers, mask, self.pooling, weights).float().cpu())
 
 
 def weights_digest(weights: Tensor) -> str:

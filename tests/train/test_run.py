@@ -8,9 +8,9 @@ import pytest
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
+from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from tests.helpers.training import quick_run
-from train.machine.threads import has_fast_bf16
 from train.outputs.log import read_log
 from train.watching.watch import DivergedError
 

@@ -105,6 +105,7 @@ def windows(
     window: int = 16,
     held_out: float = 0.0,
     keep: np.ndarray | None = None,
+    times: np.ndarray | None = None,
 ) -> Iterator[Window]:
     """The windows of an epoch in order.
 
@@ -120,6 +121,8 @@ def windows(
         Share of rows left out (see `is_held_out`).
     keep : numpy.ndarray or None, optional
         Which rows of the corpus may be used, shape (corpus rows,), bool; None for all.
+    times : numpy.ndarray or None, optional
+        How often each of them comes, shape (corpus rows,), int64; None for once.
     """
     permuted = np.random.default_rng([seed, epoch, _GROUPS]).permutation(len(groups))
     start = 0
@@ -127,6 +130,8 @@ def windows(
         chosen = tuple(groups[index] for index in permuted[first : first + window])
         ids = np.concatenate([np.arange(group.first_row, group.first_row + group.rows) for group in chosen])
         used = np.flatnonzero(_is_used(ids, held_out, keep))
+        if times is not None:
+            used = np.repeat(used, times[ids[used]])
         order = np.random.default_rng([seed, epoch, _ROWS, number]).permutation(used)
         yield Window(start, chosen, order, ids[order])
         start += len(order)

@@ -16,6 +16,7 @@ from augment_cli.store.store import Store
 from train.data.labels import unfit_rows
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
 from train.data.texts import Ids
+from train.data.weights import Weighting
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -103,6 +104,8 @@ class Reader:
         Make batches of rows of like length. This decides which negatives meet, so it changes the method.
     labels : dict of str to str, optional
         Column name to the label that its rows must have; others count as unchanged.
+    weighting : Weighting, optional
+        How often each row comes; None for once an epoch.
     """
 
     def __init__(
@@ -120,12 +123,14 @@ class Reader:
         length_homogeneous: bool = False,
         keep: np.ndarray | None = None,
         labels: dict[str, str] | None = None,
+        weighting: Weighting | None = None,
     ) -> None:
         self.labels = labels or {}
         self.store, self.stages, self.batch = store, stages, batch
         self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
         self.slice = rank_slice(batch, rank, ranks)
         self.workers, self.length_homogeneous = workers, length_homogeneous
+        self.weighting = weighting
         self.groups = row_groups(store.parts)
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
@@ -140,7 +145,8 @@ class Reader:
         """
         first = first_step * self.batch
         step, waiting = first_step, list[_Rows]()
-        in_order = windows(self.groups, self.seed, epoch, self.window, self.held_out, self.keep)
+        times = None if self.weighting is None else self.weighting.times(epoch)
+        in_order = windows(self.groups, self.seed, epoch, self.window, self.held_out, self.keep, times)
         needed = (window for window in in_order if window.start + len(window.order) > first)
         for window, columns in map_ahead(
             lambda window: (window, self._read(window, epoch)), needed, self.workers

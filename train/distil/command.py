@@ -74,8 +74,8 @@ def main(arguments: list[str]) -> None:
     import torch
 
     from augment_cli.encoding.loading import load_encoder
+    from augment_cli.neural.runtime import has_fast_bf16
     from augment_cli.store.store import Store
-    from train.machine.threads import has_fast_bf16
     from train.outputs.export import export
 
     began = time.perf_counter()

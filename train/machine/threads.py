@@ -1,31 +1,14 @@
-"""Settings of the machine that decide speed: threads, memory, attention, number format."""
+"""Settings of the machine that decide speed: threads, attention, the compiler."""
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
 import shutil
 import sys
 
 import torch
 
 from augment_cli.errors import MissingError
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-
-
-def keep_freed_memory() -> bool:
-    """Tell glibc to reuse freed blocks instead of handing them back to the kernel after each operation.
-
-    Activations of some megabytes otherwise cost a page fault per 4 KiB in every step, which is up to a
-    third of a small encoder's step. Returns whether this machine's C library could be told.
-    """
-    if platform.libc_ver()[0] != "glibc":
-        return False
-    libc = ctypes.CDLL(None)
-    largest = 2**31 - 1
-    return bool(libc.mallopt(_M_MMAP_THRESHOLD, largest) and libc.mallopt(_M_TRIM_THRESHOLD, largest))
 
 
 def set_threads(threads: int, ranks_here: int = 1) -> int:
@@ -53,15 +36,6 @@ def set_threads(threads: int, ranks_here: int = 1) -> int:
         threads = max(1, cores // ranks_here - 1)
     torch.set_num_threads(threads)
     return threads
-
-
-def has_fast_bf16() -> bool:
-    """Whether this CPU multiplies bf16 in hardware (AVX512-BF16 or AMX); elsewhere bf16 only costs time."""
-    capability = getattr(torch.backends.cpu, "get_cpu_capability", lambda: "")()
-    if not capability.startswith("AVX512"):
-        return False
-    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
 
 
 def check_compiler() -> None:

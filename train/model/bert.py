@@ -8,34 +8,16 @@ evaluation, checkpoints and export go on using.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from augment_cli.encoding.bert import fused_linear
 from train.data.padding import Slice
-from train.machine.threads import has_fast_bf16
 from train.model.dropout import keep_mask
-
-
-def is_known(encoder: nn.Module) -> bool:
-    """Whether `encode` can stand in for a module: transformers' BERT, on a CPU.
-
-    Parameters
-    ----------
-    encoder : torch.nn.Module
-        Any transformers model.
-    """
-    from transformers import BertModel
-
-    return (
-        type(encoder) is BertModel
-        and not encoder.config.is_decoder
-        and encoder.get_input_embeddings().weight.device.type == "cpu"
-    )
 
 
 def encode(encoder: Any, slices: Sequence[Slice]) -> list[list[Tensor]]:
@@ -151,19 +133,9 @@ class _AddKept(torch.autograd.Function):
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """x Wᵀ + b in the format of x."""
-    if x.dtype == torch.bfloat16 and _fused_linear() is not None:
+    if x.dtype == torch.bfloat16 and fused_linear() is not None:
         return _Bf16Linear.apply(x, weight.to(x.dtype), bias.to(x.dtype))
     return F.linear(x, weight.to(x.dtype), bias.to(x.dtype))
-
-
-@functools.cache
-def _fused_linear() -> Any:
-    """oneDNN's product with bias, where this torch and this CPU have it; None elsewhere.
-
-    `torch.nn.functional.linear` gives the same bits, but first writes the bias into every row of the result,
-    which costs as much as half the product at BERT's sizes.
-    """
-    return getattr(torch.ops.mkldnn, "_linear_pointwise", None) if has_fast_bf16() else None
 
 
 class _Bf16Linear(torch.autograd.Function):
@@ -172,7 +144,7 @@ class _Bf16Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(x, weight)
-        return _fused_linear()(x, weight, bias, "none", [], "")
+        return fused_linear()(x, weight, bias, "none", [], "")
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:

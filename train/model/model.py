@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from augment_cli.encoding.bert import is_known
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.encoding.static import StaticTable
 from train.additions import make_additions
@@ -15,7 +16,7 @@ from train.additions.base import Addition
 from train.data.padding import Slice
 from train.heads import make_head
 from train.model import static
-from train.model.bert import encode, is_known
+from train.model.bert import encode
 from train.model.masked_head import MaskedHead
 from train.recipe import Recipe
 

@@ -227,6 +227,12 @@ def mine(
     near_duplicate: Annotated[
         float, typer.Option("--near-duplicate", help="from this score on it counts as the same sentence")
     ] = 0.95,
+    search: Annotated[
+        str,
+        typer.Option(
+            "--search", help="vectors: exact, or graph: approximate, for millions of sentences (extra graph)"
+        ),
+    ] = "exact",
     sampling: Annotated[
         str, typer.Option("--sampling", help="top (the nearest) or random, of those that are allowed")
     ] = "top",
@@ -278,6 +284,7 @@ def mine(
         margin=margin,
         relative_margin=relative_margin,
         near_duplicate=near_duplicate,
+        search=search,
         sampling=sampling,
         max_df=max_df,
         seed=seed,

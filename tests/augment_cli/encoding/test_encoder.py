@@ -29,6 +29,21 @@ def test_encoding_equals_transformers_one_sentence_at_a_time(plain_model, senten
     np.testing.assert_allclose(encoder.encode(sentences, batch_tokens=40), expected, atol=2e-5)
 
 
+@pytest.mark.parametrize(
+    ("precision", "mode", "apart"),
+    [("fp32", "mean", 2e-6), ("fp32", "first-last+cls", 2e-6), ("bf16", "max", 0.15)],
+)
+def test_layers_without_padding_are_the_models_own(
+    plain_model, sentences, monkeypatch, precision, mode, apart
+):
+    encoder = load_encoder(plain_model, pooling=mode, precision=precision)
+    with monkeypatch.context() as patch:
+        patch.setattr("augment_cli.encoding.encoder.is_known", lambda model: False)
+        expected = encoder.encode(sentences, batch_tokens=60)
+    monkeypatch.setattr(encoder.model, "forward", None)  # is not called
+    np.testing.assert_allclose(encoder.encode(sentences, batch_tokens=60), expected, atol=apart)
+
+
 def test_equal_texts_are_encoded_once_and_order_does_not_matter(plain_model, sentences):
     encoder = load_encoder(plain_model)
     seen = []

@@ -1,16 +1,18 @@
 """Dense search, lexical search and the choice of negatives, against slow NumPy written another way."""
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import UsageError
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
 from augment_cli.text.normalization import normalize
-from augment_cli.vectors import lexical, search
+from augment_cli.vectors import graph, lexical, search
 from augment_cli.vectors.choosing import Limits, choose
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.search import Neighbours
@@ -213,3 +215,54 @@ def test_the_choice_equals_one_row_at_a_time(seed):
 def test_max_df_outside_its_range_is_refused():
     with pytest.raises(UsageError, match="--max-df 0: must be above 0"):
         lexical.check_max_df(0.0)
+
+
+@pytest.fixture(scope="module")
+def clustered():
+    """900 unit vectors in 30 clusters, and their row_ids: a graph has to find its way among these."""
+    generator = np.random.default_rng(3)
+    centres = generator.normal(size=(30, 24))
+    vectors, _ = unit(centres[generator.integers(0, 30, 900)] + 0.7 * generator.normal(size=(900, 24)))
+    return np.arange(900) * 2 + 5, vectors
+
+
+def test_the_graph_finds_nearly_what_the_exact_search_finds(clustered, tmp_path):
+    row_ids, vectors = clustered
+    blocks = [
+        (row_ids[:400], vectors[:400]),
+        (row_ids[400:400], vectors[400:400]),
+        (row_ids[400:], vectors[400:]),
+    ]
+    graph.build_graph(iter(blocks), 24, tmp_path)
+    queries, own = vectors[:200], row_ids[:200]
+    found = graph.search_graph(queries, own, graph.open_graph(tmp_path), 10, below=0.9)
+    exact = search.search(queries, own, blocks, 10, below=0.9)
+    shared = [len({*some} & {*others}) for some, others in zip(found.row_ids, exact.row_ids, strict=True)]
+    assert np.mean(shared) > 9.5
+    same = found.row_ids == exact.row_ids
+    np.testing.assert_allclose(found.scores[same], exact.scores[same], atol=1e-3)
+    assert (found.row_ids != own[:, None]).all()
+    assert (np.diff(found.scores, axis=1) <= 0).all()
+    assert found.scores.max() < 0.9
+    assert exact.too_near.sum() > 0
+    assert abs(found.too_near - exact.too_near).mean() < 0.1
+
+
+def test_the_graph_is_the_same_whenever_it_is_built_and_few_candidates_are_enough(clustered, tmp_path):
+    row_ids, vectors = clustered
+    files = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        graph.build_graph([(row_ids[:40], vectors[:40])], 24, tmp_path / name)
+        files += (tmp_path / name).iterdir()
+    assert files[0].read_bytes() == files[1].read_bytes()
+    graph.build_graph([(row_ids, vectors)], 24, tmp_path / "one")  # is there already
+    found = graph.search_graph(vectors[:3], row_ids[:3], graph.open_graph(tmp_path / "one"), 50)
+    assert (found.row_ids >= 0).sum(axis=1).tolist() == [39, 39, 39]
+    assert (found.row_ids[:, 39:] == -1).all()
+
+
+def test_a_missing_library_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    with pytest.raises(MissingError, match=r"augment-cli\[graph\]"):
+        graph.graph_library()

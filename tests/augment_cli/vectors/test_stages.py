@@ -148,6 +148,19 @@ def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded
     assert verify(store) == [] and not list((path / ".work").rglob("piece-*"))
 
 
+def test_the_graph_mines_what_the_exact_search_does_where_there_is_little_to_search(embedded, tmp_path):
+    path = shutil.copytree(embedded, tmp_path / "store")
+    with Session(path, Engine(1)) as session:
+        session.mine(MineParameters(by="vectors"), stage="mined-exact")
+        session.mine(MineParameters(by="vectors", search="graph"), stage="mined-graph")
+        exact, graph = (session.store.read(f"mined-{name}").to_pylist() for name in ("exact", "graph"))
+    for one, other in zip(exact, graph, strict=True):
+        assert (one["text"] is None) == (other["text"] is None)
+        assert one["text"] is None or one["score"] == pytest.approx(other["score"], abs=2e-3)
+    assert sum(one["text"] is not None for one in exact) > 30
+    assert "search" not in session.store.stage("mined-exact").settings["parameters"]
+
+
 def test_a_damaged_or_foreign_piece_is_made_again(path, encoder, embedded):
     make_pieces(path, encoder)
     files = sorted((path / ".work").rglob("piece-*.parquet"))
@@ -515,8 +528,8 @@ def test_drawing_depends_on_the_seed_alone(embedded, tmp_path):
     assert one != mined("d", seed=1, range_max=3)
 
 
-@pytest.mark.parametrize("by", ["tfidf", "vectors"])
-def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by):
+@pytest.mark.parametrize(("by", "search"), [("tfidf", "exact"), ("vectors", "exact"), ("vectors", "graph")])
+def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
     whole = shutil.copytree(embedded, tmp_path / "whole")
     broken = shutil.copytree(embedded, tmp_path / "broken")
     written, real = [], Pieces.write
@@ -529,7 +542,7 @@ def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by):
 
     def run(path):
         with Session(path, Engine(1)) as session:
-            session.mine(MineParameters(by=by, negatives=2))
+            session.mine(MineParameters(by=by, search=search, negatives=2))
 
     run(whole)
     monkeypatch.setattr(Pieces, "write", write)
@@ -546,6 +559,7 @@ def test_parameters_that_make_no_sense_are_refused(path):
         ({"by": "magic"}, "--by magic: choose one of"),
         ({"range_min": 50}, "--range-min 50 --range-max 50: hold fewer than --negatives 1"),
         ({"max_df": 0.0}, "--max-df 0"),
+        ({"search": "graph"}, "--search graph: is for --by vectors"),
         ({"positive": "tfidf"}, "'tfidf' has no texts"),
     ):
         with Session(path, Engine(1)) as session, pytest.raises(UsageError, match=message):

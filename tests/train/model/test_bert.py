@@ -6,6 +6,7 @@ from torch import nn
 from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 
 import train.model.bert as bert
+from augment_cli.encoding.bert import is_known
 from train.data.padding import length_sorted_slices
 from train.loading import make_recipe
 from train.model.model import Model
@@ -103,7 +104,7 @@ def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch):
 @pytest.mark.parametrize("fused", [True, False])
 def test_bf16_is_as_near_as_transformers_own(texts, monkeypatch, fused):
     if not fused:
-        monkeypatch.setattr(bert, "_fused_linear", lambda: None)
+        monkeypatch.setattr(bert, "fused_linear", lambda: None)
     torch.manual_seed(6)
     encoder = BertModel(BertConfig(**CONFIG | {"hidden_size": 64, "initializer_range": 0.1})).eval()
     slices = length_sorted_slices(texts, 2, pad=0)
@@ -123,9 +124,9 @@ def test_bf16_is_as_near_as_transformers_own(texts, monkeypatch, fused):
 
 def test_only_plain_bert_goes_this_way():
     settings = {**CONFIG, "pad_token_id": 0}
-    assert bert.is_known(BertModel(BertConfig(**settings)))
-    assert not bert.is_known(BertModel(BertConfig(**settings, is_decoder=True)))
-    assert not bert.is_known(RobertaModel(RobertaConfig(**settings)))
+    assert is_known(BertModel(BertConfig(**settings)))
+    assert not is_known(BertModel(BertConfig(**settings, is_decoder=True)))
+    assert not is_known(RobertaModel(RobertaConfig(**settings)))
 
 
 def test_hooks_and_compilation_get_the_module_itself():
