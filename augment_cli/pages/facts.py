@@ -56,6 +56,8 @@ class StageFacts:
     ----------
     name, augmentation, label, summary : str
         The label is same, other or neither.
+    version : int
+        Of the augmentation, when the stage was made.
     rows, changed : int
     reasons : dict of str to int
         Of unchanged rows.
@@ -85,6 +87,7 @@ class StageFacts:
     augmentation: str
     label: str
     summary: str
+    version: int
     rows: int
     changed: int
     reasons: dict[str, int]
@@ -156,6 +159,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         augmentation=descriptor.name,
         label=label,
         summary=augmentations.summary(descriptor.name),
+        version=store.stage(name).settings["version"],
         rows=numbers["rows"],
         changed=numbers["changed"],
         reasons=dict(Counter(numbers["reasons"]).most_common()),

@@ -53,7 +53,7 @@ def test_an_overlap_is_symmetric_and_whole_with_itself(first, second):
 
 def test_a_picture_says_what_it_shows_and_escapes_it():
     picture = histogram(
-        [("a", np.array([0.1])), ("b", np.array([0.1, 0.9]))], 0.0, 1.0, 10, 'a "<b>"', "axis"
+        [("a", np.array([0.1])), ("b", np.array([0.1, 0.9]))], 0.0, 1.0, 10, 'a "<b>"'
     )
     assert 'aria-label="a &#34;&lt;b&gt;&#34;"' in picture and picture.count('class="overlap"') == 1
     assert "<title>a&lt;b: 50.0 %</title>" in stacked_bar([("a<b", 0.5)], "says")
