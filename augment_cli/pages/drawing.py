@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT = 640, 180
 _LEFT, _BOTTOM = 8, 24
+_GUTTER = 112  # left of lines, for the numbers there
 _MOST_POINTS = 300  # of a line
 _FEW = 40  # points that are marked one by one
 
@@ -85,7 +86,7 @@ def lines(series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str) -> Ma
     room = _HEIGHT - _BOTTOM
     parts = []
     for number, (x, y) in enumerate(thinned):
-        across = _LEFT + (x - first) / max(last - first, 1e-9) * (_WIDTH - 2 * _LEFT)
+        across = _GUTTER + (x - first) / max(last - first, 1e-9) * (_WIDTH - _LEFT - _GUTTER)
         up = room - 8 - (y - low) / max(high - low, 1e-9) * (room - 16)
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
         parts.append(f'<polyline class="line line-{number % 4}" points="{points}"/>')
@@ -94,9 +95,9 @@ def lines(series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str) -> Ma
                 f'<circle class="dot dot-{number % 4}" cx="{a:.1f}" cy="{b:.1f}" r="3"/>'
                 for a, b in zip(across, up, strict=True)
             ]
-    parts.append(f'<text class="tick" x="{_LEFT}" y="12">{high:.4g}</text>')
-    parts.append(f'<text class="tick" x="{_LEFT}" y="{room - 2}">{low:.4g}</text>')
-    return _svg([*parts, *_ticks(first, last, room)], _WIDTH, _HEIGHT, says)
+    parts.append(f'<text class="tick" x="{_LEFT}" y="18">{high:.3g}</text>')
+    parts.append(f'<text class="tick" x="{_LEFT}" y="{room - 4}">{low:.3g}</text>')
+    return _svg([*parts, *_ticks(round(first), round(last), room, _GUTTER)], _WIDTH, _HEIGHT, says)
 
 
 def interval(low: float, value: float, high: float, least: float, most: float, says: str) -> Markup:
@@ -118,15 +119,15 @@ def _means(values: np.ndarray) -> np.ndarray:
     return np.array([part.mean() for part in np.array_split(values.astype(float), _MOST_POINTS)])
 
 
-def _ticks(low: float, high: float, room: int) -> list[str]:
-    """Five numbers below a picture, from one end of its axis to the other."""
+def _ticks(low: float, high: float, room: int, left: int = _LEFT) -> list[str]:
+    """Numbers below a picture, from one end of its axis to the other; whole ones between whole ends."""
     parts = []
+    whole = low == int(low) and high == int(high) and high - low >= 4
     for share in np.linspace(0, 1, 5):
-        x, value = _LEFT + share * (_WIDTH - 2 * _LEFT), low + share * (high - low)
+        x, value = left + share * (_WIDTH - _LEFT - left), low + share * (high - low)
         anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        parts.append(
-            f'<text class="tick" x="{x:.0f}" y="{room + 19}" text-anchor="{anchor}">{value:g}</text>'
-        )
+        shown = f"{round(value):,}" if whole else f"{value:g}"
+        parts.append(f'<text class="tick" x="{x:.0f}" y="{room + 19}" text-anchor="{anchor}">{shown}</text>')
     return parts
 
 

@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 from augment_cli import augmentations
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
-from augment_cli.pages.signs import kind_of, signs_of
 from augment_cli.reports.choosing import choose_rows, numbers_of
 from augment_cli.reports.report import is_augmentation, stats
+from augment_cli.reports.signs import kind_of, signs_of
+from augment_cli.reports.typical import amount_of_change
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
@@ -211,11 +212,7 @@ def _cosines(store: Store, name: str) -> dict[int, float]:
 
 
 def _change(row: Example) -> float:
-    """How much of a sentence is another one, in characters of both over those of the original."""
-    if not row.edits:
-        return abs(len(row.text) - len(row.original)) / max(len(row.original), 1)
-    touched = sum(edit["end"] - edit["start"] + len(edit["replacement"]) for edit in row.edits)
-    return float(touched) / max(len(row.original), 1)
+    return amount_of_change(row.original, row.text, row.edits)
 
 
 def _suspicious(rows: Sequence[Example], negative: bool, count: int) -> list[Example]:

@@ -73,10 +73,7 @@ def write_report(
     names = stages_of(store)
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
-    if out.is_dir():
-        raise UsageError(f"--out {out}: is a folder; name a file, such as {out / 'report.html'}")
-    if not out.absolute().parent.is_dir():
-        raise MissingError(f"--out {out}: the folder {out.absolute().parent} does not exist; make it first")
+    check_place(out)
     stages = []
     for name in names:
         progress(name)
@@ -101,6 +98,22 @@ def write_report(
         "stages": names,
         "notices": [f"{notice.stage}: {notice.text}" for notice in notices],
     }
+
+
+def check_place(out: Path) -> None:
+    """See that a page can be written.
+
+    Raises
+    ------
+    UsageError
+        If `out` is a folder.
+    MissingError
+        If its folder does not exist.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
+    if not out.absolute().parent.is_dir():
+        raise MissingError(f"{out}: the folder {out.absolute().parent} does not exist; make it first")
 
 
 def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:

@@ -36,7 +36,7 @@ def as_page(tables: Sequence[ScoreTable]) -> str:
         As `eval.results.tables.build` makes them.
     """
     models = {row.model for table in tables for row in table.rows if _is_ours(row)}
-    headline = f"{len(models)} scored {'model' if len(models) == 1 else 'models'}, the papers' rows beside them."
+    headline = f"Models scored here: {len(models)}; the papers' own rows stand below them."
     return layout.render(
         _TEMPLATE.read_text("utf-8"),
         "Scores",
@@ -48,7 +48,7 @@ def _shown(table: ScoreTable) -> dict[str, Any]:
     header, lines = header_and_lines(table)
     intervals = {task.name: [_interval(row, task) for row in table.rows] for task in table.tasks}
     scales = {name: _scale(found) for name, found in intervals.items()}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number, (row, line) in enumerate(zip(table.rows, lines, strict=True)):
         cells = [Cell(text) for text in line[2:]]
         for place, task in enumerate(table.tasks):
@@ -57,6 +57,7 @@ def _shown(table: ScoreTable) -> dict[str, Any]:
                 cells[place] = Cell(line[2 + place], _picture(found, scales[task.name], row, task))
         rows.append({"model": row.model, "source": row.source, "ours": _is_ours(row), "cells": cells})
     notes = [f"{row.model}: {note}" for row in table.rows for note in row.notes]
+    rows.sort(key=lambda row: not row["ours"])
     return {"suite": table.suite, "columns": header[2:], "rows": rows, "notes": notes}
 
 

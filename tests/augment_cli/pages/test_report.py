@@ -201,3 +201,16 @@ def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command
     )
     assert entry["stages"] == ["una", "una.1"] and entry["bytes"] < LIMIT
     assert command("report", "--store", store.path, "--out", tmp_path).returncode == 2
+
+
+def test_a_run_of_a_recipe_writes_it_with_the_seconds_and_says_where_it_is(tmp_path, command):
+    (tmp_path / "in.txt").write_text("\n".join(f"the river {n} flows by house {n}" for n in range(40)))
+    (tmp_path / "few.toml").write_text('[[run]]\naugmentation = "crop"\n')
+    asked = ("run", "few.toml", "--corpus", "in.txt", "--report")
+    assert command(*asked, "nowhere/page.html").returncode == 6
+    assert not (tmp_path / "store").exists()  # said before anything is made
+    done = command(*asked, "page.html")
+    assert done.returncode == 0 and "in a browser: page.html" in done.stdout
+    assert '<th scope="col">seconds</th>' in (tmp_path / "page.html").read_text("utf-8")
+    assert command("report", "--out", "page.html").returncode == 0  # a store keeps no times
+    assert '<th scope="col">seconds</th>' not in (tmp_path / "page.html").read_text("utf-8")
