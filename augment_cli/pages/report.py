@@ -288,4 +288,3 @@ def _lengths(store: Store) -> dict[str, Any]:
         "svg": drawing.histogram([("sentences", words)], 0.0, high, 30, says),
         "says": says,
     }
-

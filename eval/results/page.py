@@ -21,10 +21,10 @@ _TEMPLATE = Path(__file__).with_name("scores.html")
 
 @dataclass(frozen=True)
 class Cell:
-    """A score as it is printed, and its interval as a picture; empty where there is none."""
+    """A score as it is printed, and its interval as a picture, where there is one."""
 
     text: str
-    picture: Markup = Markup("")
+    picture: Markup | None = None
 
 
 def as_page(tables: Sequence[ScoreTable]) -> str:

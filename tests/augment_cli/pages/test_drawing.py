@@ -18,9 +18,7 @@ def test_an_overlap_is_symmetric_and_whole_with_itself(first, second):
 
 
 def test_a_picture_says_what_it_shows_and_escapes_it():
-    picture = histogram(
-        [("a", np.array([0.1])), ("b", np.array([0.1, 0.9]))], 0.0, 1.0, 10, 'a "<b>"'
-    )
+    picture = histogram([("a", np.array([0.1])), ("b", np.array([0.1, 0.9]))], 0.0, 1.0, 10, 'a "<b>"')
     assert 'aria-label="a &#34;&lt;b&gt;&#34;"' in picture and picture.count('class="overlap"') == 1
     assert "<title>a&lt;b: 50.0 %</title>" in stacked_bar([("a<b", 0.5)], "says")
 
@@ -28,7 +26,9 @@ def test_a_picture_says_what_it_shows_and_escapes_it():
 def test_a_line_has_a_few_hundred_points_within_its_frame_and_leaves_out_what_is_not_a_number():
     values = np.where(np.arange(5_000) % 7, np.sin(np.arange(5_000)), np.nan)
     picture = lines([("loss", np.arange(5_000), values)], "says")
-    points = [tuple(map(float, point.split(","))) for point in picture.split('points="')[1].split('"')[0].split()]
+    points = [
+        tuple(map(float, point.split(","))) for point in picture.split('points="')[1].split('"')[0].split()
+    ]
     assert 200 <= len(points) <= 300
     assert all(0 <= x <= 640 and 0 <= y <= 180 for x, y in points)
     assert [x for x, _ in points] == sorted(x for x, _ in points)

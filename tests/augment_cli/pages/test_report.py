@@ -6,7 +6,6 @@ import html.parser
 import itertools
 import json
 import re
-import shutil
 
 import pytest
 
@@ -17,13 +16,9 @@ from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
 from augment_cli.pages.report import LIMIT, write_report
 from augment_cli.reports.report import stats
-from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-
-HOSTILE = (
-    "<script>alert(1)</script> <img src=x onerror=alert(2)> &amp; the \u202e river \x1b flows by {{ house }}"
-)
+from tests.helpers.made_pages import hostile_store, made
 
 
 class Page(html.parser.HTMLParser):
@@ -56,14 +51,6 @@ def written(store, tmp_path):
     return text, Page(text)
 
 
-def made(tmp_path, lines, **parameters):
-    (tmp_path / "in.txt").write_text("\n".join(lines), "utf-8")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions(), max_rejects=1)
-        session.augment(make_run("una", **parameters))
-    return Store.open(tmp_path / "store")
-
-
 def test_the_page_needs_nothing_but_itself_and_its_policy_says_so(store, tmp_path):
     text, page = written(store, tmp_path)
     assert not re.search(r"(?:src|href|action)=\"(?!#)", text)
@@ -92,10 +79,7 @@ def test_it_can_be_read_by_a_screen_reader(store, tmp_path):
 
 
 def test_a_corpus_can_do_nothing_to_the_page(tmp_path):
-    store = made(
-        tmp_path, [HOSTILE.replace("\x1b", "")] * 3 + [f"the river {n} flows" for n in range(30)], radius=4
-    )
-    text, page = written(store, tmp_path)
+    text, page = written(hostile_store(tmp_path), tmp_path)
     assert [tag for tag, _ in page.elements].count("script") == 1
     assert not any(tag == "img" for tag, _ in page.elements)
     assert "\u202e" not in text and "<U+202E>" in page.content
@@ -159,37 +143,6 @@ def test_a_store_without_augmentations_says_what_to_do(tmp_path):
         UsageError, match="no augmentation has been made here yet; run `augment-cli una` first"
     ):
         write_report(Store.open(tmp_path / "store"), tmp_path / "report.html")
-
-
-@pytest.mark.slow
-def test_a_browser_shows_it_and_keeps_what_is_judged(store, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser_path is None:
-        pytest.skip("no chromium on this machine")
-    written(store, tmp_path)
-    address = (tmp_path / "report.html").as_uri()
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 360, "height": 800})
-        faults, requests = [], []
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        for key in ("j", "g", "j", "w"):
-            page.keyboard.press(key)
-        assert page.locator("#judged").inner_text() == "2 judged"
-        assert "You judged 2: 1 good" in page.locator(".wilson").first.inner_text()
-        page.reload()
-        assert page.locator("#judged").inner_text() == "2 judged"
-        with page.expect_download() as download:
-            page.locator("#save").click()
-        kept = json.loads(download.value.path().read_text("utf-8"))
-        browser.close()
-    assert [one["verdict"] for one in kept["judgements"]] == ["good", "wrong"]
-    assert faults == [] and set(requests) == {address}
 
 
 def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command):

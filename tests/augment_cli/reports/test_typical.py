@@ -18,17 +18,35 @@ def edit(start, end, replacement):
     return {"start": start, "end": end, "replacement": replacement}
 
 
-PLAIN = row("The old bridge crosses the wide river.", "The new bridge crosses the wide river.", [edit(4, 7, "new")])
+PLAIN = row(
+    "The old bridge crosses the wide river.", "The new bridge crosses the wide river.", [edit(4, 7, "new")]
+)
 
 
 @pytest.mark.parametrize(
     "worse",
     [
         row("Go on.", "Go off.", [edit(3, 5, "off")]),
-        row("the old bridge crosses the wide river", "the new bridge crosses the wide river", [edit(4, 7, "new")]),
-        row("The 1,780 m bridge (1926) crosses it.", "The 1,780 m canal (1926) crosses it.", [edit(12, 18, "canal")]),
-        row("The old bridge crosses the wide river.", "The the bridge crosses the wide river.", [edit(4, 7, "the")]),
-        row("The old bridge crosses the wide river.", "A cow eats grass in the summer sun.", [edit(0, 37, "A cow eats")]),
+        row(
+            "the old bridge crosses the wide river",
+            "the new bridge crosses the wide river",
+            [edit(4, 7, "new")],
+        ),
+        row(
+            "The 1,780 m bridge (1926) crosses it.",
+            "The 1,780 m canal (1926) crosses it.",
+            [edit(12, 18, "canal")],
+        ),
+        row(
+            "The old bridge crosses the wide river.",
+            "The the bridge crosses the wide river.",
+            [edit(4, 7, "the")],
+        ),
+        row(
+            "The old bridge crosses the wide river.",
+            "A cow eats grass in the summer sun.",
+            [edit(0, 37, "A cow eats")],
+        ),
     ],
     ids=["short", "no sentence", "numbers and brackets", "a sign", "changed more than most"],
 )
@@ -44,7 +62,9 @@ def test_change_counts_what_went_and_what_came():
     assert amount_of_change("abcd", "abcdef", []) == 0.5
 
 
-def test_the_last_screen_has_examples_the_page_and_three_commands_as_relative_paths(store, capsys, monkeypatch):
+def test_the_last_screen_has_examples_the_page_and_three_commands_as_relative_paths(
+    store, capsys, monkeypatch
+):
     monkeypatch.chdir(store.path.parent)
     monkeypatch.setattr(views.shutil, "which", lambda name: None)
     monkeypatch.setattr(views.sys, "executable", str(store.path.parent / ".venv/bin/python"))

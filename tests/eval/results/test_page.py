@@ -1,4 +1,4 @@
-"""Scores as a page: intervals against a library and a simulation, what is shown, and what a name can do to it."""
+"""Scores as a page: intervals against a library and resampling, and what a name can do to the page."""
 
 import numpy as np
 import pytest
@@ -35,15 +35,22 @@ def test_shares_of_correct_examples_have_wilsons_interval(tmp_path):
     assert intervals.interval_of(model, "sts12") is None  # nothing is stored for each pair
     assert intervals.interval_of(model, "sts13") is None
     # Where the main score is something else than the mean of the examples, their interval is not its own.
-    other = write_model(tmp_path / "other", "o", {"mr": TaskScore(0.7, {"accuracy": 0.7}, items={"correct": right})})
+    other = write_model(
+        tmp_path / "other", "o", {"mr": TaskScore(0.7, {"accuracy": 0.7}, items={"correct": right})}
+    )
     assert intervals.interval_of(other, "mr") is None
 
 
 def test_models_stand_first_with_their_intervals_and_names_are_text(tmp_path):
     one = write_model(tmp_path / "1", "<b>one\u202e", {"sts12": sts_score(SPEARMAN, items=ITEMS)})
-    seeds = [write_model(tmp_path / name, "two", {"sts12": sts_score(value)}) for name, value in (("a", 0.5), ("b", 0.6))]
+    seeds = [
+        write_model(tmp_path / name, "two", {"sts12": sts_score(value)})
+        for name, value in (("a", 0.5), ("b", 0.6))
+    ]
     page = as_page(tables.build([one, *seeds], REGISTRY))
-    assert page.startswith("<!doctype html>") and "script-src &#39;none&#39;" in page and "<script" not in page
+    assert (
+        page.startswith("<!doctype html>") and "script-src &#39;none&#39;" in page and "<script" not in page
+    )
     assert "<b>one" not in page and "&lt;b&gt;one&lt;U+202E&gt;" in page
     low, high = (100 * end for end in intervals.spearman_interval(SPEARMAN, len(GOLD)))
     assert f"{100 * SPEARMAN:.2f}, from {low:.2f} to {high:.2f}" in page
