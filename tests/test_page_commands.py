@@ -30,7 +30,7 @@ _LONGEST = 300  # seconds of one command
 def blocks_of(page: str) -> list[tuple[str, str]]:
     """Language and text of a page's blocks of code, in their order."""
     text = (REPOSITORY / page).read_text("utf-8")
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^```([^\n`]*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     indented = [
         ("", re.sub(r"^    ", "", block, flags=re.M)) for block in re.findall(r"(?:^    .*\n)+", text, re.M)
     ]
@@ -54,17 +54,17 @@ def commands_of(page: str) -> list[str]:
 def prepared(tmp_path_factory):
     """A folder with the input that pages name, and a store as `make augment` leaves it."""
     folder = tmp_path_factory.mktemp("pages")
-    lines = SAMPLE.read_text("utf-8").splitlines()[:60]
+    lines = SAMPLE.read_text("utf-8").splitlines()[:24]
     for name in ("few.txt", "mine.txt"):
         (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
     (folder / "articles").mkdir()
     rows = "\n".join(json.dumps({"body": line}) for line in lines)
     (folder / "articles/a.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
-    titles = "".join(f'"{line.replace(chr(34), "")} An error.",rivers\n' for line in lines[:24])
+    titles = "".join(f'"{line.replace(chr(34), "")} An error.",rivers\n' for line in lines)
     (folder / "titles.csv").write_text("title,topic\n" + titles, "utf-8")
     (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')
     (folder / "data").symlink_to(REPOSITORY / "data")
-    run(folder, "augment-cli run default --corpus few.txt --set paraphrase.rows=12 --report report.html")
+    run(folder, "augment-cli run default --corpus few.txt --report report.html")
     return folder
 
 

@@ -246,8 +246,8 @@ def _replaced(rows: Sequence[Example]) -> list[tuple[str, str, int]]:
 def _repeats(store: Store, name: str) -> tuple[int, int, int]:
     """Changed rows of the first parts, different results among them, and copies of another sentence.
 
-    Texts are compared by hashes of 64 bits, so that a million of them take eight megabytes. That two different
-    ones among a million share a hash happens in three of a hundred million stores.
+    Texts are compared by hashes of 64 bits, so that a million of them take eight megabytes. That two
+    different ones among a million share a hash happens in three of a hundred million stores.
     """
     results, sentences, rows = [], [], 0
     for index in sorted(store.stage(name).parts):
