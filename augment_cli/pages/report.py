@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
-from augment_cli import augmentations
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import stats
+from augment_cli.runs.again import options_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 from augment_cli.visible import visible_line
@@ -216,22 +216,14 @@ def _shown(value: object) -> str:
 
 def _command(one: StageFacts) -> str:
     """What makes a stage again."""
-    descriptor = augmentations.get(one.augmentation)
-    defaults = {
-        item.name: item.default for item in dataclasses.fields(descriptor.parameters) if item.name != "draw"
-    }
+    options, files = options_of({"stage": one.augmentation, "parameters": one.settings})
     words = ["augment-cli", one.augmentation]
-    for name, default in defaults.items():
-        value = one.settings.get(name)
-        if value is not None and value != default:
-            option = f"--{name.replace('_', '-')}"
-            words += (
-                [option]
-                if value is True
-                else [f"--no-{option[2:]}"]
-                if value is False
-                else [option, str(value)]
-            )
+    for name, value in (options | dict.fromkeys(files, "FILE")).items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words.append(option if value else f"--no-{option[2:]}")
+        else:
+            words += [option, str(value)]
     words += ["--seed", str(one.settings["seed"])] if one.settings["seed"] != 42 else []
     return shlex.join(words + (["--name", one.name] if one.name != one.augmentation else []))
 

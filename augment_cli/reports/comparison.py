@@ -7,7 +7,6 @@ sentence encoder and the difference of their perplexities by a causal language m
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, stats
+from augment_cli.runs.again import options_of
 from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import make_run
 from augment_cli.runs.tables import as_table
@@ -138,11 +138,11 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     descriptor = augmentations.get(stage.settings["stage"])
     if "model" in descriptor.needs:
         return None
-    own = {item.name for item in dataclasses.fields(descriptor.parameters)}
-    stored = stage.settings["parameters"].items()
-    parameters = {key: value for key, value in stored if key in own and value is not None}  # None: as it is
+    options, files = options_of(stage.settings)
+    if files:
+        return None
     try:
-        run = make_run(descriptor.name, **parameters, seed=stage.settings["seed"])
+        run = make_run(descriptor.name, **options, seed=stage.settings["seed"])
         prepared = run.augmentation.prepare(run.parameters, run.resources(store))
     except UsageError:
         return None

@@ -40,7 +40,7 @@ def signs_of(original: str, text: str) -> list[str]:
     if original[:1].isupper() and text[:1].islower():
         found.append("begins with a small letter")
     words, before = len(text.split()), len(original.split())
-    if words <= _SHORT < before:
+    if words <= _SHORT < before and 2 * words <= before:
         found.append(f"{words} words left of {before}")
     return list(dict.fromkeys(found))
 

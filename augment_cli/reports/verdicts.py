@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
@@ -23,6 +24,7 @@ from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.reports.report import is_augmentation
 from augment_cli.store.store import Store
+from augment_cli.tfidf.term_table import TermTable
 
 VERDICTS = ("good", "awkward", "wrong")
 _SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 %
@@ -266,7 +268,10 @@ def digests_in(parameters: dict[str, Any]) -> dict[str, str]:
 def _resources_of(maker: str) -> dict[str, str]:
     """Digests that an augmentation with its defaults would be made with; none where its model is missing."""
     descriptor = augmentations.get(maker)
+    # A table of one term, as small as a corpus can be: what is asked for does not depend on the terms.
+    terms = TermTable(pa.array(["term"]), np.zeros(1), np.zeros(1), document_frequency=np.ones(1, np.int64))
     try:
-        return digests_in(descriptor.resolve(descriptor.parameters(), Resources(seed=0, draw=0)))
+        resources = Resources(seed=0, draw=0, terms=terms)
+        return digests_in(descriptor.resolve(descriptor.parameters(), resources))
     except UserError:
         return {}

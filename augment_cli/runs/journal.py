@@ -2,7 +2,7 @@
 
 It is in `.work/<stage>/part-NNNNN/`: `plan.json`, which rows each batch has and the stage's fingerprint,
 and one Parquet file for each finished batch with the rows as the stage will hold them. A file at a batch's
-name is complete.
+name is complete; the name has its digest, since a Parquet file's own checksums leave out its last part.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.errors import BadInputError
-from augment_cli.store.files import fsync, write_atomically
+from augment_cli.store.files import fsync, sha256_of_file, write_atomically
 from augment_cli.store.parquet import read_parquet, write_parquet
 from augment_cli.store.schema import METADATA_KEY
 
@@ -65,16 +64,16 @@ class Journal:
 
     # --- finished batches
 
-    def _path(self, number: int) -> Path:
-        return self._folder / f"batch-{number:06d}.parquet"
+    def _files(self, number: int) -> list[Path]:
+        return list(self._folder.glob(f"batch-{number:06d}-*.parquet"))
 
     def has(self, number: int) -> bool:
         """Whether a batch is finished."""
-        return self._path(number).is_file()
+        return bool(self._files(number))
 
     def finished(self) -> set[int]:
         """Numbers of the finished batches."""
-        return {int(path.stem.partition("-")[2]) for path in self._folder.glob("batch-*.parquet")}
+        return {int(path.stem.split("-")[1]) for path in self._folder.glob("batch-*-*.parquet")}
 
     def write(self, number: int, table: pa.Table, splits: int) -> None:
         """Keep a finished batch; once this returns, no kill and no power cut loses it."""
@@ -82,20 +81,19 @@ class Journal:
         schema = table.schema.with_metadata(metadata)
         temporary = self._folder / f"{number:06d}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
         write_parquet(temporary, schema, [table])
-        temporary.replace(self._path(number))
+        digest = sha256_of_file(temporary)
+        temporary.replace(self._folder / f"batch-{number:06d}-{digest}.parquet")
         fsync(self._folder)
 
     def read(self, number: int) -> tuple[pa.Table, int] | None:
         """A finished batch and how often memory made it be cut; None, and no file, if it is damaged."""
-        path = self._path(number)
-        try:
-            table = read_parquet(path)
-            metadata: dict[bytes, Any] = table.schema.metadata or {}
-            if metadata.get(METADATA_KEY) == self._fingerprint.encode():
-                return table.replace_schema_metadata(None), int(metadata[_SPLITS_KEY])
-        except BadInputError:
-            pass
-        path.unlink(missing_ok=True)
+        for path in self._files(number):
+            if path.stem.endswith(sha256_of_file(path)):
+                table = read_parquet(path)
+                metadata: dict[bytes, Any] = table.schema.metadata or {}
+                if metadata.get(METADATA_KEY) == self._fingerprint.encode():
+                    return table.replace_schema_metadata(None), int(metadata[_SPLITS_KEY])
+            path.unlink(missing_ok=True)
         return None
 
     def remove(self) -> None:

@@ -13,8 +13,6 @@ floating point, and one pass over the text is enough.
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +23,7 @@ import pyarrow.compute as pc
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
-from augment_cli.store.files import naming
+from augment_cli.store.files import read_ipc, write_ipc
 from augment_cli.store.schema import ROW_GROUP_ROWS, TERMS, TFIDF
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
@@ -167,8 +165,8 @@ def fit(
         store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))
 
     for index in missing:
-        _write_ipc(_mapping_path(work, index), pa.table({"term_id": mappings[index]}))
-    _write_ipc(work / "idf.arrow", terms.table.select(["idf"]))
+        write_ipc(_mapping_path(work, index), pa.table({"term_id": mappings[index]}))
+    write_ipc(work / "idf.arrow", terms.table.select(["idf"]))
 
     def commit(pending: PendingPart) -> None:
         store.commit(pending)
@@ -219,7 +217,7 @@ def count_part(
         }
     )
     vocabulary = vocabulary.replace_schema_metadata({"rows": str(len(texts))})
-    _write_ipc(_counts_path(folder, stage, index), vocabulary)
+    write_ipc(_counts_path(folder, stage, index), vocabulary)
     if keep_tokens:
         flat = {
             "term": term_ids,
@@ -227,8 +225,8 @@ def count_part(
             "end": tokens.ends,
             "count": counts[inverse].astype(np.int32),
         }
-        _write_ipc(_tokens_path(folder, index), pa.table(flat))
-        _write_ipc(_lengths_path(folder, index), pa.table({"length": lengths}))
+        write_ipc(_tokens_path(folder, index), pa.table(flat))
+        write_ipc(_lengths_path(folder, index), pa.table({"length": lengths}))
     return len(texts)
 
 
@@ -252,7 +250,7 @@ def reduce_counts(paths: Sequence[Path], min_df: int) -> tuple[Terms, list[np.nd
     mappings : list of ndarray of int32
         For each part, from its own term ids to rows of the term table; −1 where `min_df` left a term out.
     """
-    counted = [_read_ipc(path) for path in paths]
+    counted = [read_ipc(path) for path in paths]
     documents = sum(int(table.schema.metadata[b"rows"]) for table in counted)
     joined = pa.concat_tables(table.replace_schema_metadata(None) for table in counted)
     # Arrow numbers distinct values as it meets them: first-seen order.
@@ -295,7 +293,7 @@ def look_up(paths: Sequence[Path], given: Store) -> tuple[Terms, list[np.ndarray
     known = TermTable.read(given, TERMS_STAGE)
     documents = sum(part.statistics["documents"] for part in given.stage(TERMS_STAGE).parts.values())
     table = given.read(TERMS_STAGE).cast(TERMS)
-    return Terms(table, documents), [known.ids_of(_read_ipc(path)["term"].combine_chunks()) for path in paths]
+    return Terms(table, documents), [known.ids_of(read_ipc(path)["term"].combine_chunks()) for path in paths]
 
 
 def inverse_document_frequency(document_frequency: np.ndarray, documents: int) -> np.ndarray:
@@ -310,10 +308,10 @@ def weigh_part(store_path: Path, stage: str, index: int, folder: Path, settings:
     """Write one part of the matrix from its counted tokens."""
     store = Store.open(store_path)
     first_row = store.parts[index][0]
-    mapping = _read_ipc(_mapping_path(folder, index))["term_id"].to_numpy()
-    idf = _read_ipc(folder / "idf.arrow")["idf"].to_numpy()
-    tokens = _read_ipc(_tokens_path(folder, index))
-    lengths = _read_ipc(_lengths_path(folder, index))["length"].to_numpy()
+    mapping = read_ipc(_mapping_path(folder, index))["term_id"].to_numpy()
+    idf = read_ipc(folder / "idf.arrow")["idf"].to_numpy()
+    tokens = read_ipc(_tokens_path(folder, index))
+    lengths = read_ipc(_lengths_path(folder, index))["length"].to_numpy()
     statistics = {"tokens": int(lengths.sum())}
     batches = _weighed(tokens, lengths, first_row, mapping, idf)
     return store.write_part(stage, index, TFIDF, batches, settings, statistics)
@@ -355,16 +353,3 @@ def _lengths_path(folder: Path, index: int) -> Path:
 
 def _mapping_path(folder: Path, index: int) -> Path:
     return folder / f"mapping-{index:05d}.arrow"
-
-
-def _write_ipc(path: Path, table: pa.Table) -> None:
-    temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-    with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    temporary.replace(path)
-
-
-def _read_ipc(path: Path) -> pa.Table:
-    # Memory-mapped: a part's tokens are paged in as they are used, and never all at once.
-    with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).read_all()

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
+from augment_cli.store.files import read_ipc, write_ipc
 from augment_cli.store.schema import FORMS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
@@ -25,6 +26,8 @@ VERSION = 1
 FORMS_STAGE = "forms"
 # Cases as `text.letter_case` numbers them, then those it does not know.
 AS_IT_IS, CAPITALISED, CAPITALS, MIXED = range(4)
+# What is counted of each term: at the beginning of sentences with a capital, then inside them.
+CASES = ["beginning", "small", "capitalised", "capitals"]
 UNKNOWN = -1  # capitalised, but met at the beginning of sentences only
 
 
@@ -70,18 +73,17 @@ def make_forms(
     counts = np.zeros((4, terms), np.int64)
     spellings = []
     for index in range(len(store.parts)):
-        counts += np.load(work / f"{index:05d}.npy")
-        with pa.memory_map(str(work / f"{index:05d}.arrow")) as source:
-            spellings.append(pa.ipc.open_file(source).read_all())
+        counts += np.vstack([column.to_numpy() for column in read_ipc(_counts_path(work, index)).columns])
+        spellings.append(read_ipc(_spellings_path(work, index)))
     columns = _columns(counts, pa.concat_tables(spellings))
     store.commit(store.write_part(stage, 0, FORMS, [columns], settings, {}))
     store.clean_work(stage)
 
 
 def count_part(store_path: Path, stage: str, index: int, folder: Path, terms: int) -> int:
-    """Count the forms of one part; writes int64 (4, V) and the mixed spellings to `folder`.
+    """Count the forms of one part; writes them and the mixed spellings to `folder`.
 
-    The rows of the array: tokens that begin sentences with a capital; inside sentences those in small
+    The columns of V counts: tokens that begin sentences with a capital; inside sentences those in small
     letters, capitalised (and mixed), and in capitals.
 
     Returns
@@ -101,13 +103,18 @@ def count_part(store_path: Path, stage: str, index: int, folder: Path, terms: in
         flat = {name: column.flatten().to_numpy() for name, column in lists.items()}
         _count(texts, offsets - offsets[0], flat, counts, spellings)
         rows += corpus.num_rows
-    np.save(folder / f"{index:05d}.npy", counts)
+    write_ipc(_counts_path(folder, index), pa.table(list(counts), names=CASES))
     joined = pa.concat_tables(spellings).group_by(["term", "form"], use_threads=False)
-    with (folder / f"{index:05d}.arrow").open("wb") as sink:
-        table = joined.aggregate([([], "count_all")])
-        with pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
+    write_ipc(_spellings_path(folder, index), joined.aggregate([([], "count_all")]))
     return rows
+
+
+def _counts_path(folder: Path, index: int) -> Path:
+    return folder / f"counts-{index:05d}.arrow"
+
+
+def _spellings_path(folder: Path, index: int) -> Path:
+    return folder / f"spellings-{index:05d}.arrow"
 
 
 def _count(

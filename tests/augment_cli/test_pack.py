@@ -275,6 +275,6 @@ def test_pipeline_packs_a_real_run(made_store, tmp_path):
 
     shutil.copytree(made_store, tmp_path / "store")
     with Session(tmp_path / "store", Engine(1)) as session:
-        session.augment(make_run("uda", radius=4))
+        session.augment(make_run("uda", terms="tfidf", surface="in-place", radius=4))
         session.pack(choose(session.store))
     assert Store.open(tmp_path / "store").stage("pack").rows > 0

@@ -24,7 +24,7 @@ def changes(model):
     return [f"{stage}.{item}" for stage, items in own.items() for item in (*FAST, *items)]
 
 
-@pytest.mark.parametrize("name", ["augcse-8", "augcse-16"])
+@pytest.mark.parametrize("name", [pytest.param("augcse-8", marks=pytest.mark.slow), "augcse-16"])
 def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
     runs = recipe.load(name, changes(model))
     with Session(store_path, Engine(1)) as session:
@@ -38,7 +38,8 @@ def test_a_set_with_its_models_is_made_from_one_parse(model, store_path, name):
         table = store.read(run.stage)
         assert table["row_id"].to_pylist() == list(range(len(SENTENCES)))
         if "model" in augmentations.get(run.run.name).needs:
-            assert table["text"].null_count < len(SENTENCES)  # it ran
+            # It ran: what it wrote is there, turned down or not.
+            assert table["text"].null_count + table["rejected"].null_count < 2 * len(SENTENCES)
             assert not any((text or "").startswith("transfer Casual") for text in table["text"].to_pylist())
 
 

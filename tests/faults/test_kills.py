@@ -20,7 +20,7 @@ from tests.helpers.undisturbed import digests_of_parts
 
 LINES = 1_600
 COMMAND = ["una", "--radius", "5", "--draws", "2", "--store", "store"]
-PARTS = 1 + 16 + 1 + 16 + 2 * 16
+PARTS = 1 + 16 + 1 + 16 + 1 + 2 * 16
 
 
 @pytest.fixture(scope="module")

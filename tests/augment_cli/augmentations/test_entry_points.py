@@ -68,10 +68,22 @@ def test_the_printed_package(tmp_path: Path, call: Call) -> None:
     ("points", "name", "message"),
     [
         ({"una": "shouting:SHOUT"}, "una", "augment-cli and shouting each bring an augmentation 'una'"),
-        ({"loud": "no_such_module:LOUD"}, "loud", "of the package shouting .* cannot be loaded"),
-        ({"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError"),
-        ({"loud": "shouting:dataclass"}, "loud", "is function; it must be an `Augmentation`"),
-        ({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'"),
+        pytest.param(
+            {"loud": "no_such_module:LOUD"},
+            "loud",
+            "of the package shouting .* cannot be loaded",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"loud": "shouting:QUIET"}, "loud", "cannot be loaded: AttributeError", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            {"loud": "shouting:dataclass"},
+            "loud",
+            "is function; it must be an `Augmentation`",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"loud": "shouting:SHOUT"}, "loud", "calls itself 'shout'", marks=pytest.mark.slow),
     ],
 )
 def test_a_package_with_a_fault_is_named(

@@ -113,9 +113,9 @@ def test_an_address_is_called_one(command, address):
 
 def test_1_percent_is_not_advised_against_itself(command, tmp_path):
     (tmp_path / "in.txt").write_text("\n".join(LINES))
-    result = command("una", "--corpus", "in.txt", "--radius", "40%")
+    result = command("una", "--corpus", "in.txt", "--radius", "40%", "--background", "none")
     assert "the window covers" in result.stderr and "--radius 1%" not in result.stderr
-    result = command("una", "--radius", "4000", "--name", "wide")
+    result = command("una", "--radius", "4000", "--background", "none", "--name", "wide")
     assert "the window covers" in result.stderr and "--radius 1% grows" in result.stderr
 
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
     "doctor", "card", "embed", "score", "mine",
 )  # fmt: skip
+SLOW = ("run", "paraphrase", "parse")  # their examples run the shipped models on the whole sample
 HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
 
 
@@ -94,7 +95,11 @@ def parsed_folder(folder, tmp_path_factory):
     return parsed
 
 
-@pytest.mark.parametrize("name", [*augmentations.names(), *COMMANDS])
+def _with_the_slow_marked(names):
+    return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
+
+
+@pytest.mark.parametrize("name", _with_the_slow_marked([*augmentations.names(), *COMMANDS]))
 def test_every_example_works(command, folder, request, tmp_path, name):
     help_text = command(name, "--help").stdout
     examples = examples_of(help_text)

@@ -89,7 +89,7 @@ def test_they_work_in_an_augmentation_and_a_fit(command, small):
 
 def test_a_run_shows_what_it_made_and_names_what_was_there(command, small):
     first = command("una", "--corpus", "in.txt").stdout
-    for stage in ("rejects", "corpus", "terms", "tfidf", "una"):
+    for stage in ("rejects", "corpus", "terms", "tfidf", "forms", "una"):
         assert f"\n  {stage} " in first
     second = command("crop").stdout
     assert "\n  crop " in second and "tfidf" not in second and "\n  una " not in second
@@ -99,7 +99,7 @@ def test_a_run_shows_what_it_made_and_names_what_was_there(command, small):
     third = command("run", "two.toml").stdout
     assert "\n  random-swap " in third and "\n  crop " not in third and "Already there: crop\n" in third
     stages = [entry["stage"] for entry in json.loads(command("crop", "--json").stdout)]
-    assert stages == ["rejects", "corpus", "terms", "tfidf", "una", "crop", "random-swap"]
+    assert stages == ["rejects", "corpus", "terms", "tfidf", "forms", "una", "crop", "random-swap"]
 
 
 def test_quiet_says_nothing_but_warnings(command, small):
@@ -147,7 +147,7 @@ def test_switches_have_no_type_in_the_help(command):
     [
         ("augment-cli yod", ["yoda"]),
         ("augment-cli una --bet", ["--beta"]),
-        ("augment-cli inspect --store half ", ["rejects", "corpus", "terms", "tfidf", "some"]),
+        ("augment-cli inspect --store half ", ["rejects", "corpus", "terms", "tfidf", "forms", "some"]),
         ("augment-cli remove t", []),
         ("augment-cli run augcse-4", ["augcse-4", "augcse-4-no-models"]),
     ],

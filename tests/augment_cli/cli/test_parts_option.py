@@ -25,6 +25,7 @@ def store_path(tmp_path):
     return tmp_path / "store"
 
 
+@pytest.mark.slow
 def test_an_array_of_processes_at_once(store_path):
     """Overlapping ranges do no harm: both make the same bytes."""
     start = [sys.executable, "-m", "augment_cli", "una", "--radius", "5", "--store", store_path]

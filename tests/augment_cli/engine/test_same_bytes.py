@@ -40,7 +40,7 @@ def digests(path):
 @pytest.fixture(scope="session")
 def expected(corpus_file, tmp_path_factory):
     parts = make(tmp_path_factory.mktemp("expected") / "store", corpus_file, Engine(1))
-    assert len(parts) == 1 + 5 + 1 + 5 + 5 + 5
+    assert len(parts) == 1 + 5 + 1 + 5 + 1 + 5 + 5
     return parts
 
 

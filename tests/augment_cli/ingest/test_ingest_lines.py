@@ -77,11 +77,11 @@ def numbered_lines(count: int) -> bytes:
 
 @pytest.mark.parametrize(("pack", "reason"), [(gzip.compress, "damaged_gzip"), (zstd, "damaged_zstd")])
 def test_a_cut_file_keeps_what_came_before_and_names_the_damage(read_bytes, pack, reason):
-    plain = numbered_lines(400_000)
+    plain = numbered_lines(100_000)
     packed = pack(plain)
     result = read_bytes(packed[: len(packed) * 2 // 3], "text.txt.gz")
     kept = len(result.texts)
-    assert 200_000 < kept < 400_000
+    assert 50_000 < kept < 100_000
     assert "\n".join([*result.texts, ""]).encode() == plain[: sum(len(text) + 1 for text in result.texts)]
     assert result.reasons == [(kept + 1, reason)]
     with pytest.raises(IncompleteError, match=reason):

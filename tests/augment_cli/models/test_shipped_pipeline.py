@@ -119,6 +119,7 @@ def test_odd_input_is_parsed_into_itself(english: Language) -> None:
         assert english(text).text == text
 
 
+@pytest.mark.slow
 def test_scores_on_the_real_development_set(english: Language, data_folder: Path) -> None:
     from data.builds.pipeline.evaluation import score
     from data.builds.pipeline.treebank import read_conllu

@@ -104,7 +104,7 @@ def test_its_numbers_are_those_of_stats(store):
 
 def test_copies_of_another_sentence_are_counted(tmp_path):
     # A window of one neighbour among two terms of equal weight: each sentence becomes the other.
-    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0)
+    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
     one = facts_of(store, "una")
     assert (one.changed, one.distinct, one.copies) == (4, 2, 4)
     assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]

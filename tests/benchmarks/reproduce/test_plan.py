@@ -202,6 +202,7 @@ def test_step_0_is_in_the_keys_of_profiles_that_ask_for_it_alone(grid, profile):
         assert (first != second) == has_it
 
 
+@pytest.mark.slow
 def test_no_result_of_the_cpu_profile_is_lost():
     """Rows that were trained before there were beds, token weights and step 0 keep their keys."""
     grid = load_grid()

@@ -152,6 +152,7 @@ def originals_of(target, rows):
     return raws
 
 
+@pytest.mark.slow
 def test_real_sets_in_their_public_form_become_exactly_the_registrys_content(server, tmp_path, data_folder):
     wanted = [target for target in SOURCES if (data_folder / target).is_file()]
     assert len(wanted) >= 20

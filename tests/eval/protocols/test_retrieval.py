@@ -122,4 +122,4 @@ def test_nothing_to_score_is_explained(plain_model, capsys):
     with pytest.raises(SystemExit) as stop:
         run(plain_model)
     assert stop.value.code == 2
-    assert "give --data DIR, --beir FOLDER or both" in capsys.readouterr().err
+    assert "give --data DIR, --beir FOLDER, --minimal-pairs or several" in capsys.readouterr().err

@@ -130,9 +130,8 @@ def test_a_run_masks_by_the_cached_vectors_and_remembers_them(store_copy, tiny_e
 
 
 def test_a_guide_without_vectors_is_an_error_before_the_first_step(store_copy, tiny_encoder, tmp_path):
-    run = Run(
-        make_recipe({"guide": {}, "positives": ["una"]}), store_copy, str(tiny_encoder), tmp_path / "run"
-    )
+    recipe = make_recipe({"guide": {}, "positives": ["una"], "labels": "kind"})
+    run = Run(recipe, store_copy, str(tiny_encoder), tmp_path / "run")
     with pytest.raises(UsageError, match="has no vectors of 'corpus'"):
         plan(run, join())
     add_vectors(store_copy, "corpus", draw(150, 4))
@@ -175,7 +174,13 @@ def guided_store(store_copy):
     return store_copy
 
 
-GUIDED = {"positives": ["una"], "guide": {"margin": 0.5}, "learning_rate": 1e-3, "precision": "float64"}
+GUIDED = {
+    "positives": ["una"],
+    "labels": "kind",
+    "guide": {"margin": 0.5},
+    "learning_rate": 1e-3,
+    "precision": "float64",
+}
 
 
 def losses(events):
@@ -212,7 +217,7 @@ def test_a_killed_run_continues_to_the_bit(guided_store, tiny_encoder, tmp_path,
 @pytest.mark.slow
 def test_two_ranks_mask_what_one_does(guided_store, tiny_encoder, tmp_path, run_train):
     changes = ["batch=16", "steps=6", "evaluate_every=0", "dropout=0.0", "log_every=1", "precision=float64"]
-    changes += ['positives=["una"]', "guide.margin=0.5", "learning_rate=1e-3"]
+    changes += ['positives=["una"]', "labels=kind", "guide.margin=0.5", "learning_rate=1e-3"]
     options = [part for change in changes for part in ("--set", change)]
     actual = []
     for ranks in (1, 2):

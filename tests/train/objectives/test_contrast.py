@@ -61,7 +61,7 @@ def test_the_loss_is_the_sum_over_the_lengths(one_step):
 
 def test_a_run_logs_the_loss_of_each_length(store_copy, tiny_encoder, tmp_path):
     _, events = logged_run(
-        store_copy, tiny_encoder, tmp_path / "run", {"steps": 1, "positives": ["una"]} | CUT
+        store_copy, tiny_encoder, tmp_path / "run", {"steps": 1, "positives": ["una"], "labels": "kind"} | CUT
     )
     assert {"loss", "loss_2", "loss_8"} <= events[0].keys()
 

@@ -21,6 +21,8 @@ from augment_cli.store.store import Store
 from tests.helpers.tiny_models import ACCENTED, SENTENCES
 
 FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 200}
+# The quick suite has one that writes and one that fills gaps.
+OTHERS = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("t5", "bart", "marian")]
 # What models with random weights write is no English; these look at nothing but the plain checks.
 UNGUARDED = {"faithful": False}
 
@@ -58,7 +60,7 @@ def assert_sound(table):
             assert "\n" not in row["text"] or "\n" in row["original"]
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "t5", "bart", "marian", "bert"])
+@pytest.mark.parametrize("kind", ["pegasus", "bert", *OTHERS])
 def test_every_kind_of_model_changes_most_rows_and_comes_out_sound(run_of, store_path, kind):
     store = Store.open(store_path)
     table = augment_texts(SENTENCES, store, run_of(kind))
@@ -69,7 +71,7 @@ def test_every_kind_of_model_changes_most_rows_and_comes_out_sound(run_of, store
     assert augment_texts(SENTENCES, store, run_of(kind)).equals(table)
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "marian", "bert"])
+@pytest.mark.parametrize("kind", ["pegasus", "bert", pytest.param("marian", marks=pytest.mark.slow)])
 def test_a_row_does_not_depend_on_its_batch(run_of, store_path, kind):
     """In fp32 nothing but the last bits of sums may depend on it, and none of these is that close."""
     store = Store.open(store_path)
@@ -86,7 +88,7 @@ def test_a_row_does_not_depend_on_its_batch(run_of, store_path, kind):
     assert [pieces[row] for row in range(60)] == expected
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "marian", "bert"])
+@pytest.mark.parametrize("kind", ["pegasus", "bert", pytest.param("marian", marks=pytest.mark.slow)])
 def test_other_seeds_and_draws_give_other_texts(run_of, store_path, kind):
     store = Store.open(store_path)
     options = {} if kind == "bert" else {"sample": True}
@@ -108,14 +110,14 @@ ODD = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "t5", "bart", "marian", "bert"])
+@pytest.mark.parametrize("kind", ["pegasus", "bert", *OTHERS])
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=ODD)
 def test_odd_input_never_raises_and_comes_out_sound(run_of, store_path, kind, texts):
     assert_sound(augment_texts(texts, Store.open(store_path), run_of(kind)))
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "t5", "bart", "marian"])
+@pytest.mark.parametrize("kind", ["pegasus", *OTHERS])
 def test_an_input_over_the_limit_is_left_alone_and_never_cut(run_of, store_path, kind):
     store, long = Store.open(store_path), "the river waits near the bridge " * 300
     table = augment_texts(["The old bridge waits.", long], store, run_of(kind))
@@ -137,7 +139,7 @@ def test_the_models_training_length_is_the_limit_and_can_be_lowered(model, tmp_p
         assert [reason == "input_too_long" for reason in reasons] == (lengths > expected).tolist()
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "marian", "bert"])
+@pytest.mark.parametrize("kind", ["pegasus", "bert", pytest.param("marian", marks=pytest.mark.slow)])
 def test_rows_beyond_the_limit_stay_unchanged(run_of, store_path, kind):
     store, run = Store.open(store_path), run_of(kind, rows=20)
     limited = augment_texts(SENTENCES, store, run).to_pylist()
@@ -215,6 +217,7 @@ def test_one_beam_is_greedy_search(model):
         assert text == one_line(generator.tokenizer.decode(output[0], skip_special_tokens=True))
 
 
+@pytest.mark.slow
 def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
     import torch
 

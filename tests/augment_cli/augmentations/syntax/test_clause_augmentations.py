@@ -61,7 +61,7 @@ def words(text: str) -> list[str]:
 
 def test_yoda_order_keeps_every_word_and_adds_commas() -> None:
     pairs = made_up("yoda")
-    assert len(pairs) > 100
+    assert len(pairs) > 50
     for original, result in pairs:
         assert Counter(words(result)) == Counter(words(original))
         assert words(result) != words(original)
@@ -93,7 +93,7 @@ def test_a_summary_keeps_what_an_adjective_cannot_do_without(scheme: str) -> Non
 
 def test_a_summary_is_part_of_its_sentence() -> None:
     pairs = made_up("summary")
-    assert len(pairs) > 100
+    assert len(pairs) > 50
     for original, result in pairs:
         remaining = iter(words(original))
         assert all(word in remaining for word in words(result))
