@@ -79,18 +79,7 @@ def write_report(
         progress(name)
         stages.append(facts_of(store, name, _EXAMPLES[0]))
     notices = notices_of(store, stages)
-    text = ""
-    for count in _EXAMPLES:
-        shown = [
-            dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
-            for one in stages
-        ]
-        text = render(store, shown, notices, seconds or {})
-        if len(text.encode()) <= LIMIT:
-            break
-    else:  # hundreds of stages: their numbers without examples
-        bare = [dataclasses.replace(one, examples={}) for one in stages]
-        text = render(store, bare, notices, seconds or {})
+    text = _fitting(store, stages, notices, seconds or {})
     write_atomically(out, text.encode(), out.absolute().parent)
     return {
         "path": str(out),
@@ -98,6 +87,25 @@ def write_report(
         "stages": names,
         "notices": [f"{notice.stage}: {notice.text}" for notice in notices],
     }
+
+
+def _fitting(
+    store: Store, stages: Sequence[StageFacts], notices: Sequence[Notice], seconds: Mapping[str, float]
+) -> str:
+    """The page below its limit: with fewer examples, without any, at last without some of the stages."""
+    text = ""
+    for count in (*_EXAMPLES, 0):
+        shown = [
+            dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
+            for one in stages
+        ]
+        text = render(store, shown, notices, seconds)
+        if len(text.encode()) <= LIMIT:
+            return text
+    while len(shown) > 1 and len(text.encode()) > LIMIT:  # hundreds of stages
+        shown = shown[: len(shown) // 2]
+        text = render(store, shown, notices, seconds, len(stages) - len(shown))
+    return text
 
 
 def check_place(out: Path) -> None:
@@ -160,9 +168,13 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
 
 
 def render(
-    store: Store, stages: Sequence[StageFacts], notices: Sequence[Notice], seconds: Mapping[str, float]
+    store: Store,
+    stages: Sequence[StageFacts],
+    notices: Sequence[Notice],
+    seconds: Mapping[str, float],
+    left_out: int = 0,
 ) -> str:
-    """The page's text."""
+    """The page's text; it says how many further stages it leaves out."""
     has_rejects = store.has("rejects")
     values = {
         "headline": _headline(store, stages),
@@ -176,6 +188,7 @@ def render(
         "corpus_digest": store.stage("corpus").digest[:12],
         "store": str(store.path),
         "seconds": seconds,
+        "left_out": left_out,
     }
     return layout.render(
         layout.template("report.html"),

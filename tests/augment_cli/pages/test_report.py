@@ -128,6 +128,14 @@ def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
     assert "data-row=" not in written(store, tmp_path)[0]
 
 
+def test_of_more_stages_than_fit_a_page_shows_some_and_says_so(store, tmp_path, monkeypatch):
+    _, whole = written(store, tmp_path)
+    monkeypatch.setattr(pages, "LIMIT", 1)
+    _, page = written(store, tmp_path)
+    assert "stage-2" in whole.ids and "do not fit" not in whole.content
+    assert "stage-1" in page.ids and "stage-2" not in page.ids and "do not fit on this page: 1;" in page.content
+
+
 def test_what_cannot_be_written_is_said_before_anything_is_read(store, tmp_path):
     with pytest.raises(UsageError, match="is a folder; name a file"):
         write_report(store, tmp_path)
