@@ -17,7 +17,7 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.report import stats
+from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.runs.again import options_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
@@ -126,7 +126,14 @@ def check_place(out: Path) -> None:
 
 def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     """At most five sentences on what stands out, the weightiest first."""
-    found: list[Notice] = []
+    unfinished = (
+        "is not complete, or a part of it is gone: not on this page; `augment-cli status` says what is there"
+    )
+    found = [
+        Notice(name, unfinished, 4.0)
+        for name in store.stages()
+        if is_augmentation(store.stage(name)) and not store.has(name)
+    ]
     for one in stages:
         for sign, count in one.signs.items():
             share = count / one.sampled

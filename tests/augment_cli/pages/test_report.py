@@ -133,7 +133,9 @@ def test_of_more_stages_than_fit_a_page_shows_some_and_says_so(store, tmp_path, 
     monkeypatch.setattr(pages, "LIMIT", 1)
     _, page = written(store, tmp_path)
     assert "stage-2" in whole.ids and "do not fit" not in whole.content
-    assert "stage-1" in page.ids and "stage-2" not in page.ids and "do not fit on this page: 1;" in page.content
+    assert (
+        "stage-1" in page.ids and "stage-2" not in page.ids and "do not fit on this page: 1;" in page.content
+    )
 
 
 def test_what_cannot_be_written_is_said_before_anything_is_read(store, tmp_path):
@@ -175,3 +177,26 @@ def test_a_run_of_a_recipe_writes_it_with_the_seconds_and_says_where_it_is(tmp_p
     assert '<th scope="col">seconds</th>' in (tmp_path / "page.html").read_text("utf-8")
     assert command("report", "--out", "page.html").returncode == 0  # a store keeps no times
     assert '<th scope="col">seconds</th>' not in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_of_spoiled_texts_there_is_no_page_but_the_reason(store, tmp_path, command):
+    part = store.part_path("una", 1)
+    data = bytearray(part.read_bytes())
+    data[40:60] = bytes(20)  # within the first column
+    part.write_bytes(data)
+    done = command("report", "--store", store.path, "--out", tmp_path / "r.html")
+    assert done.returncode == 4 and part.name in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_stage_with_a_part_cut_off_is_named_first(store, tmp_path):
+    part = store.part_path("una", 1)
+    part.write_bytes(part.read_bytes()[:-40])
+    entry = write_report(Store.open(store.path), tmp_path / "r.html")
+    assert entry["stages"] == ["una.1"]
+    assert entry["notices"][0].startswith("una: is not complete, or a part of it is gone")
+
+
+def test_without_scores_the_page_says_how_to_get_them(store, tmp_path):
+    _, page = written(store, tmp_path)
+    assert "No cosines yet: augment-cli embed" in page.content
