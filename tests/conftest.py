@@ -17,7 +17,13 @@ if os.environ.get("DATA"):
     os.environ["DATA"] = str(REPOSITORY / os.environ["DATA"])
 
 # Tests assert no times, and a busy machine is no reason to fail.
-settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# HYPOTHESIS_EXAMPLES=1000 looks harder.
+settings.register_profile(
+    "timeless",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "50")),
+)
 settings.load_profile("timeless")
 
 # Fixtures that several folders use.

@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -90,6 +91,9 @@ def run_in_processes(
     """
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+    # loky gives a worker that has grown by 300 MB, as one does that loads a model, a successor, and warns in
+    # the thread that waits for results: where warnings are errors it ends, and the results never come.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
     waiting = dict(enumerate(calls))
     deaths: Counter[int] = Counter()
     while waiting and not asked_to_stop():

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from augment_cli.errors import BadInputError, MissingError, MixError, UserError
 
 
@@ -69,20 +67,6 @@ def write_atomically(path: Path, data: bytes, work: Path) -> None:
         os.fsync(file.fileno())
     temporary.replace(path)
     fsync(path.parent)
-
-
-def write_ipc(path: Path, table: pa.Table) -> None:
-    """Write a temporary table as an Arrow file, which is there whole or not at all."""
-    temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-    with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    temporary.replace(path)
-
-
-def read_ipc(path: Path) -> pa.Table:
-    """A table that `write_ipc` wrote, memory-mapped: it is paged in as it is used, and never all at once."""
-    with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).read_all()
 
 
 def replace_folder(finished: Path, target: Path) -> None:

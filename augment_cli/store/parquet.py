@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -151,3 +152,20 @@ def describe(path: Path) -> tuple[int, pa.Schema]:
     """Number of rows and Arrow schema (with our metadata) from a part's footer."""
     with _naming_damage(path), open_parquet(path) as file:
         return file.metadata.num_rows, file.schema_arrow
+
+
+# --- temporary tables, in .work/
+
+
+def write_ipc(path: Path, table: pa.Table) -> None:
+    """Write a temporary table as an Arrow file, which is there whole or not at all."""
+    temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    temporary.replace(path)
+
+
+def read_ipc(path: Path) -> pa.Table:
+    """A table that `write_ipc` wrote, memory-mapped: it is paged in as it is used, and never all at once."""
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
-from augment_cli.store.files import read_ipc, write_ipc
+from augment_cli.store.parquet import read_ipc, write_ipc
 from augment_cli.store.schema import FORMS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store

@@ -26,3 +26,13 @@ def kill_once(number, flag):
 def fail(number):
     """An error of the call's own."""
     raise ValueError(f"number {number}")
+
+
+_KEPT: list[bytes] = []
+
+
+def grow(number, megabytes, seconds):
+    """Keeps more memory with each call, as a worker does that loads models."""
+    _KEPT.append(b"x" * (megabytes * 1_000_000))
+    time.sleep(seconds)
+    return number

@@ -90,7 +90,7 @@ def numbers(folder):
 
 
 # What is quick, and what is worth a minute more.
-QUICK = [("una", 3), ("una", 13), ("mlm", 13), ("cached", 13)]
+QUICK = [("una", 3), ("una", 13), ("mlm", 13)]
 SLOW = [(name, step) for name in RECIPES for step in (3, 13, 19)]
 CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW if case not in QUICK)]
 

@@ -48,6 +48,7 @@ def call(tmp_path: Path) -> Call:
     return run
 
 
+@pytest.mark.slow
 def test_the_printed_package(tmp_path: Path, call: Call) -> None:
     points, module = printed()
     install(tmp_path / "site", "shouting", points, shouting=module)

@@ -22,13 +22,19 @@ def test_every_result_once(jobs, backend):
     assert run(Engine(jobs, backend), []) == []
 
 
-@pytest.mark.filterwarnings("ignore:A worker stopped")
 def test_a_worker_that_dies_once_costs_nothing(tmp_path):
     calls = [{"number": n, "flag": str(tmp_path / "flag")} for n in range(5)]
     assert run(Engine(2), calls, "tests.helpers.engine_calls:kill_once") == list(range(5))
 
 
-@pytest.mark.filterwarnings("ignore:A worker stopped")
+@pytest.mark.slow  # loky looks at its workers' memory once a second
+@pytest.mark.timeout(120)
+def test_a_worker_that_grows_is_replaced():
+    """Warnings are errors here, as they may be for whoever imports this."""
+    calls = [{"number": n, "megabytes": 400, "seconds": 1.1} for n in range(8)]
+    assert run(Engine(2), calls, "tests.helpers.engine_calls:grow") == list(range(8))
+
+
 def test_a_call_that_kills_its_workers_fails_alone(tmp_path):
     results = []
     calls = [{"number": n, "deadly": (3, 6)} for n in range(9)]

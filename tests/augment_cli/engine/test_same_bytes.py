@@ -67,8 +67,10 @@ def test_any_batch_of_parts(corpus_file, tmp_path, expected):
 @pytest.mark.parametrize(
     "environment",
     [
-        {"PYTHONHASHSEED": "1", "LC_ALL": "C"},
-        {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "7", "POLARS_MAX_THREADS": "3"},
+        pytest.param({"PYTHONHASHSEED": "1", "LC_ALL": "C"}, marks=pytest.mark.slow),
+        pytest.param(
+            {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "7"}, marks=pytest.mark.slow
+        ),
         {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONHASHSEED": "3", "TZ": "Asia/Kathmandu"},
     ],
 )

@@ -154,7 +154,9 @@ def test_the_document(drawn):
     assert document(grid, profile, entries, scores, [], files) == GOLDEN.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("profile", "stem"), [("bed", "evidence"), ("cpu", "evidence-cpu")])
+@pytest.mark.parametrize(
+    ("profile", "stem"), [("bed", "evidence"), pytest.param("cpu", "evidence-cpu", marks=pytest.mark.slow)]
+)
 def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile, stem):
     """But for what is not done and why, which depends on the models that the machine has."""
     folders = ["--runs", str(tmp_path), "--docs", str(tmp_path), "--data", str(tmp_path)]

@@ -23,6 +23,7 @@ def test_separable_classes_are_learnt_in_every_shape_of_data():
     assert score.items["correct"].all()
 
 
+@pytest.mark.slow
 def test_nested_search_equals_a_slow_reading_of_it():
     vectors, labels = blobs(90, spread=4.0)
     score = transfer.score({"all": (vectors, labels)}, folds=3)
@@ -90,7 +91,9 @@ def test_constant_embeddings_give_the_majority_class_and_a_note():
     assert "constant encoder" in score.notes[0]
 
 
-@pytest.mark.parametrize("classifier", ["senteval-torch", "senteval-torch-fast"])
+@pytest.mark.parametrize(
+    "classifier", [pytest.param("senteval-torch", marks=pytest.mark.slow), "senteval-torch-fast"]
+)
 def test_sentevals_classifier_learns_and_is_deterministic(classifier):
     parts = {name: blobs(600, 3, spread=0.1, seed=seed) for seed, name in enumerate(("train", "dev", "test"))}
     first, second = (transfer.score(parts, classifier=classifier) for _ in range(2))

@@ -58,6 +58,7 @@ def annotation(doc: Doc) -> list[tuple[object, ...]]:
     return [(t.text, t.tag_, t.pos_, str(t.morph), t.lemma_, t.dep_, t.head.i, t.is_sent_start) for t in doc]
 
 
+@pytest.mark.slow
 def test_shipped_pipeline_says_the_same_and_forgets_the_words(trained: Language, tmp_path: Path) -> None:
     texts = [sentence.text for sentence in treebank()] + ["Oxen sang loudly."]
     before = [annotation(doc) for doc in trained.pipe(texts)]

@@ -41,6 +41,7 @@ TREEBANK = [
 ]
 
 
+@pytest.mark.slow
 def test_learns_three_sentences_by_heart() -> None:
     torch.manual_seed(0)
     config = transformers.BertConfig(
