@@ -42,7 +42,12 @@ def shown(browser, address, width=360, scheme="light"):
     page, faults, requests = context.new_page(), [], []
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
+
+    def refuse(dialog):
+        faults.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
     page.on("request", lambda request: requests.append(request.url))
     page.goto(address)
     yield page
