@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import signal
 import sys
-import threading
 from typing import TYPE_CHECKING
+
+from augment_cli.interrupts import handled
 
 if TYPE_CHECKING:
     import typer
@@ -26,15 +26,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    try:
+    with handled(INTERRUPTED):
         load_commands()(prog_name="augment-cli")
-    except KeyboardInterrupt:  # while libraries are loaded
-        print(INTERRUPTED, file=sys.stderr)
-        sys.exit(130)
-    finally:
-        # What is left is the interpreter's own end, which a Ctrl-C would only litter with a traceback.
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def load_commands() -> typer.Typer:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from augment_cli.encoding.pooling import canonical
 from augment_cli.errors import BadInputError, MissingError
+from augment_cli.models.json_files import read_json, read_object
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
@@ -91,30 +93,11 @@ class StaticLayout:
     modules: tuple[Module, ...] = field(default=())
 
 
-def read_json(path: Path, default: Any = None) -> Any:
-    """A JSON file's value, or `default` where there is no such file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is damaged.
-    """
-    if not path.is_file():
-        return default
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BadInputError(
-            f"{path} is not readable JSON ({error}); fetch or export the model again"
-        ) from error
-
-
 def is_static(folder: Path) -> bool:
     """Whether a folder holds a static encoder, in sentence-transformers' or model2vec's layout."""
     modules = read_json(folder / "modules.json")
     if modules is None:
-        config = read_json(folder / "config.json", {})
-        return isinstance(config, dict) and config.get("model_type") == "model2vec"
+        return read_object(folder / "config.json").get("model_type") == "model2vec"
     return [kind for kind, _ in _steps(folder, modules)][:1] == ["StaticEmbedding"]
 
 
@@ -133,10 +116,10 @@ def read_static_layout(folder: Path) -> StaticLayout:
     """
     modules = read_json(folder / "modules.json")
     if modules is None:
-        length_one = read_json(folder / "config.json").get("normalize", False)
+        length_one = read_object(folder / "config.json").get("normalize", False)
         return StaticLayout(folder, modules=(Module("Normalize", folder, {}),) if length_one else ())
     (_, table), *rest = _steps(folder, modules)
-    later = tuple(Module(kind, path, read_json(path / "config.json", {})) for kind, path in rest)
+    later = tuple(Module(kind, path, read_object(path / "config.json")) for kind, path in rest)
     for module in later:
         if module.kind not in _LATER:
             raise BadInputError(
@@ -150,7 +133,7 @@ def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
     """The kinds and folders of the modules that a folder lists, none of them outside it."""
     try:
         steps = [(str(entry["type"]).rsplit(".", 1)[-1], folder / entry["path"]) for entry in modules]
-    except (TypeError, KeyError) as error:
+    except (TypeError, KeyError, IndexError) as error:
         raise BadInputError(
             f"{folder / 'modules.json'} is not a list of modules; export the model again"
         ) from error
@@ -193,12 +176,14 @@ def read_layout(folder: Path) -> Layout:
     word_weights: dict[str, float] = {}
     weighting = ""
     for kind, path in steps[1:]:
-        settings = read_json(path / "config.json", {})
+        settings = read_object(path / "config.json")
         if kind == "WordWeights" and pooling is None:
-            word_weights = {str(token): float(value) for token, value in settings["word_weights"].items()}
-            weighting = str(read_json(path / "kind.json", {}).get("kind", "idf"))  # ours says; idf is usual
+            with _readable(path):
+                word_weights = {str(token): float(value) for token, value in settings["word_weights"].items()}
+            weighting = str(read_object(path / "kind.json").get("kind", "idf"))  # ours says; idf is usual
         elif kind == "Pooling":
-            pooling = _read_pooling(settings)
+            with _readable(path):
+                pooling = _read_pooling(settings)
             if word_weights:
                 pooling = canonical(f"{weighting}:{pooling}")
             include_prompt = bool(settings.get("include_prompt", True))
@@ -213,10 +198,15 @@ def read_layout(folder: Path) -> Layout:
     if prompt and not include_prompt:
         raise BadInputError(f"{folder}: a default prompt that is left out of the pooling is not supported")
     stored = _sentence_config(transformer)
+    longest = stored.get("max_seq_length")
+    if longest is not None and (not isinstance(longest, int) or longest < 1):
+        raise BadInputError(
+            f"{transformer}: a longest text of {longest!r} tokens (max_seq_length); export the model again"
+        )
     return Layout(
         transformer,
         pooling=pooling,
-        max_length=stored.get("max_seq_length"),
+        max_length=longest,
         lower_case=bool(stored.get("do_lower_case", False)),
         prompt=prompt,
         modules=tuple(later),
@@ -232,15 +222,27 @@ def _read_pooling(settings: dict[str, Any]) -> str:
 
 
 def _read_prompt(folder: Path) -> str:
-    settings = read_json(folder / "config_sentence_transformers.json", {})
-    name = settings.get("default_prompt_name")
-    return str(settings.get("prompts", {}).get(name, "")) if name else ""
+    settings = read_object(folder / "config_sentence_transformers.json")
+    with _readable(folder / "config_sentence_transformers.json"):
+        name = settings.get("default_prompt_name")
+        return str(settings.get("prompts", {}).get(name, "")) if name else ""
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """A value of another kind than the format has is the file's fault."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInputError(
+            f"{path} has settings of another kind ({error}); export the model again"
+        ) from error
 
 
 def _sentence_config(transformer: Path) -> dict[str, Any]:
     # Older releases named the file after the architecture: sentence_bert_config.json, sentence_roberta_…
     for path in sorted(transformer.glob("sentence_*_config.json")):
-        return dict(read_json(path, {}))
+        return read_object(path)
     return {}
 
 

@@ -23,6 +23,7 @@ from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import read_table
 from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
 
@@ -85,6 +86,7 @@ def load_encoder(
         static = _load_static(folder, pooling, max_length, counts)
         static.model.to(device)
         static.name, static.revision = name, revision
+        _try_out(static, folder)
         return static
     layout = read_layout(folder)
     model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
@@ -94,7 +96,7 @@ def load_encoder(
     chosen = max_length or layout.max_length or longest
     if max_length is not None and (max_length < 1 or max_length > longest):
         raise UsageError(f"--max-length {max_length}: {path_or_name} takes 1 to {longest} tokens")
-    return Encoder(
+    encoder = Encoder(
         model=model.to(device).eval(),
         tokenizer=tokenizer,
         pooling=mode,
@@ -108,6 +110,21 @@ def load_encoder(
         revision=revision,
         weights=weights,
     )
+    _try_out(encoder, folder)
+    return encoder
+
+
+def _try_out(encoder: Encoder, folder: Path) -> None:
+    """See that transformer, pooling and the steps after it fit together, with a text of no tokens."""
+    try:
+        dimension = encoder.dimension
+    except (RuntimeError, IndexError, KeyError, TypeError, ValueError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise BadInputError(
+            f"{folder}: its parts do not fit together ({reason}); fetch or export the model again"
+        ) from error
+    if not dimension:
+        raise BadInputError(f"{folder}: gives vectors without numbers; fetch or export the model again")
 
 
 def _load_static(
@@ -162,9 +179,12 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     try:
         options = {"local_files_only": True, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
+        check_tokenizer(layout.transformer, tokenizer)
         model, report = transformers.AutoModel.from_pretrained(
             layout.transformer, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
         )
+    except BadInputError:
+        raise
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
         raise BadInputError(
             f"{layout.transformer} does not load: {error}; fetch or export the model again"
@@ -200,9 +220,14 @@ def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
             f"{module.folder} holds no model.safetensors; weights stored as a pickle are not loaded here, "
             "read them once with torch.load(weights_only=True) and write safetensors"
         )
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in load_file(weights).items()}
+    try:
+        stored = load_file(weights)
+    except SafetensorError as error:
+        raise BadInputError(f"{weights} cannot be read ({error}); fetch or export the model again") from error
+    tensors = {name.rsplit(".", 1)[-1]: tensor.float() for name, tensor in stored.items()}
     if module.kind == "LayerNorm":
         return lambda x: torch.nn.functional.layer_norm(x, (x.shape[1],), tensors["weight"], tensors["bias"])
     for key in ("module_input_name", "module_output_name"):

@@ -50,20 +50,35 @@ def read_table(layout: StaticLayout) -> tuple[StaticTable, Any]:
         raise BadInputError(f"{weights} holds no table of embeddings; fetch or export the model again")
     matrix = matrix.float()
     if (mapping := tensors.get("mapping")) is not None:  # model2vec: several tokens share a row
+        if mapping.dim() != 1 or mapping.is_floating_point() or not _within(mapping, len(matrix)):
+            raise BadInputError(
+                f"{weights} maps tokens to rows that its table of {len(matrix):,} has not; fetch or export "
+                "the model again"
+            )
         matrix = matrix[mapping.long()]
     if (factors := tensors.get("weights")) is not None:
+        if factors.shape != matrix.shape[:1]:
+            raise BadInputError(
+                f"{weights} has weights for {factors.numel():,} tokens and vectors for {len(matrix):,}; "
+                "fetch or export the model again"
+            )
         matrix = matrix * factors.float()[:, None]
     try:
         tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(words))
     except Exception as error:  # the library raises plain exceptions
         raise BadInputError(f"{words} cannot be read ({error}); fetch or export the model again") from error
     without_special_tokens(tokenizer)
-    if len(tokenizer) > len(matrix):
+    if (highest := max(tokenizer.get_vocab().values(), default=0)) >= len(matrix):
         raise BadInputError(
-            f"{layout.folder}: {len(tokenizer)} tokens and {len(matrix)} vectors do not fit; fetch or export "
-            "the model again"
+            f"{layout.folder}: the tokenizer gives ids up to {highest:,}, and there are {len(matrix):,} "
+            "vectors; fetch or export the model again"
         )
     return StaticTable(matrix.contiguous()), tokenizer
+
+
+def _within(rows: Tensor, count: int) -> bool:
+    """Whether all row numbers are those of a table with `count` rows."""
+    return bool(rows.numel()) and int(rows.min()) >= 0 and int(rows.max()) < count
 
 
 def without_special_tokens(tokenizer: Any) -> None:

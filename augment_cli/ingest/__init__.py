@@ -100,6 +100,8 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:
             matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
             if not matches:
                 raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
+        if broken := [match for match in matches if match.is_symlink() and not match.exists()]:
+            raise BadInputError(f"{broken[0]}: is a link that leads to no file; mend or remove it")
         files += [file for file in matches if file not in files]
     parent = Path(os.path.commonpath([file.resolve().parent for file in files]))
     return [(file, _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.models.claims import check_model
 from augment_cli.neural.loading import load_weights, read_config
 from augment_cli.store.files import fsync, naming
 
@@ -43,6 +44,7 @@ def convert_weights(folder: Path) -> Path:
     files = sorted(folder.glob("pytorch_model*.bin"))
     if not files:
         raise MissingError(f"{folder}: no pytorch_model*.bin here; give the folder of the downloaded model")
+    check_model(folder)
     config = read_config(folder)
     tensors: dict[str, Any] = {}
     for file in files:

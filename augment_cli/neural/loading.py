@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augment_cli.errors import BadInputError, MissingError
+from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.digest import model_digest
 
 if TYPE_CHECKING:
@@ -77,7 +78,18 @@ def find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str
     """The folder of a model, whatever it holds, and its commit where it came from the hub.
 
     The parameters and errors are those of `find_model`.
+
+    Raises
+    ------
+    BadInputError
+        If the folder claims what cannot be, such as more layers than it has weights for.
     """
+    folder, revision = _find(name, allow_download, option)
+    check_model(folder)
+    return folder, revision
+
+
+def _find(name: str, allow_download: bool, option: str) -> tuple[Path, str | None]:
     path = Path(name).expanduser()
     if path.is_dir():
         return path, None
@@ -185,9 +197,11 @@ def load_tokenizer(folder: Path) -> Any:
     with _naming(folder), _quietly(), warnings.catch_warnings():
         # Marian's would like a package for unusual punctuation; the settings record whether it is there.
         warnings.filterwarnings("ignore", message=".*sacremoses")
-        return transformers.AutoTokenizer.from_pretrained(
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
+    check_tokenizer(folder, tokenizer)
+    return tokenizer
 
 
 def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import check_labels, entailment_of_stage
 from augment_cli.contract.entailment import BY_LABEL, LABEL_MODES, NEEDED
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine import MINED_STAGE
@@ -254,9 +254,23 @@ def _check_values(options: PackOptions) -> None:
 
 
 def _fitting(store: Store, kind: str, labels: str) -> list[str]:
-    """Finished stages that may stand among the positives, or the negatives."""
+    """Finished stages that may stand among the positives, or the negatives.
+
+    Raises
+    ------
+    BadInputError
+        If files of such a stage are missing or have another size: its column would be missing, too.
+    """
     wanted = NEEDED[kind] if labels == BY_LABEL else kind
-    return [name for name in store.stages() if store.has(name) and _place_of(store, name, labels) == wanted]
+    fitting = [name for name in store.stages() if _place_of(store, name, labels) == wanted]
+    for name in fitting:
+        if store.stage(name).is_complete and not store.has(name):
+            raise BadInputError(
+                f"{store.path / name}: files of this stage are missing or damaged (`augment-cli verify` "
+                "names them), so its column would be missing; run the command that made it again, or name "
+                f"the stages to pack with --{kind}"
+            )
+    return [name for name in fitting if store.has(name)]
 
 
 def _place_of(store: Store, name: str, labels: str) -> str | None:

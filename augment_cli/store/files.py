@@ -17,6 +17,18 @@ from typing import Any
 from augment_cli.errors import BadInputError, MissingError, MixError, UserError
 
 
+def refuse_special(path: Path) -> None:
+    """Refuse what is there under a file's name and is not one: a pipe is waited for, a device has no end.
+
+    Raises
+    ------
+    OSError
+        If it is a folder, a pipe, a socket or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
+
+
 def sha256_of_file(path: Path) -> str:
     """SHA-256 of a file's bytes as 64 hexadecimal digits."""
     with path.open("rb") as file:

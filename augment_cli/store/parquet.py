@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from augment_cli.errors import BadInputError
-from augment_cli.store.files import naming
+from augment_cli.store.files import naming, refuse_special
 from augment_cli.store.schema import ROW_GROUP_ROWS
 
 # Columns of high entropy: a dictionary only costs time there; split bytes compress better.
@@ -107,6 +107,7 @@ def open_parquet(path: Path, coded: Collection[str] = ()) -> Iterator[pq.Parquet
 
     List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
     """
+    refuse_special(path)
     leaves = [f"{name}.list.element" for name in coded]
     with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=leaves, **_LIMITS) as file:
         for group in range(file.num_row_groups):

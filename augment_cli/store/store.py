@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from augment_cli.errors import BadInputError, MixError, UsageError
-from augment_cli.store.files import fsync, hold_lock, sha256_of_file, write_atomically
+from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
 from augment_cli.store.manifest import (
     Part,
     RowRanges,
@@ -88,6 +88,7 @@ class Store:
         """
         folder = _readable(Path(path))
         try:
+            refuse_special(folder / "manifest.json")
             text = (folder / "manifest.json").read_bytes()
             manifest = json.loads(text, parse_constant=refuse_constant)
         except FileNotFoundError:

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from augment_cli.errors import UsageError
+from eval.measures.processes import parallel
 from eval.measures.senteval import FAST, PUBLISHED, LinearClassifier, Settings
 
 SEED = 1111
@@ -138,7 +139,7 @@ def nested_cross_validation(
         strength = search_folds(part, classifier, folds, nested=True)
         return classifier.fit(part, strength, None)(vectors[outside]), strength
 
-    results = Parallel(n_jobs=jobs)(delayed(one)(inside, outside) for inside, outside in cuts)
+    results = parallel(jobs)(delayed(one)(inside, outside) for inside, outside in cuts)
     predicted = np.empty_like(labels)
     accuracies, strengths = [], []
     for (_, outside), (answers, strength) in zip(cuts, results, strict=True):

@@ -43,10 +43,11 @@ def score(
         Means over seeds of `accuracy`, `nmi`, `ari` and `v_measure`; `runs` holds the accuracies.
     """
     # Loaded here, so that listing tasks and printing tables do not wait for scikit-learn.
-    from joblib import Parallel, delayed
+    from joblib import delayed
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score
 
     from eval.measures.kmeans import cluster, hungarian_accuracy
+    from eval.measures.processes import parallel
 
     gold = np.asarray(labels)
     classes = len(np.unique(gold))
@@ -58,7 +59,7 @@ def score(
         return undefined("accuracy", reason, settings)
     notes = caution(vectors)
     columns: dict[str, list[float]] = {"accuracy": [], "nmi": [], "ari": [], "v_measure": []}
-    runs = Parallel(n_jobs=jobs, return_as="generator")(
+    runs = parallel(jobs, return_as="generator")(
         delayed(cluster)(np.asarray(vectors), classes, seed) for seed in seeds
     )
     for seed, (clusters, degenerate) in zip(seeds, runs, strict=True):

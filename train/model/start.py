@@ -11,6 +11,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import UsageError
+from augment_cli.models.claims import check_model
 from train.additions import make_views
 from train.data.tokens import tokenizer_digest
 from train.draws import draw_key
@@ -46,6 +47,7 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
             raise UsageError(
                 f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]"
             )
+        check_model(path)
         encoder = _new(path, recipe)
     else:
         encoder = load_encoder(folder, allow_download=allow_download)

@@ -25,7 +25,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.store.files import fsync, replace_folder, sha256_of_file, sha256_of_json
+from augment_cli.store.files import fsync, refuse_special, replace_folder, sha256_of_file, sha256_of_json
 from train.outputs.folder import write_tensors
 
 FORMAT = 2
@@ -121,6 +121,7 @@ def read_state(path: Path) -> dict[str, Any]:
     """
     advice = "delete this folder to continue from the checkpoint before it"
     try:
+        refuse_special(path / "state.json")
         state = json.loads((path / "state.json").read_bytes())
         known = state["format"] == FORMAT and isinstance(state["step"], int)
         digests = dict(state["digests"])

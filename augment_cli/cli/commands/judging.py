@@ -17,7 +17,7 @@ from augment_cli.cli.guard import guarded
 def judge(
     stage: Annotated[str | None, typer.Argument(help="whose changed rows to sample, such as synonym")] = None,
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="number of rows")] = 30,
-    seed: Annotated[int, typer.Option("--seed", help="which random rows")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="which random rows")] = 0,
     write: Annotated[
         Path | None, typer.Option("--write", help="new file for the sample [default: STAGE.judged.jsonl]")
     ] = None,

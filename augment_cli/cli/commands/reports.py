@@ -21,7 +21,7 @@ def inspect(
         typer.Argument(help="such as una, corpus, rejects, terms", autocompletion=options.complete_stage),
     ],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="number of rows")] = 10,
-    seed: Annotated[int, typer.Option("--seed", help="which random rows")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="which random rows")] = 0,
     row: Annotated[
         list[int] | None, typer.Option("--row", min=0, help="the row with this row_id; repeatable")
     ] = None,

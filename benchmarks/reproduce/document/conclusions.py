@@ -78,7 +78,7 @@ def noises(
 def counted(found: Sequence[Judged]) -> str:
     """How many conclusions have each verdict, in words."""
     count = Counter(one.verdict for one in found)
-    return ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict])
+    return ", ".join(f"{verdict} {count[verdict]}" for verdict in VERDICTS if count[verdict])
 
 
 def section(grid: Grid, found: Sequence[Judged]) -> list[str]:

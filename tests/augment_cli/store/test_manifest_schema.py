@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.store.files import sha256_of_json
 from augment_cli.store.store import Store
+from tests.helpers.sealing import sealed
 
 READERS = [
     ["status"],
@@ -50,17 +50,6 @@ def forged(value, path, odd):
     else:
         inner[path[-1]] = copy.deepcopy(odd)
     return sealed(value)
-
-
-def sealed(value):
-    stages = value.get("stages")
-    for stage in stages.values() if isinstance(stages, dict) else ():
-        settings = stage.get("settings") if isinstance(stage, dict) else None
-        if isinstance(settings, dict):
-            settings.pop("fingerprint", None)
-            settings["fingerprint"] = sha256_of_json(settings)
-    value.pop("sha256", None)
-    return value | {"sha256": sha256_of_json(value)}
 
 
 def is_refused(folder):

@@ -126,7 +126,8 @@ def long_terms(terms: TermTable) -> np.ndarray:
 
 def radius_in_ranks(radius: str, terms: TermTable) -> int:
     """`4000` or `1%` (of the vocabulary, rounded, at least 1) as a number of ranks."""
-    match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)\s*%", str(radius).strip(), re.ASCII)
+    # No table has more than nine digits of ranks.
+    match = re.fullmatch(r"(\d{1,9})|(\d{1,9}(?:\.\d+)?)\s*%", str(radius).strip(), re.ASCII)
     if match is None:
         raise UsageError(f"--radius {radius}: give a number of ranks such as 4000, or a share such as 1%")
     if match[1] is not None:

@@ -1,0 +1,315 @@
+"""What a model folder claims, checked before anything of it is loaded.
+
+A folder may hold anything: a device where weights should be, a configuration of a million layers, a tokenizer
+whose ids no table has. Loading such a folder takes all memory, or never ends. So every file must be a file,
+and every size in a configuration is compared with the shapes in the header of the weights, which costs
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import BadInputError, MissingError
+from augment_cli.models.json_files import read_json, read_object
+from augment_cli.models.vocabulary_ids import highest_id
+
+LONGEST = 2**20  # tokens; a length above it is a slip or an attack
+_MOST_LAYERS = 1_000
+_MOST_BEAMS = 1_000
+_LONGEST_COMPUTED = 2**16  # positions whose vectors an encoder-decoder computes itself when it is loaded
+
+_LAYERS = (
+    "num_hidden_layers", "n_layer", "n_layers", "num_layers",
+    "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers",
+)  # fmt: skip
+_WIDTHS = (
+    "hidden_size", "d_model", "dim", "n_embd", "intermediate_size", "hidden_dim", "d_ff", "n_inner",
+    "encoder_ffn_dim", "decoder_ffn_dim",
+)  # fmt: skip
+_LENGTHS = ("max_position_embeddings", "n_positions", "max_length", "max_new_tokens", "max_seq_length")
+_BEAMS = ("num_beams", "num_return_sequences", "num_beam_groups")
+_IDS = ("pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
+_LIMITS = (
+    dict.fromkeys(_LAYERS, _MOST_LAYERS)
+    | dict.fromkeys(_LENGTHS, LONGEST)
+    | dict.fromkeys(_BEAMS, _MOST_BEAMS)
+)
+_LAYERS_SHARED = ("albert",)  # one layer's weights, used many times
+
+# How architectures call their tables: of tokens, of positions, of sentence one and two.
+_TOKENS = (
+    "word_embeddings.weight", "embed_tokens.weight", "shared.weight", "wte.weight", "tok_embeddings.weight",
+    "word_embedding.weight", "tokens_embed.weight",
+)  # fmt: skip
+_POSITIONS = ("position_embeddings.weight", "embed_positions.weight", "wpe.weight")
+_STATIC = ("embedding.weight", "embeddings")
+_OFFSET = 2  # BART's table has two rows more than positions, FSMT's one
+
+_READ = (".json", ".safetensors", ".txt", ".model", ".spm", ".bin", ".jinja", ".cfg")
+_CONFIGURATIONS = ("config.json", "generation_config.json", "sentence_*_config.json", "tokenizer_config.json")
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def check_model(folder: Path) -> None:
+    """Refuse a model folder that claims what cannot be.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        A folder as transformers, sentence-transformers or model2vec write it. What is missing is not looked
+        for here.
+
+    Raises
+    ------
+    BadInputError
+        If something in it is not a file, or its configuration, tokenizer and weights contradict each other.
+    MissingError
+        If its weights are larger than this machine's memory.
+    """
+    places = list(_places(folder))
+    for place in places:
+        _check_files(place)
+    for place in places:
+        config = read_object(place / "config.json")
+        for pattern in _CONFIGURATIONS:
+            for path in sorted(place.glob(pattern)):
+                _check_limits(path, read_object(path))
+        shapes = _shapes(place)
+        if not shapes:
+            continue
+        if config.get("model_type") not in (None, "model2vec"):  # a static encoder has a table alone
+            _check_sizes(place, config, shapes)
+        _check_ids(place, config, shapes)
+
+
+def check_tokenizer(folder: Path, tokenizer: Any) -> None:
+    """The same for the ids of a loaded tokenizer, whatever files it came from.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The model's.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        Its tokenizer.
+
+    Raises
+    ------
+    BadInputError
+        If it gives ids that the model's table has no rows for.
+    """
+    rows = _rows_of_tokens(_shapes(folder))
+    if rows:
+        _check_highest(folder, max(tokenizer.get_vocab().values(), default=0), rows)
+
+
+def _places(folder: Path) -> Iterator[Path]:
+    """The folder itself, and those of its modules."""
+    yield folder
+    modules = read_json(folder / "modules.json") if (folder / "modules.json").is_file() else []
+    named = (
+        [entry.get("path") for entry in modules if isinstance(entry, dict)]
+        if isinstance(modules, list)
+        else []
+    )
+    for child in sorted(folder.iterdir()):
+        if child.is_dir() and (child.name[:1].isdigit() or child.name in named):
+            yield child
+
+
+def _check_files(place: Path) -> None:
+    for path in sorted(place.iterdir()):
+        is_read = path.name.endswith(_READ)
+        try:
+            kind = path.stat().st_mode
+        except OSError as error:  # a link to nothing, or to itself
+            if is_read:
+                raise BadInputError(
+                    f"{path} cannot be read ({error.strerror}); fetch or export the model again"
+                ) from error
+            continue
+        if stat.S_ISREG(kind) or not is_read:
+            continue
+        names = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+        raise BadInputError(
+            f"{path} is a {names.get(stat.S_IFMT(kind), 'device')}, not a file; do not use this model"
+        )
+
+
+def _shapes(place: Path) -> Shapes:
+    """The shape of every tensor by its name, from the headers of the weights; empty where there are none."""
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:  # whoever loads a model says what is missing
+        return {}
+    shapes: Shapes = {}
+    files = _weights(place)
+    for path in files:
+        try:
+            with safe_open(path, framework="np") as file:
+                for name in list(file.keys()):
+                    shapes[name] = tuple(file.get_slice(name).get_shape())
+        except SafetensorError as error:
+            raise BadInputError(
+                f"{path} cannot be read ({error}); fetch or export the model again"
+            ) from error
+    needed = sum(path.stat().st_size for path in files)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
+        raise MissingError(
+            f"{place}: its weights take {needed / 1e9:,.0f} GB, and this machine has {memory / 1e9:,.0f} GB "
+            "of memory; choose a smaller model"
+        )
+    return shapes
+
+
+def _weights(place: Path) -> list[Path]:
+    """The files that transformers reads: one, or those that the index names, none of them elsewhere."""
+    single, index = place / "model.safetensors", place / "model.safetensors.index.json"
+    if single.is_file():
+        return [single]
+    if not index.is_file():
+        return sorted(place.glob("*.safetensors"))
+    places = read_object(index).get("weight_map")
+    if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
+        raise BadInputError(f"{index} names no files of weights; fetch or export the model again")
+    names = sorted(set(places.values()))
+    if strange := [name for name in names if Path(name).name != name or not name.endswith(".safetensors")]:
+        raise BadInputError(f"{index} names {strange[0]}, no file of this folder; do not use this model")
+    if missing := [name for name in names if not (place / name).is_file()]:
+        raise MissingError(f"{place / missing[0]} is missing; fetch or export the model again")
+    return [place / name for name in names]
+
+
+def _numbers(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every setting of a configuration with its name, those of inner configurations too."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if isinstance(item, dict):
+                yield from _numbers(item)
+            else:
+                # Some architectures give a size for each layer.
+                several = item if isinstance(item, list) and name in _WIDTHS else [item]
+                yield from ((name, one) for one in several)
+
+
+def _check_limits(path: Path, settings: dict[str, Any]) -> None:
+    """No size but whole numbers, none that nothing could hold."""
+    for name, value in _numbers(settings):
+        if name == "model_max_length" and (not isinstance(value, int | float) or not value >= 1):
+            raise BadInputError(
+                f"{path}: {name} is {_short(value)}, not a number of tokens; fetch or export the model again"
+            )
+        if value is None or name not in (*_LIMITS, *_WIDTHS, "vocab_size", "type_vocab_size"):
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < -1:
+            raise BadInputError(
+                f"{path}: {name} is {_short(value)}, not a size; fetch or export the model again"
+            )
+        if value > (limit := _LIMITS.get(name, 2**31)):
+            raise BadInputError(
+                f"{path}: {name} is {_short(value)}, and at most {limit:,} is taken; do not use this model"
+            )
+
+
+def _check_sizes(place: Path, config: dict[str, Any], shapes: Shapes) -> None:
+    path = place / "config.json"
+    stacks = defaultdict(set)
+    of_layers, of_all = set[int](), set[int]()
+    for name, shape in shapes.items():
+        before, number = _layer(name)
+        of_all.update(shape)
+        if number is not None:
+            stacks[before].add(number)
+            of_layers.update(shape)
+    depths = {len(numbers) for numbers in stacks.values()}
+    has_decoder = any("decoder" in before for before in stacks)
+    for name, value in _numbers(config):
+        if not isinstance(value, int) or value <= 0:
+            continue
+        if name in _LAYERS and not has_decoder and "decoder" in name:  # the encoder alone was kept
+            continue
+        if name in _LAYERS and depths and value not in depths and config["model_type"] not in _LAYERS_SHARED:
+            _contradict(path, name, value, " or ".join(f"{depth:,}" for depth in sorted(depths)))
+        if name in _WIDTHS and value not in (of_layers or of_all):
+            _contradict(path, name, value, "none of that size")
+    _check_tables(path, config, shapes)
+
+
+def _check_tables(path: Path, config: dict[str, Any], shapes: Shapes) -> None:
+    rows = _rows_of(shapes, _TOKENS)
+    vocabulary = config.get("vocab_size")
+    if isinstance(vocabulary, int) and rows and vocabulary not in rows:
+        _contradict(path, "vocab_size", vocabulary, f"a table of {max(rows):,} tokens")
+    positions = config.get("max_position_embeddings", config.get("n_positions"))
+    if isinstance(positions, int) and not isinstance(positions, bool):
+        found = _rows_of(shapes, _POSITIONS)
+        if found and not found & set(range(positions, positions + _OFFSET + 1)):
+            _contradict(path, "max_position_embeddings", positions, f"a table of {max(found):,} positions")
+        if not found and config.get("is_encoder_decoder") and positions > _LONGEST_COMPUTED:
+            _contradict(path, "max_position_embeddings", positions, "no table of positions")
+    kinds, found = config.get("type_vocab_size"), _rows_of(shapes, ("token_type_embeddings.weight",))
+    if isinstance(kinds, int) and (found or kinds > _MOST_LAYERS) and kinds not in found:
+        _contradict(path, "type_vocab_size", kinds, f"a table of {max(found, default=0):,}")
+
+
+def _check_ids(place: Path, config: dict[str, Any], shapes: Shapes) -> None:
+    rows = _rows_of_tokens(shapes)
+    if not rows:
+        return
+    _check_highest(place, highest_id(place), rows)
+    for path, settings in (
+        (place / "config.json", config),
+        (place / "generation_config.json", read_object(place / "generation_config.json")),
+    ):
+        for name, value in _numbers(settings):
+            if name in _IDS and value is not None and not (isinstance(value, int) and -1 <= value < rows):
+                _contradict(path, name, value, f"a table of {rows:,} tokens")
+
+
+def _check_highest(place: Path, highest: int, rows: int) -> None:
+    if highest >= rows:
+        raise BadInputError(
+            f"{place}: the tokenizer gives ids up to {_short(highest)}, and the weights have {rows:,} "
+            "tokens; fetch or export the model again"
+        )
+
+
+def _rows_of_tokens(shapes: Shapes) -> int:
+    """Rows of the table of tokens; 0 where it is not known which one that is."""
+    if "mapping" in shapes:  # model2vec: the row of each token
+        return shapes["mapping"][0] if shapes["mapping"] else 0
+    return max(
+        _rows_of(shapes, _TOKENS) | _rows_of({n: s for n, s in shapes.items() if n in _STATIC}, _STATIC),
+        default=0,
+    )
+
+
+def _rows_of(shapes: Shapes, endings: tuple[str, ...]) -> set[int]:
+    return {shape[0] for name, shape in shapes.items() if name.endswith(endings) and len(shape) == 2}
+
+
+def _layer(name: str) -> tuple[str, int | None]:
+    """What stands before the first number in a tensor's name, and the number."""
+    words = name.split(".")
+    for place, word in enumerate(words):
+        if word.isdecimal() and place:
+            return ".".join(words[:place]), int(word)
+    return name, None
+
+
+def _contradict(path: Path, name: str, value: Any, found: str) -> None:
+    raise BadInputError(
+        f"{path}: {name} is {_short(value)}, and the weights have {found}; fetch or export the model again"
+    )
+
+
+def _short(value: Any) -> str:
+    text = f"{value:,}" if type(value) is int and abs(value) < 10**18 else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

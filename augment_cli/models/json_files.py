@@ -1,0 +1,56 @@
+"""JSON that came with a model: read whatever it holds, and refused in a line where it cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import BadInputError
+
+_LARGEST = 2**28  # bytes; the largest vocabularies take a tenth of it
+
+
+def read_json(path: Path, default: Any = None) -> Any:
+    """A JSON file's value, or `default` where there is no such file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    default : Any, optional
+        What is returned where there is none.
+
+    Raises
+    ------
+    BadInputError
+        If the file is damaged, nested too deeply, or larger than 256 MiB.
+    """
+    if not path.is_file():
+        return default
+    if path.stat().st_size > _LARGEST:
+        raise BadInputError(
+            f"{path} has {path.stat().st_size:,} bytes, too many for JSON; do not use this model"
+        )
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits
+        raise BadInputError(
+            f"{path} is not readable JSON ({error}); fetch or export the model again"
+        ) from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """A JSON file's object; empty where there is no such file.
+
+    Raises
+    ------
+    BadInputError
+        If the file is damaged or holds another value than an object.
+    """
+    value = read_json(path, {})
+    if not isinstance(value, dict):
+        raise BadInputError(
+            f"{path} holds a {type(value).__name__}, not settings by name; fetch or export the model again"
+        )
+    return value

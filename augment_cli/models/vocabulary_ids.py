@@ -1,0 +1,68 @@
+"""The highest id that a tokenizer's files name, without loading the tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import BadInputError
+from augment_cli.models.json_files import read_json, read_object
+
+
+def highest_id(folder: Path) -> int:
+    """The highest token id in a folder's `tokenizer.json`, `vocab.json`, `vocab.txt` and `added_tokens.json`.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The model's.
+
+    Returns
+    -------
+    int
+        -1 where it has none of these files.
+
+    Raises
+    ------
+    BadInputError
+        If an id is not a whole number from 0.
+    """
+    highest = -1
+    for path, number in _ids(folder):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise BadInputError(f"{path} has the token id {number!r}; fetch or export the model again")
+        highest = max(highest, number)
+    return highest
+
+
+def _ids(folder: Path) -> Iterator[tuple[Path, Any]]:
+    path = folder / "tokenizer.json"
+    if path.is_file():  # transformers reads no other vocabulary then
+        settings = read_object(path)
+        model = settings.get("model")
+        yield from (
+            (path, number)
+            for number in _of_vocabulary(model.get("vocab") if isinstance(model, dict) else None)
+        )
+        added = settings.get("added_tokens")
+        for entry in added if isinstance(added, list) else []:
+            if isinstance(entry, dict):
+                yield path, entry.get("id")
+    else:
+        path = folder / "vocab.json"
+        yield from ((path, number) for number in _of_vocabulary(read_json(path, {})))
+        path = folder / "vocab.txt"
+        if path.is_file():
+            with path.open("rb") as file:
+                yield path, max(0, sum(1 for _ in file) - 1)
+    path = folder / "added_tokens.json"
+    yield from ((path, number) for number in _of_vocabulary(read_json(path, {})))
+
+
+def _of_vocabulary(vocabulary: Any) -> Iterator[Any]:
+    """Ids of a vocabulary: by token, or in the order of a list."""
+    if isinstance(vocabulary, dict):
+        yield from vocabulary.values()
+    elif isinstance(vocabulary, list) and vocabulary:
+        yield len(vocabulary) - 1

@@ -1,0 +1,25 @@
+"""Worker processes of an evaluation: Ctrl-C is their parent's affair, and they end with it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from joblib import Parallel
+
+from augment_cli.engine.backends import start_worker
+
+
+def parallel(jobs: int, **options: Any) -> Parallel:
+    """joblib's `Parallel` with such workers; one job runs in this very process.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes at a time.
+    **options
+        Of `joblib.Parallel`.
+    """
+    if jobs == 1:
+        return Parallel(n_jobs=1, **options)
+    return Parallel(n_jobs=jobs, initializer=start_worker, initargs=(os.getpid(),), **options)

@@ -1,0 +1,234 @@
+"""Model folders that lie are refused by their configuration and the header of their weights alone."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from augment_cli.errors import BadInputError, MissingError
+from augment_cli.models import claims, json_files
+from augment_cli.models.claims import check_model, check_tokenizer
+from augment_cli.models.vocabulary_ids import highest_id
+from tests.helpers.places import REPOSITORY
+
+BERT = {
+    "model_type": "bert", "vocab_size": 20, "hidden_size": 4, "intermediate_size": 8, "num_hidden_layers": 2,
+    "max_position_embeddings": 6, "type_vocab_size": 2, "pad_token_id": 0,
+}  # fmt: skip
+BERT_SHAPES = {
+    "embeddings.word_embeddings.weight": (20, 4),
+    "embeddings.position_embeddings.weight": (6, 4),
+    "embeddings.token_type_embeddings.weight": (2, 4),
+    **{f"encoder.layer.{n}.intermediate.dense.weight": (8, 4) for n in range(2)},
+}
+BART = {
+    "model_type": "bart", "is_encoder_decoder": True, "vocab_size": 20, "d_model": 4, "encoder_layers": 2,
+    "decoder_layers": 1, "num_hidden_layers": 2, "encoder_ffn_dim": 8, "max_position_embeddings": 6,
+}  # fmt: skip
+BART_SHAPES = {
+    "model.shared.weight": (20, 4),
+    "model.encoder.embed_positions.weight": (8, 4),  # two rows more than positions
+    "model.encoder.layers.0.fc1.weight": (8, 4),
+    "model.encoder.layers.1.fc1.weight": (8, 4),
+    "model.decoder.layers.0.fc1.weight": (8, 4),
+}
+
+
+def make(folder, config=BERT, shapes=BERT_SHAPES, tokens=20, **files):
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    vocabulary = {f"t{n}": n for n in range(tokens)}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {"vocab": vocabulary}, "added_tokens": []}))
+    save_file(
+        {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}, folder / "model.safetensors"
+    )
+    for name, value in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(value))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {},
+        {"config": BART, "shapes": BART_SHAPES},
+        # Positions that are computed, and not in the weights.
+        {"config": BART, "shapes": {n: s for n, s in BART_SHAPES.items() if "positions" not in n}},
+        # The encoder of a sequence-to-sequence model, kept alone.
+        {
+            "config": {"model_type": "t5", "num_layers": 2, "num_decoder_layers": 3, "d_model": 4},
+            "shapes": {"shared.weight": (20, 4), "encoder.block.0.w": (4, 4), "encoder.block.1.w": (4, 4)},
+        },
+        # One layer's weights, used twelve times.
+        {
+            "config": {"model_type": "albert", "num_hidden_layers": 12, "hidden_size": 4, "vocab_size": 20},
+            "shapes": {"embeddings.word_embeddings.weight": (20, 2), "layer_groups.0.ffn.weight": (8, 4)},
+        },
+        {"config": {"model_type": "model2vec", "hidden_dim": 4}, "shapes": {"embeddings": (20, 4)}},
+        {"config": {"model_type": "model2vec"}, "shapes": {"embeddings": (5, 4), "mapping": (20,)}},
+        {"tokenizer_config": {"model_max_length": 10**30}},  # how transformers says that it is not known
+        {"config": BERT | {"num_hidden_layers": None, "pad_token_id": None}},
+    ],
+)  # fmt: skip
+def test_an_honest_folder_is_taken(tmp_path, model):
+    check_model(make(tmp_path / "m", **model))
+
+
+def test_the_shipped_models_are_taken():
+    for folder in ("data/models/encoder", "data/models/static", "augment_cli/models/paraphraser"):
+        check_model(REPOSITORY / folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1,000,000, and at most 1,000 is taken"),
+        ({"num_hidden_layers": 3}, "num_hidden_layers is 3, and the weights have 2"),
+        ({"num_hidden_layers": 1}, "num_hidden_layers is 1, and the weights have 2"),
+        ({"num_hidden_layers": True}, "num_hidden_layers is True, not a size"),
+        ({"num_hidden_layers": "2"}, "num_hidden_layers is '2', not a size"),
+        ({"hidden_size": 10**9}, "hidden_size is 1,000,000,000, and the weights have none of that size"),
+        ({"hidden_size": 20}, "hidden_size is 20, and the weights have none"),  # 20 is no layer's width
+        ({"vocab_size": 19}, "vocab_size is 19, and the weights have a table of 20 tokens"),
+        ({"max_position_embeddings": 10**9}, "max_position_embeddings is 1,000,000,000, and at most"),
+        ({"max_position_embeddings": 7}, "max_position_embeddings is 7, and the weights have a table of 6"),
+        ({"type_vocab_size": 3}, "type_vocab_size is 3, and the weights have a table of 2"),
+        ({"pad_token_id": 20}, "pad_token_id is 20, and the weights have a table of 20 tokens"),
+        ({"encoder": {"num_hidden_layers": 10**6}}, "num_hidden_layers is 1,000,000"),
+    ],
+)
+def test_a_configuration_that_lies(tmp_path, changes, words):
+    with pytest.raises(BadInputError, match="config.json: " + words):
+        check_model(make(tmp_path / "m", BERT | changes))
+
+
+@pytest.mark.parametrize(
+    ("file", "value", "words"),
+    [
+        ("sentence_bert_config", {"max_seq_length": 10**9}, "max_seq_length is 1,000,000,000"),
+        ("tokenizer_config", {"model_max_length": 0}, "model_max_length is 0, not a number of tokens"),
+        (
+            "tokenizer_config",
+            {"model_max_length": [512]},
+            r"model_max_length is \[512\], not a number of tokens",
+        ),
+        ("generation_config", {"max_length": 10**9}, "max_length is 1,000,000,000"),
+        ("generation_config", {"num_beams": 10**6}, "num_beams is 1,000,000"),
+        ("generation_config", {"decoder_start_token_id": 20}, "decoder_start_token_id is 20"),
+        ("config", [1], "holds a list"),
+        ("added_tokens", {"t": 20}, "the tokenizer gives ids up to 20, and the weights have 20 tokens"),
+        ("added_tokens", {"t": -1}, "the token id -1"),
+    ],
+)
+def test_another_file_that_lies(tmp_path, file, value, words):
+    folder = make(tmp_path / "m", **{file: value})
+    with pytest.raises(BadInputError, match=words):
+        check_model(folder)
+
+
+def test_computed_positions_have_an_end(tmp_path):
+    shapes = {name: shape for name, shape in BART_SHAPES.items() if "positions" not in name}
+    with pytest.raises(
+        BadInputError, match="max_position_embeddings is 100,000, and the weights have no table"
+    ):
+        check_model(make(tmp_path / "m", BART | {"max_position_embeddings": 100_000}, shapes))
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "vocab.json", "tokenizer.json"])
+def test_ids_of_every_kind_of_vocabulary(tmp_path, name):
+    folder = make(tmp_path / "m", tokens=20)
+    assert highest_id(folder) == 19
+    (folder / "tokenizer.json").unlink()
+    tokens = [f"t{n}" for n in range(21)]
+    vocabulary = {token: n for n, token in enumerate(tokens)}
+    contents = {
+        "vocab.txt": "\n".join(tokens),
+        "vocab.json": json.dumps(vocabulary),
+        "tokenizer.json": json.dumps({"model": {"vocab": [[token, -1.0] for token in tokens]}}),
+    }
+    (folder / name).write_text(contents[name])
+    assert highest_id(folder) == 20
+    with pytest.raises(BadInputError, match="ids up to 20"):
+        check_model(folder)
+
+
+def test_a_loaded_tokenizer_of_unknown_files(tmp_path):
+    class Tokenizer:
+        def get_vocab(self):
+            return {"a": 3, "b": 20}
+
+    with pytest.raises(BadInputError, match="ids up to 20"):
+        check_tokenizer(make(tmp_path / "m"), Tokenizer())
+
+
+@pytest.mark.parametrize(
+    "place", ["config.json", "model.safetensors", "tokenizer.json", "1_Pooling/config.json"]
+)
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder", "nothing"])
+def test_what_is_not_a_file(tmp_path, place, kind):
+    folder = make(tmp_path / "m")
+    (folder / "1_Pooling").mkdir()
+    path = folder / place
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else "nowhere")
+    words = "cannot be read" if kind == "nothing" else f"is a {kind}, not a file"
+    with pytest.raises(BadInputError, match=f"{place} {words}"):
+        check_model(folder)
+
+
+def test_what_is_of_no_concern_stays(tmp_path):
+    folder = make(tmp_path / "m")
+    os.mkfifo(folder / "socket-of-an-editor")
+    (folder / "checkpoints").mkdir()
+    check_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        ({"weight_map": {"a": "../a.safetensors"}}, "no file of this folder"),
+        ({"weight_map": {"a": "a.bin"}}, "no file of this folder"),
+        ({"weight_map": [1]}, "names no files of weights"),
+    ],
+)
+def test_an_index_that_leads_elsewhere(tmp_path, index, words):
+    folder = make(tmp_path / "m", **{"model.safetensors.index": index})
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(BadInputError, match=words):
+        check_model(folder)
+
+
+def test_weights_in_several_files(tmp_path):
+    folder = make(tmp_path / "m", **{"model.safetensors.index": {"weight_map": {"a": "1.safetensors"}}})
+    (folder / "model.safetensors").rename(folder / "1.safetensors")
+    check_model(folder)
+    (folder / "1.safetensors").unlink()
+    with pytest.raises(MissingError, match=r"1\.safetensors is missing"):
+        check_model(folder)
+
+
+def test_weights_larger_than_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(claims.os, "sysconf", lambda name: 10)
+    with pytest.raises(MissingError, match="choose a smaller model"):
+        check_model(make(tmp_path / "m"))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a": ' + "9" * 6_000 + "}", "\udcff"])
+def test_json_that_is_none(tmp_path, text):
+    folder = make(tmp_path / "m")
+    (folder / "config.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(BadInputError, match=r"config\.json is not readable JSON"):
+        check_model(folder)
+
+
+def test_json_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_files, "_LARGEST", 10)
+    with pytest.raises(BadInputError, match="too many for JSON"):
+        check_model(make(tmp_path / "m"))

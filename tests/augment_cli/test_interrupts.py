@@ -1,0 +1,86 @@
+"""Ctrl-C at any moment of a command: 130 and a line, whoever catches the exception on its way."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from augment_cli.interrupts import handled
+from tests.helpers.commands import ENVIRONMENT
+from tests.helpers.places import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def handlers():
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def strike():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_is_a_line_and_130(capsys):
+    with pytest.raises(SystemExit) as stop, handled("interrupted; go on"):
+        strike()
+    assert stop.value.code == 130 and capsys.readouterr().err == "interrupted; go on\n"
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+def test_one_that_is_swallowed_does_not_end_as_done(capsys):
+    with pytest.raises(SystemExit) as stop, handled("interrupted"):
+        with contextlib.suppress(KeyboardInterrupt):
+            strike()
+        sys.exit(0)
+    assert stop.value.code == 130 and capsys.readouterr().err == "interrupted\n"
+
+
+def test_one_that_the_command_has_reported_is_not_reported_again(capsys):
+    with pytest.raises(SystemExit) as stop, handled("interrupted"):
+        try:
+            strike()
+        except KeyboardInterrupt:
+            sys.exit(130)
+    assert stop.value.code == 130 and capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("code", [0, 2])
+def test_without_one_the_code_stays(code, capsys):
+    with pytest.raises(SystemExit) as stop, handled("interrupted"):
+        sys.exit(code)
+    assert stop.value.code == code and capsys.readouterr().err == ""
+
+
+def test_who_ignores_it_goes_on_ignoring_it():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with pytest.raises(SystemExit) as stop, handled("interrupted"):
+        strike()
+    assert stop.value.code == 0
+
+
+# A library that catches everything while it is loaded, as some do.
+GREEDY = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    import time; time.sleep(5)
+except BaseException:
+    pass
+"""
+
+
+@pytest.mark.parametrize("command", ["augment_cli", "train", "eval"])
+def test_while_a_module_is_loaded(tmp_path, command):
+    """A library that each command imports is replaced by one that interrupts and catches."""
+    stand_in = {"augment_cli": "typer", "train": "argparse", "eval": "rich"}[command]
+    (tmp_path / f"{stand_in}.py").write_text(GREEDY)
+    done = subprocess.run(
+        [sys.executable, "-m", command, "list"], capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, env=ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"},
+    )  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.count("nterrupted") == 1 and "Traceback" not in done.stderr

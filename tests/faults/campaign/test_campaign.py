@@ -1,0 +1,123 @@
+"""The campaign itself: large enough, counted in docs/promises.md, and every kind of fault is found."""
+
+import re
+import shutil
+
+import pytest
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.store import Store
+from tests.helpers import attack_cases
+from tests.helpers.attack_cases import Case, cases, counts, files
+from tests.helpers.attack_runs import DISTURBANCES, attack
+from tests.helpers.attack_ways import WAYS
+from tests.helpers.places import REPOSITORY
+
+PROMISES = (REPOSITORY / "docs/promises.md").read_text(encoding="utf-8")
+ROWS = [line.strip("| ").split(" | ") for line in PROMISES.splitlines() if line.startswith("| ")][1:]
+
+
+def test_it_has_at_least_1500_cases_and_all_can_be_run():
+    every = [case for name in files() for case in cases(name)]
+    assert len(every) >= 1_500
+    assert len({str(case) for case in every}) == len(every)
+    for case in every:
+        assert case.how in (*WAYS, *DISTURBANCES), case
+        assert case.exit and (case.at or case.how in ("nothing", *DISTURBANCES)), case
+        # Whatever end is right, it has no traceback, loses nothing, and commands no terminal.
+        assert 1 not in case.exit and set(case.exit) <= {0, 2, 3, 4, 5, 6, 130}, case
+        re.compile(case.words)
+
+
+def test_every_file_of_attacks_is_run():
+    tests = {path.stem.removeprefix("test_") for path in attack_cases.FOLDER.glob("test_*.py")}
+    assert tests - {"campaign"} == set(files())
+
+
+def test_the_table_of_promises_has_the_numbers():
+    found = counts()
+    for promise in found:
+        assert sum(row[0].startswith(promise) for row in ROWS) == 1, f"{promise!r} begins no row, or several"
+    for row in ROWS:
+        tried = sum(number for promise, number in found.items() if row[0].startswith(promise))
+        assert row[3] == (f"{tried:,}" if tried else "–"), (
+            f"{row[0]}: {row[3]} stands there, {tried:,} are tried"
+        )
+
+
+@pytest.fixture
+def home(made_store, tmp_path):
+    (tmp_path / "subject").mkdir()
+    (tmp_path / "subject/.subject").touch()
+    shutil.copytree(made_store, tmp_path / "subject/store")
+    return tmp_path / "subject"
+
+
+def case_of(**changes):
+    values = {
+        "number": "planted-1.0", "promise": "", "on": "store", "how": "nothing", "at": "", "value": "",
+        "run": "status", "exit": (0,), "words": "", "then": "", "seed": 1,
+    }  # fmt: skip
+    return Case(**values | changes)
+
+
+DAMAGED = {"how": "cut", "at": "store/una/part-00001.parquet", "value": 0.5, "run": "verify", "exit": (4,)}
+
+
+def test_what_is_met_well_has_no_problems(home, tmp_path):
+    assert attack(case_of(), home, tmp_path / "1") == []
+    assert attack(case_of(**DAMAGED, words="part-00001"), home, tmp_path / "2") == []
+
+
+def test_a_traceback_is_found(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(Store, "open", lambda path: {}["planted"])
+    problems = attack(case_of(exit=(0, 1)), home, tmp_path)
+    assert any(problem.startswith("Traceback") for problem in problems), problems
+
+
+def test_a_wrong_exit_code_is_found(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(BadInputError, "exit_code", 3)
+    (problem,) = attack(case_of(**DAMAGED), home, tmp_path)
+    assert problem.startswith("exit 3 instead of (4,)")
+
+
+def test_other_words_are_found(home, tmp_path):
+    (problem,) = attack(case_of(**DAMAGED, words="part-00002"), home, tmp_path)
+    assert problem.startswith("says nothing of 'part-00002'")
+
+
+@pytest.mark.parametrize(("do", "word"), [("unlink", "lost"), ("touch", "changed")])
+def test_a_lost_or_changed_part_is_found(home, tmp_path, monkeypatch, do, word):
+    opened = Store.open
+
+    def spoil(path):
+        part = opened(path).part_path("una", 0)
+        part.unlink() if do == "unlink" else part.write_bytes(part.read_bytes() + b"x")
+        return opened(path)
+
+    monkeypatch.setattr(Store, "open", spoil)
+    problems = attack(case_of(exit=(0, 3, 4)), home, tmp_path)
+    assert problems == [f"store/una/part-00000.parquet is {word}"]
+
+
+def test_a_command_to_the_terminal_is_found(home, tmp_path, monkeypatch):
+    monkeypatch.setattr("augment_cli.cli.guard.visible", str)
+    problems = attack(case_of(run="status --store '\x1b[31m'", exit=(4,)), home, tmp_path)
+    assert problems == ["U+001B reaches the terminal"]
+
+
+def test_a_pickle_that_is_run_is_found(home, tmp_path, monkeypatch):
+    import pickle
+
+    monkeypatch.setattr(Store, "open", lambda path: pickle.loads((path / "manifest.json").read_bytes()))
+    problems = attack(case_of(how="pickled", at="store/manifest.json", exit=(0, 1, 4)), home, tmp_path)
+    assert "a pickle was run" in problems
+
+
+def test_a_command_without_end_is_found(home, tmp_path, monkeypatch):
+    import time
+
+    monkeypatch.setattr("tests.helpers.attack_runs._PATIENCE", 1)
+    monkeypatch.setattr(Store, "open", lambda path: time.sleep(30))
+    problems = attack(case_of(exit=(0, 1)), home, tmp_path)
+    assert any("it never ended" in problem for problem in problems)

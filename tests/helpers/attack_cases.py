@@ -1,0 +1,110 @@
+"""Attacks as data: tests/faults/campaign/*.toml, where each line stands for one case or for hundreds.
+
+A table is named by how its promise begins in docs/promises.md. A line says what is attacked (`on`), how,
+which file (`at`), with what (`with`), which commands meet it (`run`), and how they must end
+(`exit`, `words`). A list multiplies: three files, four values and two commands are 24 cases; `times`
+repeats with other random numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.helpers.places import REPOSITORY
+
+FOLDER = REPOSITORY / "tests/faults/campaign"
+KEYS = {"on", "how", "at", "with", "run", "exit", "words", "times", "then"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack and one command that meets it.
+
+    Attributes
+    ----------
+    number : str
+        File, line and place within the line, for pytest.
+    promise : str
+        How the promise's row begins in docs/promises.md.
+    on : str
+        The subject: what is attacked, of which the case gets a copy (`tests.helpers.attack_subjects`).
+    how : str
+        The way: a function of `tests.helpers.attack_ways`.
+    at : str
+        Which file of the subject, with wildcards of which one is drawn.
+    value : Any
+        What the way needs besides.
+    run : str
+        The command; `{value}` in it stands for the value.
+    exit : tuple of int
+        Exit codes that are right.
+    words : str
+        What stderr must match, as a regular expression; empty for anything.
+    then : str
+        A command that must end with 0 afterwards; empty for none.
+    seed : int
+        Decides what is drawn.
+    """
+
+    number: str
+    promise: str
+    on: str
+    how: str
+    at: str
+    value: Any
+    run: str
+    exit: tuple[int, ...]
+    words: str
+    then: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.number}-{self.how}"
+
+
+def cases(name: str) -> list[Case]:
+    """All cases of a file, such as `stores`."""
+    return list(_cases(FOLDER / f"{name}.toml"))
+
+
+def files() -> list[str]:
+    """The names of all files of attacks."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def counts() -> Counter[str]:
+    """How many cases each promise has, by how its row begins."""
+    return Counter(case.promise for name in files() for case in cases(name))
+
+
+def _cases(path: Path) -> Iterator[Case]:
+    number = 0
+    for promise, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for line in table["attacks"]:
+            if unknown := set(line) - KEYS:
+                raise ValueError(
+                    f"{path}: {promise}: an attack knows nothing of {', '.join(unknown)}: {line}"
+                )
+            number += 1
+            drawn = itertools.product(
+                _several(line.get("at", "")),
+                _several(line.get("with", "")),
+                _several(line["run"]),
+                range(line.get("times", 1)),
+            )
+            for place, (at, value, run, seed) in enumerate(drawn):
+                yield Case(
+                    f"{path.stem}-{number}.{place}", promise, line["on"], line["how"], at, value, run,
+                    tuple(_several(line["exit"])), line.get("words", ""), line.get("then", ""),
+                    1000 * number + seed,
+                )  # fmt: skip
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

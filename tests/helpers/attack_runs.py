@@ -1,0 +1,275 @@
+"""A case, run: the subject is spoilt, the command meets it, and what may not happen is looked for."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from augment_cli.store.files import sha256_of_file
+from tests.helpers.attack_cases import Case
+from tests.helpers.attack_ways import WAYS
+from tests.helpers.commands import ENVIRONMENT, Result
+from tests.helpers.file_faults import ERRORS, Faults, injected
+from tests.helpers.places import REPOSITORY
+
+# What may not reach a terminal.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f‎‏\u2028-\u202e\u2066-\u2069]")
+_BYTES = (".parquet", ".safetensors")  # what is the same, bit for bit, however it came to be
+_KEPT = ("*.parquet", "*.safetensors", "*.json", "*.txt", "*.toml")
+# A short training, which attacks call TRAIN.
+TRAIN = (
+    "train simcse --store store --encoder model --out run --set batch=4 --set checkpoint_every=2 --set "
+    "evaluate_every=0 --set log_every=1 --set max_length=16 --set temperature=1"
+)
+_PATIENCE = 60  # seconds; a command that waits for a pipe would wait for ever
+_LONGEST = 300  # seconds that a command in a process of its own may take on a busy machine
+
+
+def attack(case: Case, subject: Path, folder: Path) -> list[str]:
+    """What is wrong with how a command met an attack; empty if nothing is.
+
+    Parameters
+    ----------
+    case : Case
+        The attack.
+    subject : pathlib.Path
+        What is attacked; a copy of it is spoilt.
+    folder : pathlib.Path
+        An empty folder, for the copy.
+    """
+    home = folder / "here"
+    shutil.copytree(subject, home, symlinks=True)
+    if case.how in DISTURBANCES:
+        return disturbed(case, subject, home)
+    before = digests(home)
+    draws = random.Random(case.seed)
+    target = _target(home, case.at, draws)
+    WAYS[case.how](target, case.value, draws)
+    spoilt = digests(home)
+    unspoilt = {name for name, digest in before.items() if spoilt.get(name) == digest}
+    result = run(words_of(case.run, case.value, target), home)
+    problems = judge(case, result)
+    problems += lost(before, unspoilt, digests(home))
+    if (home / "a pickle was run").exists():
+        problems.append("a pickle was run")
+    if case.then and not problems:
+        after = run(words_of(case.then, case.value, target), home)
+        if after.returncode:
+            problems.append(f"then {case.then} exits with {after.returncode}: {after.stderr[-300:]}")
+    return problems
+
+
+def judge(case: Case, result: Result) -> list[str]:
+    """What is wrong with a command's exit code and with what it said."""
+    problems = []
+    if result.returncode not in case.exit:
+        problems.append(f"exit {result.returncode} instead of {case.exit}: {result.stderr[-600:]}")
+    for word in ("Traceback", "internal error", "Exception ignored"):
+        if word in result.stderr + result.stdout:
+            problems.append(f"{word}: {result.stderr[-600:]}")
+    if result.returncode and not result.stderr.strip():
+        problems.append(f"exit {result.returncode} without a word")
+    if result.returncode and case.words and not re.search(case.words, result.stderr):
+        problems.append(f"says nothing of {case.words!r}: {result.stderr[-600:]}")
+    for stream in (result.stdout, result.stderr):
+        if found := _COMMANDS.search(stream.replace("\r", "")):
+            problems.append(f"U+{ord(found[0]):04X} reaches the terminal")
+    return problems
+
+
+def lost(before: dict[str, str], unspoilt: set[str], after: dict[str, str]) -> list[str]:
+    """Sound files that a command took away, and sound parts and weights that it changed."""
+    problems = [f"{name} is lost" for name in sorted(unspoilt - after.keys())]
+    return problems + [
+        f"{name} is changed"
+        for name in sorted(unspoilt & after.keys())
+        if name.endswith(_BYTES) and after[name] != before[name]
+    ]
+
+
+def digests(home: Path) -> dict[str, str]:
+    """SHA-256 of the files that matter, by their path."""
+    return {
+        str(path.relative_to(home)): sha256_of_file(path)
+        for pattern in _KEPT
+        for path in home.rglob(pattern)
+        if path.is_file() and ".work" not in path.parts and not path.stat().st_size > 10**8
+    }
+
+
+def disturbed(case: Case, subject: Path, home: Path) -> list[str]:
+    """The same for a command that is struck while it runs; run again, it must end in the same bytes."""
+    seconds, operations, expected = _undisturbed(case, subject, home.parent)
+    words = words_of(case.run, case.value, home)
+    if case.how == "interrupt":
+        result = _interrupted(words, home, case.value * seconds)
+        if result.returncode and _is_too_early(result.stderr):
+            return []
+    else:
+        at = random.Random(case.seed).randrange(1, operations + 1)
+        with injected(Faults(at, ERRORS[case.value])):
+            result = run(words, home)
+    problems = judge(case, result)
+    if result.returncode == 0 and lost(expected, set(expected), digests(home)):
+        problems.append("exit 0, and work is lost")
+    again = run(words, home)
+    if again.returncode:
+        problems.append(f"then exits with {again.returncode}: {again.stderr[-300:]}")
+    return problems + lost(expected, set(expected), digests(home))
+
+
+DISTURBANCES = ("interrupt", "operation")
+_KNOWN: dict[str, tuple[float, int, dict[str, str]]] = {}
+
+
+def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, dict[str, str]]:
+    """Seconds, file operations, and the parts and weights that an undisturbed run leaves."""
+    if case.run not in _KNOWN:
+        home = folder / "undisturbed"
+        shutil.copytree(subject, home)
+        words, began, counted = words_of(case.run, case.value, home), time.monotonic(), Faults()
+        if case.how == "interrupt":
+            result = _interrupted(words, home, _LONGEST)
+        else:
+            with injected(counted):
+                result = run(words, home)
+        assert result.returncode == 0, result.stderr
+        left = {name: digest for name, digest in digests(home).items() if name.endswith(_BYTES)}
+        _KNOWN[case.run] = time.monotonic() - began, counted.count, left
+    return _KNOWN[case.run]
+
+
+def _interrupted(words: list[str], home: Path, seconds: float) -> Result:
+    """A command in a process of its own, with a Ctrl-C after some seconds if it still runs."""
+    module = words if words[0] in ("train", "eval") else ["augment_cli", *words]
+    process = subprocess.Popen(
+        [sys.executable, "-m", *module], cwd=home, text=True, start_new_session=True,
+        env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=_LONGEST)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            err += "Traceback: it never ended"
+    return Result(process.returncode, out, err)
+
+
+# What Python runs before the first statement that could take an interrupt.
+_FIRST_FILES = ("__init__.py", "__main__.py", "interrupts.py", "version.py")
+
+
+def _is_too_early(said: str) -> bool:
+    """Whether an interrupt came while Python itself began, before any line of ours could take it."""
+    frames = [(Path(name), code) for name, code in re.findall(r'File "([^"]+)".*\n\s+(.*)', said)]
+    ours = [(path, code) for path, code in frames if path.is_relative_to(REPOSITORY)]
+    return "Traceback" in said and all(
+        path.name in _FIRST_FILES and not code.startswith(("main(", "with ")) for path, code in ours
+    )
+
+
+def words_of(command: str, value: Any, target: Path) -> list[str]:
+    """A command line as its words; `{value}` and `{at}` may stand in them."""
+    plain = command.replace("TRAIN", TRAIN)
+    if isinstance(value, str) and value.startswith("--"):  # several words, as typed
+        plain = plain.replace("{value}", value)
+    return [word.replace("{value}", str(value)).replace("{at}", str(target)) for word in shlex.split(plain)]
+
+
+def _target(home: Path, at: str, draws: random.Random) -> Path:
+    if "*" not in at:
+        return home / at
+    found = sorted(home.glob(at))
+    assert found, f"{at}: no such file in the subject"
+    return draws.choice(found)
+
+
+def run(words: list[str], home: Path) -> Result:
+    """A command in this process: `train …`, `eval …`, or anything of augment-cli."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in "12")
+    before, stdin, argv = Path.cwd(), sys.stdin, sys.argv
+    code: Any = 0
+    os.chdir(home)
+    try:
+        sys.stdin = io.TextIOWrapper(io.BytesIO())
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            _limited(_PATIENCE),
+            mock.patch.object(os, "sched_getaffinity", lambda process: {0}),  # no worker processes
+        ):
+            try:
+                _main(words)
+            except SystemExit as stop:
+                code = stop.code
+            except TooLong:
+                print("Traceback: it never ended", file=err)
+                code = 1
+            except Exception as error:  # what the interpreter would print
+                import traceback
+
+                print("Traceback", traceback.format_exc(), error, file=err)
+                code = 1
+    finally:
+        sys.stdin, sys.argv = stdin, argv
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's end ignores it
+        os.chdir(before)
+    if isinstance(code, str):
+        print(code, file=err)
+        code = 1
+    streams = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]
+    return Result(int(code or 0), *streams)
+
+
+def _main(words: list[str]) -> None:
+    if words[0] == "train":
+        from train.cli import main as train
+
+        train(words[1:])
+    elif words[0] == "eval":
+        from eval.command import main as evaluate
+
+        evaluate(words[1:])
+    else:
+        from augment_cli.cli import main
+
+        sys.argv = ["augment-cli", *words]
+        main()
+
+
+class TooLong(BaseException):
+    """A command waits for something that will never come."""
+
+
+@contextlib.contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise TooLong(f"longer than {seconds} s")
+
+    assert threading.current_thread() is threading.main_thread()
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)

@@ -1,0 +1,143 @@
+"""What is attacked, made once: stores, inputs, models, trainings. A case gets a copy."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from tests.helpers.attack_runs import TRAIN, run
+
+LINES = [f"the river number {n} flows by house {n * n}" for n in range(40)]
+
+
+def _inputs(home: Path) -> None:
+    (home / "in.txt").write_text("\n".join(LINES) + "\n")
+
+
+def _store(home: Path) -> None:
+    """Three parts of each stage, one line set aside, two draws, a packed stage and a card."""
+    (home / "in.txt").write_text("\n".join([*LINES, "a\x00b", ""]))
+    with Session(home / "store", Engine(1)) as session:
+        session.ingest([home / "in.txt"], IngestOptions(part_rows=15), max_rejects=1)
+        session.augment(make_run("una", radius=4), draws=2)
+        session.augment(make_run("crop"))
+    for command in ("pack", "card"):
+        assert run([command], home).returncode == 0, command
+
+
+def _texts(home: Path) -> None:
+    with Session(home / "store", Engine(1)) as session:
+        (home / "in.txt").write_text("\n".join(LINES[:6]) + "\n")
+        session.ingest([home / "in.txt"], IngestOptions())
+
+
+def _beir(home: Path) -> None:
+    """A retrieval set of three documents and two questions."""
+    (home / "beir/qrels").mkdir(parents=True)
+    documents = [{"_id": f"d{n}", "title": "", "text": line} for n, line in enumerate(LINES[:3])]
+    questions = [{"_id": f"q{n}", "text": line} for n, line in enumerate(LINES[:2])]
+    (home / "beir/corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
+    (home / "beir/queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions))
+    (home / "beir/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td1\t1\n")
+
+
+def _encoder(home: Path) -> None:
+    """A small BERT as sentence-transformers stores it, a store to embed, a set to score it on."""
+    from tests.helpers.tiny_models import make_bert
+
+    _texts(home)
+    _beir(home)
+    make_bert(home / "model", "BertModel")
+    kinds = [("Transformer", ""), ("Pooling", "1_Pooling")]
+    modules = [
+        {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for n, (kind, path) in enumerate(kinds)
+    ]
+    (home / "model/modules.json").write_text(json.dumps(modules))
+    (home / "model/sentence_bert_config.json").write_text('{"max_seq_length": 32, "do_lower_case": false}')
+    (home / "model/1_Pooling").mkdir()
+    (home / "model/1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}')
+
+
+def _static(home: Path) -> None:
+    """A small table as this toolkit stores it."""
+    import torch
+    import transformers
+
+    from augment_cli.encoding.static import StaticEncoder, StaticTable
+    from augment_cli.encoding.static_files import write_folder
+    from tests.helpers.tiny_models import make_bert
+
+    _texts(home)
+    _beir(home)
+    make_bert(home / "bert", "BertModel")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(home / "bert/tokenizer.json"))
+    torch.manual_seed(3)
+    table = StaticTable(torch.randn(len(tokenizer), 16))
+    write_folder(StaticEncoder(table, tokenizer, "mean"), home / "model")
+
+
+def _sequence(home: Path) -> None:
+    from tests.helpers.tiny_models import make_pegasus
+
+    _texts(home)
+    make_pegasus(home / "model")
+
+
+def _masked(home: Path) -> None:
+    from tests.helpers.tiny_models import make_bert
+
+    _texts(home)
+    make_bert(home / "model")
+
+
+def _training(home: Path) -> None:
+    """A run of six steps that was killed after the fourth: it goes on from there."""
+    _encoder(home)
+    done = run([*TRAIN.split(), "--set", "steps=6"], home)
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(home / "run/checkpoints/step-0000006")
+    assert (home / "run/checkpoints/step-0000004").is_dir()
+
+
+_MAKERS = {
+    "inputs": _inputs, "store": _store, "encoder": _encoder, "static": _static, "sequence": _sequence,
+    "masked": _masked, "training": _training,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`subject("store")`: its folder, made at the first call."""
+    base = tmp_path_factory.mktemp("subjects")
+
+    def folder(name: str) -> Path:
+        home = base / name
+        if not home.exists():
+            home.mkdir()
+            (home / ".subject").touch()
+            _MAKERS[name](home)
+        return home
+
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bounded() -> Iterator[None]:
+    """Two processes of tests share two cores, and what has no end takes 8 GB and no more."""
+    import torch
+
+    torch.set_num_threads(1)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (8 * 10**9, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, before)
