@@ -50,16 +50,18 @@ setup: .venv/.complete
 
 ## clean: delete ./.venv, what the targets below write, and all caches
 clean:
-	rm -rf .venv store runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 ### From text to an encoder
 
 CORPUS ?=
 ARGS   ?=
 
-## augment: augment the sample, or CORPUS=sentences.txt, into STORE= (ARGS="--set una.beta=0.4")
+REPORT ?= report.html
+
+## augment: augment the sample, or CORPUS=sentences.txt, into STORE=, and write REPORT= (ARGS="--set una.beta=0.4")
 augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
-	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) $(ARGS)
+	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) --report $(REPORT) $(ARGS)
 
 RECIPE  ?= static
 ENCODER ?= data/models/$(if $(filter static,$(RECIPE)),static,encoder)

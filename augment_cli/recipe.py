@@ -68,6 +68,11 @@ class RecipeResult:
         """Names of the stages that were not there before."""
         return [result.stage for result in self.stages if result.was_made]
 
+    @property
+    def seconds(self) -> dict[str, float]:
+        """How long each stage took that was not there before."""
+        return {result.stage: result.seconds for result in self.stages if result.was_made}
+
     def check(self) -> None:
         """See that everything the recipe names is there.
 

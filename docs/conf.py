@@ -19,7 +19,7 @@ html_copy_source = False
 html_show_sphinx = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "notebooks"]
 # The pages quote shell commands, TOML and diffs that need no colours.
 highlight_language = "none"
 

@@ -252,7 +252,12 @@ def _finite(value: Any) -> Any:
 def _table(arguments: Sequence[str]) -> None:
     parser = _parser("table", "One table over all results below a folder, the papers' rows beside ours.")
     parser.add_argument("folder", type=Path, nargs="*", default=[Path("results")])
-    parser.add_argument("--format", choices=("screen", "markdown", "csv", "json"), default="screen")
+    parser.add_argument(
+        "--format",
+        choices=("screen", "markdown", "csv", "json", "html"),
+        default="screen",
+        help="html is a page with intervals: --format html > scores.html",
+    )
     _shared(parser, "--registry")
     parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
     options = parser.parse_args(arguments)
@@ -263,6 +268,10 @@ def _table(arguments: Sequence[str]) -> None:
         print(tables.as_markdown(built))
     elif options.format == "csv":
         print(tables.as_csv(built), end="")
+    elif options.format == "html":
+        from eval.results.page import as_page  # loads the templates
+
+        print(as_page(built), end="")
     else:
         _print_tables(results, registry, as_json=options.format == "json", published=not options.no_published)
 

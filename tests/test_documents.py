@@ -21,6 +21,7 @@ DOCUMENTS = [
     *sorted(set(REPOSITORY.glob("*.md")) - {CHANGES}),
     *sorted((REPOSITORY / "docs").glob("*.md")),
     *sorted(REPOSITORY.glob("augment_cli/*/*/README.md")),
+    REPOSITORY / "skills/augment-cli/SKILL.md",
     REPOSITORY / "augment_cli/sample/README.md",
     REPOSITORY / "data/models/encoder/README.md",
 ]

@@ -112,7 +112,8 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
 
         if args.run is None:
             raise UsageError("plot which run? Write: python -m train plot FOLDER")
-        print(plot(args.run))
+        picture = plot(args.run)
+        print(f"{picture}\n{picture.with_suffix('.html')}")
         return 0
     changes = list(args.set)
     recipe = load_recipe(args.recipe, changes)

@@ -312,14 +312,18 @@ class Output:
             views.show_run(store, results)
 
     def show_examples(
-        self, store: StoreOfStages, results: Sequence[StageResult], folders: Sequence[str]
+        self,
+        store: StoreOfStages,
+        results: Sequence[StageResult],
+        folders: Sequence[str],
+        page: Path | None = None,
     ) -> None:
-        """Some rows of the stages in `folders`, where the run made any, and what to type next."""
+        """Some rows of the stages in `folders`, where the run made any; the report; what to type next."""
         from augment_cli.cli import views
 
         there = [folder for folder in folders if store.has(folder)]
         if there and self.is_for_people and any(result.was_made for result in results):
-            views.show_hints(store, there)
+            views.show_hints(store, there, page)
 
 
 _GROUPS = (Reading, Tolerance, Workers, Output)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +18,13 @@ from rich.table import Table
 from rich.text import Text
 
 from augment_cli.reports import report
-from augment_cli.reports.choosing import Choice, can_be_unchanged, choose_rows
+from augment_cli.reports.choosing import can_be_unchanged
+from augment_cli.reports.typical import typical_rows
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
 from augment_cli.visible import visible_json, visible_line
+
+_MOST_SHOWN = 6  # stages with examples at the end of a run
 
 
 def console() -> Console:
@@ -261,27 +266,33 @@ def working() -> Iterator[Callable[[str], None]]:
         yield lambda name: status.update(Text(f"looking at {visible_line(name)}"))
 
 
-def show_hints(store: Store, folders: Sequence[str]) -> None:
-    """Two changed rows of the first stages, and what to type next."""
+def show_hints(store: Store, folders: Sequence[str], page: Path | None = None) -> None:
+    """Typical changed rows of the first stages, where the report is, and what to type next."""
     out = console()
-    option = "" if store.path == Path("store") else f" --store {store.path}"
-    # Where the environment is not activated, commands are shown so that they work as they stand.
-    program, python = "augment-cli", "python"
-    if shutil.which(program) is None:
-        binaries = Path(sys.executable).parent
-        program, python = str(binaries / program), str(binaries / python)
-    read = f"import polars; print(polars.read_parquet('{store.path}/{folders[0]}/*.parquet'))"
-    for folder in folders[:5]:
-        rows = choose_rows(store, folder, 2, choice=Choice(only_changed=True))
+    option = "" if store.path == Path("store") else f" --store {shlex.quote(str(store.path))}"
+    for folder in folders[:_MOST_SHOWN]:
+        rows = typical_rows(store, folder, 2 if len(folders) < 3 else 1)
         out.print(f"From {folder}:" if rows else f"{folder}: no row was changed", style="bold")
         show_rows(rows, as_json=False)
+    if page is not None:
+        out.print(f"\nLook at all of it in a browser: {visible_line(page)}", style="bold", soft_wrap=True)
+    program, python = (_as_typed(name) for name in ("augment-cli", "python"))
+    read = f"import polars; print(polars.read_parquet('{store.path}/{folders[0]}/*.parquet'))"
     out.print("\nNext:", style="bold")
     for command in (
         f"{program} inspect {folders[0]} -n 20{option}",
-        f"{program} stats {folders[0]}{option}",
+        f"{program} report{option}" if page is None else f"{program} stats {folders[0]}{option}",
         f'{python} -c "{read}"',
     ):
         out.print(f"  {visible_line(command)}", markup=False, soft_wrap=True)
+
+
+def _as_typed(program: str) -> str:
+    """A program so that the command works as it stands where its environment is not activated."""
+    if shutil.which("augment-cli") is not None:
+        return program
+    path = str(Path(sys.executable).parent / program)
+    return min(os.path.relpath(path), path, key=len)
 
 
 def show_needs(entries: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -9,10 +9,13 @@ from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT = 640, 180
 _LEFT, _BOTTOM = 8, 24
+_GUTTER = 112  # left of lines, for the numbers there
+_MOST_POINTS = 300  # of a line
+_FEW = 40  # points that are marked one by one
 
 
 def histogram(
-    series: Sequence[tuple[str, np.ndarray]], low: float, high: float, bins: int, says: str, axis: str
+    series: Sequence[tuple[str, np.ndarray]], low: float, high: float, bins: int, says: str
 ) -> Markup:
     """Distributions over one axis, each scaled to its own total; where two overlap, both can be seen.
 
@@ -25,8 +28,6 @@ def histogram(
     bins : int
     says : str
         For those who hear the page.
-    axis : str
-        What the axis is.
 
     Returns
     -------
@@ -60,16 +61,74 @@ def histogram(
                     f'<rect class="overlap" x="{_LEFT + place * step:.1f}" y="{room - height:.1f}" '
                     f'width="{step:.1f}" height="{height:.1f}"/>'
                 )
-    for share in np.linspace(0, 1, 5):
-        x, value = _LEFT + share * (_WIDTH - 2 * _LEFT), low + share * (high - low)
-        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        parts.append(
-            f'<text class="tick" x="{x:.0f}" y="{room + 14}" text-anchor="{anchor}">{value:g}</text>'
-        )
-    parts.append(
-        f'<text class="tick" x="{_WIDTH // 2}" y="{_HEIGHT - 1}" text-anchor="middle">{escape(axis)}</text>'
-    )
+    parts += _ticks(low, high, room)
     return _svg(parts, _WIDTH, _HEIGHT, says)
+
+
+def lines(series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str) -> Markup:
+    """Values over steps, a line for each series; means of neighbours where there are more than can be seen.
+
+    Parameters
+    ----------
+    series : sequence of (str, ndarray, ndarray)
+        Name, steps (n,) in rising order and values (n,); values that are not finite are left out.
+    says : str
+        For those who hear the page.
+    """
+    thinned = []
+    for _, steps, values in series:
+        known = np.isfinite(values)
+        thinned.append((_means(steps[known]), _means(values[known])))
+    steps, values = (np.concatenate([pair[place] for pair in thinned] or [np.zeros(0)]) for place in (0, 1))
+    if not len(steps):
+        return Markup("")
+    first, last, low, high = (float(end) for end in (steps.min(), steps.max(), values.min(), values.max()))
+    room = _HEIGHT - _BOTTOM
+    parts = []
+    for number, (x, y) in enumerate(thinned):
+        across = _GUTTER + (x - first) / max(last - first, 1e-9) * (_WIDTH - _LEFT - _GUTTER)
+        up = room - 8 - (y - low) / max(high - low, 1e-9) * (room - 16)
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
+        parts.append(f'<polyline class="line line-{number % 4}" points="{points}"/>')
+        if len(x) <= _FEW:
+            parts += [
+                f'<circle class="dot dot-{number % 4}" cx="{a:.1f}" cy="{b:.1f}" r="3"/>'
+                for a, b in zip(across, up, strict=True)
+            ]
+    parts.append(f'<text class="tick" x="{_LEFT}" y="18">{high:.3g}</text>')
+    parts.append(f'<text class="tick" x="{_LEFT}" y="{room - 4}">{low:.3g}</text>')
+    return _svg([*parts, *_ticks(round(first), round(last), room, _GUTTER)], _WIDTH, _HEIGHT, says)
+
+
+def interval(low: float, value: float, high: float, least: float, most: float, says: str) -> Markup:
+    """A value on a short scale from `least` to `most`, with the interval around it as a bar."""
+    span = max(most - least, 1e-9)
+    left, middle, right = (4 + 112 * (end - least) / span for end in (low, value, high))
+    parts = [
+        '<rect class="ground" x="0" y="1" width="120" height="12"/>',
+        f'<line class="line line-0" x1="{left:.1f}" x2="{right:.1f}" y1="7" y2="7"/>',
+        f'<circle class="dot dot-0" cx="{middle:.1f}" cy="7" r="3.5"/>',
+    ]
+    return _svg(parts, 120, 14, says, "bar")
+
+
+def _means(values: np.ndarray) -> np.ndarray:
+    """At most as many values as a picture shows: means of runs of neighbours."""
+    if len(values) <= _MOST_POINTS:
+        return values.astype(float)
+    return np.array([part.mean() for part in np.array_split(values.astype(float), _MOST_POINTS)])
+
+
+def _ticks(low: float, high: float, room: int, left: int = _LEFT) -> list[str]:
+    """Numbers below a picture, from one end of its axis to the other; whole ones between whole ends."""
+    parts = []
+    whole = low == int(low) and high == int(high) and high - low >= 4
+    for share in np.linspace(0, 1, 5):
+        x, value = left + share * (_WIDTH - _LEFT - left), low + share * (high - low)
+        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
+        shown = f"{round(value):,}" if whole else f"{value:g}"
+        parts.append(f'<text class="tick" x="{x:.0f}" y="{room + 19}" text-anchor="{anchor}">{shown}</text>')
+    return parts
 
 
 def overlap_of(first: np.ndarray, second: np.ndarray, low: float, high: float, bins: int) -> float:

@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
-from augment_cli.pages.signs import kind_of, signs_of
 from augment_cli.reports.choosing import choose_rows, numbers_of
 from augment_cli.reports.report import is_augmentation, stats
+from augment_cli.reports.signs import kind_of, signs_of
+from augment_cli.reports.typical import amount_of_change
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
@@ -56,6 +58,8 @@ class StageFacts:
     ----------
     name, augmentation, label, summary : str
         The label is same, other or neither.
+    version : int
+        Of the augmentation, when the stage was made.
     rows, changed : int
     reasons : dict of str to int
         Of unchanged rows.
@@ -85,6 +89,7 @@ class StageFacts:
     augmentation: str
     label: str
     summary: str
+    version: int
     rows: int
     changed: int
     reasons: dict[str, int]
@@ -156,6 +161,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         augmentation=descriptor.name,
         label=label,
         summary=augmentations.summary(descriptor.name),
+        version=store.stage(name).settings["version"],
         rows=numbers["rows"],
         changed=numbers["changed"],
         reasons=dict(Counter(numbers["reasons"]).most_common()),
@@ -207,11 +213,7 @@ def _cosines(store: Store, name: str) -> dict[int, float]:
 
 
 def _change(row: Example) -> float:
-    """How much of a sentence is another one, in characters of both over those of the original."""
-    if not row.edits:
-        return abs(len(row.text) - len(row.original)) / max(len(row.original), 1)
-    touched = sum(edit["end"] - edit["start"] + len(edit["replacement"]) for edit in row.edits)
-    return float(touched) / max(len(row.original), 1)
+    return amount_of_change(row.original, row.text, row.edits)
 
 
 def _suspicious(rows: Sequence[Example], negative: bool, count: int) -> list[Example]:
@@ -242,15 +244,24 @@ def _replaced(rows: Sequence[Example]) -> list[tuple[str, str, int]]:
 
 
 def _repeats(store: Store, name: str) -> tuple[int, int, int]:
-    """Changed rows of the first parts, different results among them, and copies of another sentence."""
-    texts, corpus, rows = [], [], 0
+    """Changed rows of the first parts, different results among them, and copies of another sentence.
+
+    Texts are compared by hashes of 64 bits, so that a million of them take eight megabytes. That two
+    different ones among a million share a hash happens in three of a hundred million stores.
+    """
+    results, sentences, rows = [], [], 0
     for index in sorted(store.stage(name).parts):
-        texts.append(store.read_part(name, index, ["text"])["text"].combine_chunks())
-        corpus.append(store.read_part("corpus", index, ["text"])["text"].combine_chunks())
-        rows += len(texts[-1])
+        texts = store.read_part(name, index, ["text"])["text"]
+        results.append(_hashes(pc.drop_null(texts)))
+        sentences.append(_hashes(store.read_part("corpus", index, ["text"])["text"]))
+        rows += len(texts)
         if rows >= COUNTED_ROWS:
             break
-    results = pc.drop_null(pa.chunked_array(texts))
-    sentences = pa.chunked_array(corpus)
-    copies = pc.sum(pc.is_in(results, pc.unique(sentences))).as_py() if len(results) else 0
-    return len(results), pc.count_distinct(results).as_py() if len(results) else 0, int(copies or 0)
+    made = np.concatenate(results)
+    copies = np.isin(made, np.concatenate(sentences))
+    return len(made), len(np.unique(made)), int(copies.sum())
+
+
+def _hashes(texts: pa.ChunkedArray) -> np.ndarray:
+    """uint64 (n,), equal for equal texts."""
+    return polars.Series(texts).hash().to_numpy() if len(texts) else np.zeros(0, np.uint64)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import hashlib
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from augment_cli.errors import MissingError, UsageError
-from augment_cli.pages import drawing
+from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.report import stats
+from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.runs.again import options_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
-from augment_cli.version import __version__
 from augment_cli.visible import visible_line
 
 LIMIT = 500_000  # bytes of a page, whatever the store
@@ -46,7 +41,10 @@ class Notice:
 
 
 def write_report(
-    store: Store, out: Path, progress: Callable[[str], None] = lambda stage: None
+    store: Store,
+    out: Path,
+    progress: Callable[[str], None] = lambda stage: None,
+    seconds: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Write the page of a store.
 
@@ -57,6 +55,8 @@ def write_report(
         The file; what is there is written anew.
     progress : callable
         Called with each stage before it is looked at.
+    seconds : mapping of str to float, optional
+        How long each stage took, where that is known: a store keeps no times.
 
     Returns
     -------
@@ -73,26 +73,13 @@ def write_report(
     names = stages_of(store)
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
-    if out.is_dir():
-        raise UsageError(f"--out {out}: is a folder; name a file, such as {out / 'report.html'}")
-    if not out.absolute().parent.is_dir():
-        raise MissingError(f"--out {out}: the folder {out.absolute().parent} does not exist; make it first")
+    check_place(out)
     stages = []
     for name in names:
         progress(name)
         stages.append(facts_of(store, name, _EXAMPLES[0]))
     notices = notices_of(store, stages)
-    text = ""
-    for count in _EXAMPLES:
-        shown = [
-            dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
-            for one in stages
-        ]
-        text = render(store, shown, notices)
-        if len(text.encode()) <= LIMIT:
-            break
-    else:  # hundreds of stages: their numbers without examples
-        text = render(store, [dataclasses.replace(one, examples={}) for one in stages], notices)
+    text = _fitting(store, stages, notices, seconds or {})
     write_atomically(out, text.encode(), out.absolute().parent)
     return {
         "path": str(out),
@@ -102,9 +89,51 @@ def write_report(
     }
 
 
+def _fitting(
+    store: Store, stages: Sequence[StageFacts], notices: Sequence[Notice], seconds: Mapping[str, float]
+) -> str:
+    """The page below its limit: with fewer examples, without any, at last without some of the stages."""
+    text = ""
+    for count in (*_EXAMPLES, 0):
+        shown = [
+            dataclasses.replace(one, examples={key: some[:count] for key, some in one.examples.items()})
+            for one in stages
+        ]
+        text = render(store, shown, notices, seconds)
+        if len(text.encode()) <= LIMIT:
+            return text
+    while len(shown) > 1 and len(text.encode()) > LIMIT:  # hundreds of stages
+        shown = shown[: len(shown) // 2]
+        text = render(store, shown, notices, seconds, len(stages) - len(shown))
+    return text
+
+
+def check_place(out: Path) -> None:
+    """See that a page can be written.
+
+    Raises
+    ------
+    UsageError
+        If `out` is a folder.
+    MissingError
+        If its folder does not exist.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
+    if not out.absolute().parent.is_dir():
+        raise MissingError(f"{out}: the folder {out.absolute().parent} does not exist; make it first")
+
+
 def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     """At most five sentences on what stands out, the weightiest first."""
-    found: list[Notice] = []
+    unfinished = (
+        "is not complete, or a part of it is gone: not on this page; `augment-cli status` says what is there"
+    )
+    found = [
+        Notice(name, unfinished, 4.0)
+        for name in store.stages()
+        if is_augmentation(store.stage(name)) and not store.has(name)
+    ]
     for one in stages:
         for sign, count in one.signs.items():
             share = count / one.sampled
@@ -145,32 +174,35 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
     ]
 
 
-def render(store: Store, stages: Sequence[StageFacts], notices: Sequence[Notice]) -> str:
-    """The page's text."""
-    style, script = (_template(name) for name in ("style.css", "report.js"))
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"visible": _shown, "marked": marked, "command": _command, "percent": _percent}
-    page = environment.from_string(_template("report.html"))
-    corpus = store.stage("corpus")
-    return page.render(
-        title=f"Report of {visible_line(store.path.name)}",
-        headline=_headline(store, stages),
-        notices=notices,
-        stages=stages,
-        bars={one.name: _bar(one) for one in stages},
-        picture=_picture(stages),
-        lengths=_lengths(store),
-        rejects=stats(store, "rejects").get("reasons", {}) if store.has("rejects") else {},
-        rejected=store.stage("rejects").rows if store.has("rejects") else 0,
-        corpus_digest=corpus.digest[:12],
-        version=__version__,
-        store=str(store.path),
-        style=Markup(style),
-        script=Markup(script),
-        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'",
+def render(
+    store: Store,
+    stages: Sequence[StageFacts],
+    notices: Sequence[Notice],
+    seconds: Mapping[str, float],
+    left_out: int = 0,
+) -> str:
+    """The page's text; it says how many further stages it leaves out."""
+    has_rejects = store.has("rejects")
+    values = {
+        "headline": _headline(store, stages),
+        "notices": notices,
+        "stages": stages,
+        "bars": {one.name: _bar(one) for one in stages},
+        "picture": _picture(stages),
+        "lengths": _lengths(store),
+        "rejects": stats(store, "rejects").get("reasons", {}) if has_rejects else {},
+        "rejected": store.stage("rejects").rows if has_rejects else 0,
+        "corpus_digest": store.stage("corpus").digest[:12],
+        "store": str(store.path),
+        "seconds": seconds,
+        "left_out": left_out,
+    }
+    return layout.render(
+        layout.template("report.html"),
+        f"Report of {store.path.name}",
+        values,
+        filters={"visible": _shown, "marked": marked, "command": _command, "percent": _percent},
+        script=layout.template("report.js"),
     )
 
 
@@ -251,7 +283,7 @@ def _picture(stages: Sequence[StageFacts]) -> dict[str, Any] | None:
         overlap = drawing.overlap_of(series[0][1], series[1][1], 0.0, 1.0, _BINS)
         says += f"; {100 * overlap:.0f} % lie under both"
     return {
-        "svg": drawing.histogram(series, 0.0, 1.0, _BINS, says, "cosine to the original sentence"),
+        "svg": drawing.histogram(series, 0.0, 1.0, _BINS, says),
         "says": says,
         "names": [name for name, _ in series],
         "overlap": overlap,
@@ -265,14 +297,6 @@ def _lengths(store: Store) -> dict[str, Any]:
     low, middle, most = (int(value) for value in np.quantile(words, [0.05, 0.5, 0.95]))
     says = f"median {middle} words, nine of ten between {low} and {most}"
     return {
-        "svg": drawing.histogram([("sentences", words)], 0.0, high, 30, says, "words a sentence"),
+        "svg": drawing.histogram([("sentences", words)], 0.0, high, 30, says),
         "says": says,
     }
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _template(name: str) -> str:
-    return files("augment_cli.pages").joinpath("templates", name).read_text("utf-8")

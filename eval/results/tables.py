@@ -37,12 +37,15 @@ class Row:
         (mean, deviation) by task, as they are printed; NaN where there is none.
     notes : list of str
         What stands below the table.
+    results : tuple of ModelResults
+        What the row was made from; empty for a paper's row, or where a row is not of whole results.
     """
 
     model: str
     source: str
     cells: dict[str, tuple[float, float]]
     notes: list[str] = field(default_factory=list)
+    results: tuple[ModelResults, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,8 @@ def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row
                 f"{task.title}: {note}" for note in dict.fromkeys(n for s in scores for n in s.notes)
             )
         if cells:
-            rows.append(Row(label, "ours: " + ", ".join(_kind(seeds, tasks[0])), cells, notes))
+            source = "ours: " + ", ".join(_kind(seeds, tasks[0]))
+            rows.append(Row(label, source, cells, notes, tuple(seeds)))
     return rows
 
 

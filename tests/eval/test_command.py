@@ -85,6 +85,8 @@ def test_the_table_of_earlier_results_needs_no_model_and_no_data(world, plain_mo
         "suite,model,source"
     )
     assert "plain" in run(capsys, "table", world / "out", *registry).out
+    page = run(capsys, "table", world / "out", *registry, "--format", "html").out
+    assert page.startswith("<!doctype html>") and ">plain<" in page
     assert json.loads(run(capsys, "table", world / "out", *registry, "--format", "json").out)
     assert run(capsys, "table", world / "empty", code=6).err.startswith("error: ")
 

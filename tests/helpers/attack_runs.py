@@ -133,12 +133,13 @@ def disturbed(case: Case, subject: Path, home: Path) -> list[str]:
 
 
 DISTURBANCES = ("interrupt", "operation")
-_KNOWN: dict[str, tuple[float, int, dict[str, str]]] = {}
+_KNOWN: dict[tuple[str, str], tuple[float, int, dict[str, str]]] = {}
 
 
 def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, dict[str, str]]:
     """Seconds, file operations, and the parts and weights that an undisturbed run leaves."""
-    if case.run not in _KNOWN:
+    known = (case.how, case.run)  # only what is not interrupted has its operations counted
+    if known not in _KNOWN:
         home = folder / "undisturbed"
         shutil.copytree(subject, home)
         words, began, counted = words_of(case.run, case.value, home), time.monotonic(), Faults()
@@ -149,8 +150,8 @@ def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, d
                 result = run(words, home)
         assert result.returncode == 0, result.stderr
         left = {name: digest for name, digest in digests(home).items() if name.endswith(_BYTES)}
-        _KNOWN[case.run] = time.monotonic() - began, counted.count, left
-    return _KNOWN[case.run]
+        _KNOWN[known] = time.monotonic() - began, counted.count, left
+    return _KNOWN[known]
 
 
 def _interrupted(words: list[str], home: Path, seconds: float) -> Result:

@@ -40,6 +40,7 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
         card = (tmp_path / f"run/seed-{seed}/best/README.md").read_text()
         assert "over seeds 1, 2" in card
         assert (tmp_path / f"run/seed-{seed}/run.png").stat().st_size > 10_000
+        assert "<svg" in (tmp_path / f"run/seed-{seed}/run.html").read_text("utf-8")
         assert list((tmp_path / f"run/seed-{seed}/tensorboard").iterdir())
     code, said = run("--set", "batch=0")
     assert code == 2

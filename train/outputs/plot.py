@@ -1,4 +1,4 @@
-"""A picture of a run: loss, learning rate and dev score over the steps."""
+"""Pictures of a run: loss, learning rate and dev score over the steps, as PNG and as a page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 
 from augment_cli.errors import MissingError
 from train.outputs.log import read_log
+from train.outputs.run_page import as_page
 
 
 def plot(run: Path) -> Path:
-    """Draw `run.png` in a run's folder from its `log.jsonl`, and return its path.
+    """Draw `run.png` and `run.html` in a run's folder from its `log.jsonl`, and return the first one's path.
 
     Parameters
     ----------
@@ -49,4 +50,5 @@ def plot(run: Path) -> Path:
         panels[2].legend()
     panels[2].set_xlabel("optimiser step")
     figure.savefig(run / "run.png", dpi=110)
+    (run / "run.html").write_text(as_page(run.resolve().name, events), encoding="utf-8")
     return run / "run.png"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -154,6 +155,9 @@ def run_recipe(
     pipeline: options.SpacyPipeline = None,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="write the page of `augment-cli report` there")
+    ] = None,
     output: options.Output,
 ) -> None:
     """Run all augmentations of a recipe, and before them whatever is missing.
@@ -164,9 +168,12 @@ def run_recipe(
         augment-cli run
 
         augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
+
+        augment-cli run default --report report.html
     """
     from augment_cli import recipe as recipes
     from augment_cli.cli import views
+    from augment_cli.pages.report import check_place, write_report
     from augment_cli.reports.plan import plan_run
 
     changes = change or []
@@ -174,6 +181,8 @@ def run_recipe(
         runs = [(item.run, item.stage, item.draws) for item in recipes.load(recipe, changes)]
         views.show_plan(plan_run(store, corpus, reading.ingest_options(), runs), output.as_json)
         return
+    if report is not None:
+        check_place(report)
     result = recipes.run_recipe(
         recipe,
         store,
@@ -187,5 +196,8 @@ def run_recipe(
         **reading.values(),
     )
     output.show(result.store, result.stages)
-    output.show_examples(result.store, result.stages, result.folders)
+    page = report if result.folders else None  # of nothing there is no page
+    if page is not None:
+        write_report(result.store, page, seconds=result.seconds)
+    output.show_examples(result.store, result.stages, result.folders, page)
     result.check()

@@ -9,6 +9,12 @@
     const { stage, fingerprint } = stageOf(item).dataset;
     return JSON.stringify([stage, fingerprint, Number(item.dataset.row)]);
   };
+  // What made a stage, where this page still shows it.
+  const madeBy = (stage, fingerprint) => {
+    const section = [...document.querySelectorAll("section.stage")]
+      .find(({ dataset }) => dataset.stage === stage && dataset.fingerprint === fingerprint);
+    return section ? { augmentation: section.dataset.augmentation, version: Number(section.dataset.version) } : {};
+  };
   // Wilson's interval of a share at 95 %.
   const wilson = (count, total) => {
     const z = 1.96, share = count / total, over = 1 + z * z / total;
@@ -60,7 +66,7 @@
   document.getElementById("save").addEventListener("click", () => {
     const lines = Object.entries(judged).map(([name, verdict]) => {
       const [stage, fingerprint, row_id] = JSON.parse(name);
-      return { stage, fingerprint, row_id, verdict };
+      return { stage, fingerprint, row_id, verdict, ...madeBy(stage, fingerprint) };
     });
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([JSON.stringify({ corpus: document.body.dataset.corpus, judgements: lines }, null, 1)], { type: "application/json" }));

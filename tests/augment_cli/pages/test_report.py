@@ -6,7 +6,6 @@ import html.parser
 import itertools
 import json
 import re
-import shutil
 
 import pytest
 
@@ -17,13 +16,9 @@ from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
 from augment_cli.pages.report import LIMIT, write_report
 from augment_cli.reports.report import stats
-from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-
-HOSTILE = (
-    "<script>alert(1)</script> <img src=x onerror=alert(2)> &amp; the \u202e river \x1b flows by {{ house }}"
-)
+from tests.helpers.made_pages import hostile_store, made
 
 
 class Page(html.parser.HTMLParser):
@@ -56,14 +51,6 @@ def written(store, tmp_path):
     return text, Page(text)
 
 
-def made(tmp_path, lines, **parameters):
-    (tmp_path / "in.txt").write_text("\n".join(lines), "utf-8")
-    with Session(tmp_path / "store", Engine(1)) as session:
-        session.ingest([tmp_path / "in.txt"], IngestOptions(), max_rejects=1)
-        session.augment(make_run("una", **parameters))
-    return Store.open(tmp_path / "store")
-
-
 def test_the_page_needs_nothing_but_itself_and_its_policy_says_so(store, tmp_path):
     text, page = written(store, tmp_path)
     assert not re.search(r"(?:src|href|action)=\"(?!#)", text)
@@ -92,10 +79,7 @@ def test_it_can_be_read_by_a_screen_reader(store, tmp_path):
 
 
 def test_a_corpus_can_do_nothing_to_the_page(tmp_path):
-    store = made(
-        tmp_path, [HOSTILE.replace("\x1b", "")] * 3 + [f"the river {n} flows" for n in range(30)], radius=4
-    )
-    text, page = written(store, tmp_path)
+    text, page = written(hostile_store(tmp_path), tmp_path)
     assert [tag for tag, _ in page.elements].count("script") == 1
     assert not any(tag == "img" for tag, _ in page.elements)
     assert "\u202e" not in text and "<U+202E>" in page.content
@@ -144,6 +128,16 @@ def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
     assert "data-row=" not in written(store, tmp_path)[0]
 
 
+def test_of_more_stages_than_fit_a_page_shows_some_and_says_so(store, tmp_path, monkeypatch):
+    _, whole = written(store, tmp_path)
+    monkeypatch.setattr(pages, "LIMIT", 1)
+    _, page = written(store, tmp_path)
+    assert "stage-2" in whole.ids and "do not fit" not in whole.content
+    assert (
+        "stage-1" in page.ids and "stage-2" not in page.ids and "do not fit on this page: 1;" in page.content
+    )
+
+
 def test_what_cannot_be_written_is_said_before_anything_is_read(store, tmp_path):
     with pytest.raises(UsageError, match="is a folder; name a file"):
         write_report(store, tmp_path)
@@ -161,37 +155,6 @@ def test_a_store_without_augmentations_says_what_to_do(tmp_path):
         write_report(Store.open(tmp_path / "store"), tmp_path / "report.html")
 
 
-@pytest.mark.slow
-def test_a_browser_shows_it_and_keeps_what_is_judged(store, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser_path is None:
-        pytest.skip("no chromium on this machine")
-    written(store, tmp_path)
-    address = (tmp_path / "report.html").as_uri()
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 360, "height": 800})
-        faults, requests = [], []
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        for key in ("j", "g", "j", "w"):
-            page.keyboard.press(key)
-        assert page.locator("#judged").inner_text() == "2 judged"
-        assert "You judged 2: 1 good" in page.locator(".wilson").first.inner_text()
-        page.reload()
-        assert page.locator("#judged").inner_text() == "2 judged"
-        with page.expect_download() as download:
-            page.locator("#save").click()
-        kept = json.loads(download.value.path().read_text("utf-8"))
-        browser.close()
-    assert [one["verdict"] for one in kept["judgements"]] == ["good", "wrong"]
-    assert faults == [] and set(requests) == {address}
-
-
 def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command):
     done = command("report", "--store", store.path, "--out", tmp_path / "r.html")
     assert done.returncode == 0 and "2 stages; open it in a browser" in done.stdout
@@ -201,3 +164,39 @@ def test_the_command_writes_it_and_says_what_stands_out(store, tmp_path, command
     )
     assert entry["stages"] == ["una", "una.1"] and entry["bytes"] < LIMIT
     assert command("report", "--store", store.path, "--out", tmp_path).returncode == 2
+
+
+def test_a_run_of_a_recipe_writes_it_with_the_seconds_and_says_where_it_is(tmp_path, command):
+    (tmp_path / "in.txt").write_text("\n".join(f"the river {n} flows by house {n}" for n in range(40)))
+    (tmp_path / "few.toml").write_text('[[run]]\naugmentation = "crop"\n')
+    asked = ("run", "few.toml", "--corpus", "in.txt", "--report")
+    assert command(*asked, "nowhere/page.html").returncode == 6
+    assert not (tmp_path / "store").exists()  # said before anything is made
+    done = command(*asked, "page.html")
+    assert done.returncode == 0 and "in a browser: page.html" in done.stdout
+    assert '<th scope="col">seconds</th>' in (tmp_path / "page.html").read_text("utf-8")
+    assert command("report", "--out", "page.html").returncode == 0  # a store keeps no times
+    assert '<th scope="col">seconds</th>' not in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_of_spoiled_texts_there_is_no_page_but_the_reason(store, tmp_path, command):
+    part = store.part_path("una", 1)
+    data = bytearray(part.read_bytes())
+    data[40:60] = bytes(20)  # within the first column
+    part.write_bytes(data)
+    done = command("report", "--store", store.path, "--out", tmp_path / "r.html")
+    assert done.returncode == 4 and part.name in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_stage_with_a_part_cut_off_is_named_first(store, tmp_path):
+    part = store.part_path("una", 1)
+    part.write_bytes(part.read_bytes()[:-40])
+    entry = write_report(Store.open(store.path), tmp_path / "r.html")
+    assert entry["stages"] == ["una.1"]
+    assert entry["notices"][0].startswith("una: is not complete, or a part of it is gone")
+
+
+def test_without_scores_the_page_says_how_to_get_them(store, tmp_path):
+    _, page = written(store, tmp_path)
+    assert "No cosines yet: augment-cli embed" in page.content
