@@ -39,7 +39,7 @@ def corpus_store(tmp_path_factory):
 def adapted(corpus_store, tiny_encoder, tmp_path_factory):
     """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
     out = tmp_path_factory.mktemp("run") / "adapted"
-    changes = [*QUICK, "learning_rate=0.05", "schedule=constant", "warmup_steps=0"]
+    changes = [*QUICK, "learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
     arguments = ["adapt", "--store", str(corpus_store), "--encoder", str(tiny_encoder), "--out", str(out)]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setitem(os.environ, "DATA", str(out))  # no STS-B

@@ -49,6 +49,9 @@ def test_a_limit_on_address_space(tmp_path, megabytes):
         cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=120,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )  # fmt: skip
+    assert "Traceback" not in result.stderr
+    if megabytes > 600 and result.returncode == 0:
+        return  # it is enough where libraries start few threads
     assert result.returncode == 6, result.stderr
     said = f"allows {megabytes:,} MB of address space" if megabytes < 600 else "memory ran out"
-    assert said in result.stderr and "Traceback" not in result.stderr
+    assert said in result.stderr

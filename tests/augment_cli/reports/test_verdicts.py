@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
+from augment_cli import augmentations
 from augment_cli.augmentations.terms.una import UNA
 from augment_cli.cli import load_commands
 from augment_cli.errors import BadInputError, UsageError
@@ -91,7 +92,7 @@ def test_counts_by_stage():
 def test_judgements_of_another_version_or_word_list_are_stale(monkeypatch):
     lists = verdicts._resources_of("synonym")
     assert "function_words" in lists
-    one = judged(stage="synonym", version=2, resources=lists)
+    one = judged(stage="synonym", version=augmentations.get("synonym").version, resources=lists)
     assert verdicts.why_stale(one) is None
     other = msgspec.structs.replace(one, resources=lists | {"function_words": "0" * 12})
     assert verdicts.why_stale(other) == "changed since: function_words"
