@@ -19,12 +19,16 @@ def test_it_leads_to_every_page_that_says_how():
 
 
 def test_its_results_are_those_of_the_evidence():
-    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([+-][\d.]+ ± [\d.]+) \| ([+-][\d.]+) \|$", README, re.M)
+    rows = re.findall(
+        r"^\| ([^|]+) \| ([^|]+) \| ([+-][\d.]+ ± [\d.]+) \| (\d) \| ([+-][\d.]+) \|$", README, re.M
+    )
     assert len(rows) == 5
-    evidence = (REPOSITORY / "docs" / "evidence-cpu.md").read_text("utf-8")
+    evidence = (REPOSITORY / "docs" / "evidence.md").read_text("utf-8")
     lines = [re.sub(r" \[\d+\]", "", line) for line in evidence.splitlines()]
-    for method, baseline, here, paper in rows:
+    for method, baseline, here, seeds, paper in rows:
         said = [
-            line for line in lines if line.startswith(f"| {method} > {baseline} | {paper} | {here} (3) |")
+            line
+            for line in lines
+            if line.startswith(f"| {method} > {baseline} | {paper} | {here} ({seeds}) |")
         ]
-        assert len(said) == 1, f"{method}: docs/evidence-cpu.md says otherwise; correct the README"
+        assert len(said) == 1, f"{method}: docs/evidence.md says otherwise; correct the README"
