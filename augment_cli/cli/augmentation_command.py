@@ -55,6 +55,8 @@ def _option_of(item: dataclasses.Field[Any]) -> inspect.Parameter:
     if item.metadata["choices"]:
         help_text += f" ({', '.join(item.metadata['choices'])})"
     flag = "--" + item.name.replace("_", "-")
+    if item.default is True:  # the other switches need no way back
+        flag += f"/--no-{flag[2:]}"
     # A plain --flag for switches; a range is checked, and named, by the parameter class itself.
     annotation = Annotated[kind, typer.Option(flag, help=help_text)]
     return inspect.Parameter(

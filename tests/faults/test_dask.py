@@ -15,7 +15,7 @@ from augment_cli.store.store import Store
 from tests.helpers.undisturbed import digests_of_parts
 
 pytestmark = pytest.mark.slow
-PARTS = 1 + 10 + 1 + 10 + 2 * 10
+PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +70,24 @@ def ingest(folder, store):
 
 
 def una(folder, store, *options):
-    command = [sys.executable, "-m", "augment_cli", "una", "--radius", "5", "--draws", "2", "--store", store]
+    command = [
+        sys.executable,
+        "-m",
+        "augment_cli",
+        "una",
+        "--radius",
+        "5",
+        "--draws",
+        "2",
+        "--background",
+        "none",
+    ]
     return subprocess.Popen(
-        [*command, *options], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*command, "--store", store, *options],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -301,3 +301,8 @@ def test_an_interrupted_parse_is_in_the_status(small, command, pipeline, monkeyp
     with Session(small / "store", Engine(1)) as session:
         session.parse(pipeline)
     assert [entry["rows_in_work"] for entry in status(Store.open(small / "store"))] == [0, 0, 0]
+
+
+def test_a_switch_that_is_on_can_be_turned_off(command):
+    assert "--no-faithful" in command("paraphrase", "--help").stdout
+    assert "--no-include-self" not in command("una", "--help").stdout
