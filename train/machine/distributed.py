@@ -162,7 +162,9 @@ class Ranks:
         dist.all_reduce(touched, op=dist.ReduceOp.MAX)
         rows = touched.nonzero().squeeze(1)
         values = own.values().new_zeros((len(rows), *parameter.shape[1:]))
-        values[torch.searchsorted(rows, own.indices()[0])] = own.values()
+        # A rank without rows of its own has values of another shape, (0,).
+        own_values = own.values().view(-1, *parameter.shape[1:]) if own.values().numel() else values[:0]
+        values[torch.searchsorted(rows, own.indices()[0])] = own_values
         dist.all_reduce(values)
         parameter.grad = torch.sparse_coo_tensor(
             rows[None], values, parameter.shape, is_coalesced=True, check_invariants=False
