@@ -141,7 +141,7 @@ def _origin(grid: Grid, profile: Profile, scores: Scores, drawn: Drawn) -> list[
     text = wording.ORIGIN.format(
         profile=profile.name,
         scores=drawn.scores,
-        corpus=f"the first {profile.rows:,} sentences" if profile.rows else "all sentences",
+        corpus=_sentences(profile),
         files=", ".join(profile.corpus),
         encoder=profile.encoder,
         settings=" ".join(profile.set),
@@ -150,6 +150,12 @@ def _origin(grid: Grid, profile: Profile, scores: Scores, drawn: Drawn) -> list[
         tests=", ".join(task for task in tests if task != "stsb-dev") or "none yet",
     )
     return [text, *([seen, ""] if seen else [])]
+
+
+def _sentences(profile: Profile) -> str:
+    """Which sentences of its files a profile takes, in words."""
+    chosen = f" that `augment-cli ingest {' '.join(profile.ingest)}` takes" if profile.ingest else ""
+    return (f"the first {profile.rows:,} sentences" if profile.rows else "all sentences") + chosen
 
 
 def _state(entries: Iterable[Entry]) -> list[str]:

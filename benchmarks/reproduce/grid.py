@@ -31,6 +31,8 @@ class Profile:
         Files or globs under the data folder.
     rows : int
         Sentences of it, the first ones; 0 for all.
+    ingest : tuple of str
+        Options of `augment-cli ingest` that choose among them, such as only short ones.
     seeds : tuple of int
         Of every row; sweeps take the first unless the command asks for more.
     scaled : bool
@@ -73,6 +75,7 @@ class Profile:
     score_precision: str
     seconds: float
     set: tuple[str, ...] = ()
+    ingest: tuple[str, ...] = ()
     stages: dict[str, str] = field(default_factory=dict)
     terms: tuple[str, ...] = ()
     of_row: dict[str, list[str]] = field(default_factory=dict)

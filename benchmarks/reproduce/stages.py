@@ -65,7 +65,7 @@ class Stages:
             files = [
                 part for pattern in self.profile.corpus for part in ("--corpus", str(self.data / pattern))
             ]
-            return [["ingest", *files, *limit, "--store", str(self.folder)]]
+            return [["ingest", *files, *self.profile.ingest, *limit, "--store", str(self.folder)]]
         own = self.profile.stages.get(name)
         given = (shlex.split(own),) if own else self.grid.stages.get(name, ((name,),))
         listed = [list(words) for words in given]
