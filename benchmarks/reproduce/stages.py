@@ -65,13 +65,23 @@ class Stages:
             files = [
                 part for pattern in self.profile.corpus for part in ("--corpus", str(self.data / pattern))
             ]
-            return [["ingest", *files, *self.profile.ingest, *limit, "--store", str(self.folder)]]
+            return [
+                ["ingest", *files, *self.profile.ingest, *self._allowed, *limit, "--store", str(self.folder)]
+            ]
         own = self.profile.stages.get(name)
         given = (shlex.split(own),) if own else self.grid.stages.get(name, ((name,),))
         listed = [list(words) for words in given]
         if listed[-1][0] != name:
             listed[-1] += ["--name", name]
-        return [[*words, "--store", str(self.folder), "--jobs", str(self.jobs)] for words in listed]
+        return [
+            [*words, "--store", str(self.folder), "--jobs", str(self.jobs), *self._allowed]
+            for words in listed
+        ]
+
+    @property
+    def _allowed(self) -> list[str]:
+        """What each command on a corpus says of which the profile leaves most lines out."""
+        return ["--max-rejects", "1"] if self.profile.ingest else []
 
     def reason(self, name: str) -> str:
         """Why a stage that is not there cannot be made here; empty where it can."""
@@ -122,7 +132,7 @@ class Stages:
         return [
             ["ingest", *files, "--store", large],
             ["fit", "--store", large, *jobs],
-            ["fit", "--terms-of", large, "--store", str(self.folder), *jobs],
+            ["fit", "--terms-of", large, "--store", str(self.folder), *jobs, *self._allowed],
         ]
 
     def _fit_terms(self) -> None:
