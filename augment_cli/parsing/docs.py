@@ -1,0 +1,160 @@
+"""Docs of some texts, as `nlp.pipe` makes them, with less work for each word.
+
+spaCy's components are asked for what they know, and none of their answers is made here. What is left out is
+work that is done again for each token though it depends on the word alone, and work in pieces too small for
+matrix products: a tok2vec embeds each distinct word of a batch once; a lemmatizer applies a tree to a word
+once; the parser's states of a thousand sentences are scored together. A component that is none of these, or
+of another kind or setting than is known here, runs as `nlp.pipe` runs it.
+
+Sums are added in another order than `nlp.pipe` adds them, so a score may differ in its last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.pipeline import DependencyParser, EditTreeLemmatizer, Tok2Vec
+from spacy.tokens import Doc
+from thinc.api import Model, NumpyOps
+
+from augment_cli.text.spans import offsets_from_lengths
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+# Attributes that a word has wherever it stands; NORM is the tokenizer's for some (n't), and goes with the word.
+_OF_THE_WORD = frozenset({"ORTH", "NORM", "LOWER", "PREFIX", "SUFFIX", "SHAPE"})
+_EMBEDDINGS = frozenset({"spacy.MultiHashEmbed.v1", "spacy.MultiHashEmbed.v2"})
+_ENCODED_TOGETHER = 64  # texts; some 2,000 rows, which fit the cache of a core
+# Tokens whose parser states are scored together. The parser keeps 13 vectors of 192 numbers for each: 40 MB.
+_PARSED_TOGETHER = 4_096
+_PRODUCTS = NumpyOps(use_blis=False)  # NumPy's matrix products, 1.2 to 1.6 times as fast as BLIS's
+
+
+def docs_of(nlp: Language, texts: Sequence[str]) -> list[Doc]:
+    """Texts through a pipeline, together.
+
+    Parameters
+    ----------
+    nlp : spacy.language.Language
+    texts : sequence of str
+        Each text that is there several times is read once, and its Doc returned as often.
+
+    Returns
+    -------
+    list of spacy.tokens.Doc, length n
+        Of each text.
+    """
+    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    docs = [nlp.make_doc(text) for text in distinct]
+    if not any(map(len, docs)):
+        docs = list(nlp.pipe(docs))
+    else:
+        for name, component in nlp.pipeline:
+            docs = _run(nlp, name, component, docs)
+    return [docs[distinct[text]] for text in texts]
+
+
+def _run(nlp: Language, name: str, component: Any, docs: list[Doc]) -> list[Doc]:
+    model = getattr(component, "model", None)
+    if isinstance(model, Model) and all(type(node.ops) is NumpyOps for node in model.walk()):
+        for node in model.walk():
+            node.ops = _PRODUCTS
+        annotate = _annotator(nlp, name, component, docs)
+        if annotate is not None:
+            annotate(component, docs)
+            return docs
+    if hasattr(component, "pipe"):
+        return list(component.pipe(iter(docs), batch_size=nlp.batch_size))
+    return [component(doc) for doc in docs]
+
+
+def _annotator(
+    nlp: Language, name: str, component: Any, docs: list[Doc]
+) -> Callable[[Any, list[Doc]], None] | None:
+    """What runs a component faster than its own `pipe`, or None."""
+    if type(component) is Tok2Vec and _embeds_words(nlp.get_pipe_config(name)):
+        return _embed
+    if type(component) is EditTreeLemmatizer and component.backoff == "orth":
+        if component.overwrite or not any(doc.to_array(["LEMMA"]).any() for doc in docs):
+            return _lemmatize
+    if type(component) is DependencyParser and component.cfg["beam_width"] == 1:
+        return _parse
+    return None
+
+
+def _embeds_words(config: dict[str, Any]) -> bool:
+    """Whether a tok2vec's first layer sees nothing of a token but the word."""
+    embed = config["model"].get("embed", {})
+    return embed.get("@architectures") in _EMBEDDINGS and set(embed["attrs"]) <= _OF_THE_WORD
+
+
+def _embed(component: Any, docs: list[Doc]) -> None:
+    """The vectors of a tok2vec: its first layer on the distinct words, its second on the texts."""
+    embed, encode = component.model.layers
+    words = np.concatenate([doc.to_array(["ORTH", "NORM"]).reshape(len(doc), 2) for doc in docs])
+    distinct, places = np.unique(words, axis=0, return_inverse=True)
+    strings = component.vocab.strings
+    vocabulary = Doc(component.vocab, words=[strings[int(orth)] for orth in distinct[:, 0]])
+    vocabulary.from_array(["NORM"], distinct[:, 1])
+    vectors = np.split(embed.predict([vocabulary])[0][places.ravel()], _bounds(docs))
+    for first in range(0, len(docs), _ENCODED_TOGETHER):
+        chosen = slice(first, first + _ENCODED_TOGETHER)
+        component.set_annotations(docs[chosen], encode.predict(vectors[chosen]))
+
+
+def _lemmatize(component: Any, docs: list[Doc]) -> None:
+    """The lemmas of an edit-tree lemmatizer: of its best trees, the first that fits the word."""
+    scores = np.concatenate(component.model.predict(docs))
+    best = scores.argmax(axis=1)
+    words = np.concatenate([doc.to_array(["ORTH"]) for doc in docs])
+    strings, trees = component.vocab.strings, component.cfg["labels"]
+    lemmas = np.zeros(len(words), np.uint64)
+    known: dict[tuple[int, int], int | None] = {}
+
+    def lemma_of(word: int, tree: int) -> int | None:
+        if (word, tree) not in known:
+            lemma = component.trees.apply(trees[tree], strings[word])
+            known[word, tree] = None if lemma is None else strings.add(lemma)
+        return known[word, tree]
+
+    for place, (word, tree) in enumerate(zip(words.tolist(), best.tolist(), strict=True)):
+        lemma = lemma_of(word, tree)
+        if lemma is None:
+            candidates = np.argsort(-scores[place], kind="stable")[1 : component.top_k].tolist()
+            fitting = (lemma_of(word, candidate) for candidate in candidates)
+            lemma = next((found for found in fitting if found is not None), word)
+        lemmas[place] = lemma
+    for doc, of_doc in zip(docs, np.split(lemmas, _bounds(docs)), strict=True):
+        doc.from_array(["LEMMA"], of_doc)
+
+
+def _parse(component: Any, docs: list[Doc]) -> None:
+    """The heads and labels of a greedy parser; texts of like length take as many steps."""
+    for batch in _parsed_together(sorted(docs, key=len)):
+        component._ensure_labels_are_added(batch)
+        states = component.moves.init_batch(batch)
+        unfinished = [state for state in states if not state.is_final()]
+        step = component.model.predict(batch) if unfinished else None
+        while unfinished:
+            unfinished = component.transition_states(unfinished, step.predict(unfinished))
+        component.set_annotations(batch, states)
+
+
+def _parsed_together(docs: list[Doc]) -> Iterator[list[Doc]]:
+    batch: list[Doc] = []
+    tokens = 0
+    for doc in docs:
+        if batch and tokens + len(doc) > _PARSED_TOGETHER:
+            yield batch
+            batch, tokens = [], 0
+        batch.append(doc)
+        tokens += len(doc)
+    yield batch
+
+
+def _bounds(docs: list[Doc]) -> np.ndarray:
+    """Where each Doc but the first begins among the tokens of all."""
+    return offsets_from_lengths(np.array([len(doc) for doc in docs]))[1:-1]
