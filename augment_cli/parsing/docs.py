@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 # Attributes that a word has wherever it stands; NORM is the tokenizer's for some (n't), and goes with the word.
 _OF_THE_WORD = frozenset({"ORTH", "NORM", "LOWER", "PREFIX", "SUFFIX", "SHAPE"})
 _EMBEDDINGS = frozenset({"spacy.MultiHashEmbed.v1", "spacy.MultiHashEmbed.v2"})
-_ENCODED_TOGETHER = 64  # texts; some 2,000 rows, which fit the cache of a core
-# Tokens whose parser states are scored together. The parser keeps 13 vectors of 192 numbers for each: 40 MB.
-_PARSED_TOGETHER = 4_096
+_TOGETHER = 64  # texts; some 2,000 rows, which fit the cache of a core
+# Tokens whose parser states are scored together. The parser keeps 13 vectors of 192 numbers for each: 20 MB.
+_PARSED_TOGETHER = 2_048
 _PRODUCTS = NumpyOps(use_blis=False)  # NumPy's matrix products, 1.2 to 1.6 times as fast as BLIS's
 
 
@@ -95,23 +95,20 @@ def _embed(component: Any, docs: list[Doc]) -> None:
     """The vectors of a tok2vec: its first layer on the distinct words, its second on the texts."""
     embed, encode = component.model.layers
     words = np.concatenate([doc.to_array(["ORTH", "NORM"]).reshape(len(doc), 2) for doc in docs])
-    distinct, places = np.unique(words, axis=0, return_inverse=True)
+    distinct: dict[tuple[int, int], int] = {}
+    places = [distinct.setdefault((word, norm), len(distinct)) for word, norm in words.tolist()]
     strings = component.vocab.strings
-    vocabulary = Doc(component.vocab, words=[strings[int(orth)] for orth in distinct[:, 0]])
-    vocabulary.from_array(["NORM"], distinct[:, 1])
-    vectors = np.split(embed.predict([vocabulary])[0][places.ravel()], _bounds(docs))
-    for first in range(0, len(docs), _ENCODED_TOGETHER):
-        chosen = slice(first, first + _ENCODED_TOGETHER)
+    vocabulary = Doc(component.vocab, words=[strings[word] for word, _ in distinct])
+    vocabulary.from_array(["NORM"], np.array([norm for _, norm in distinct], np.uint64))
+    vectors = np.split(embed.predict([vocabulary])[0][places], _bounds(docs))
+    for first in range(0, len(docs), _TOGETHER):
+        chosen = slice(first, first + _TOGETHER)
         component.set_annotations(docs[chosen], encode.predict(vectors[chosen]))
 
 
 def _lemmatize(component: Any, docs: list[Doc]) -> None:
     """The lemmas of an edit-tree lemmatizer: of its best trees, the first that fits the word."""
-    scores = np.concatenate(component.model.predict(docs))
-    best = scores.argmax(axis=1)
-    words = np.concatenate([doc.to_array(["ORTH"]) for doc in docs])
     strings, trees = component.vocab.strings, component.cfg["labels"]
-    lemmas = np.zeros(len(words), np.uint64)
     known: dict[tuple[int, int], int | None] = {}
 
     def lemma_of(word: int, tree: int) -> int | None:
@@ -120,15 +117,16 @@ def _lemmatize(component: Any, docs: list[Doc]) -> None:
             known[word, tree] = None if lemma is None else strings.add(lemma)
         return known[word, tree]
 
-    for place, (word, tree) in enumerate(zip(words.tolist(), best.tolist(), strict=True)):
-        lemma = lemma_of(word, tree)
-        if lemma is None:
-            candidates = np.argsort(-scores[place], kind="stable")[1 : component.top_k].tolist()
-            fitting = (lemma_of(word, candidate) for candidate in candidates)
-            lemma = next((found for found in fitting if found is not None), word)
-        lemmas[place] = lemma
-    for doc, of_doc in zip(docs, np.split(lemmas, _bounds(docs)), strict=True):
-        doc.from_array(["LEMMA"], of_doc)
+    for first in range(0, len(docs), _TOGETHER):
+        batch = docs[first : first + _TOGETHER]
+        for doc, scores in zip(batch, component.model.predict(batch), strict=True):
+            words = doc.to_array(["ORTH"]).tolist()
+            lemmas = [lemma_of(word, tree) for word, tree in zip(words, scores.argmax(axis=1).tolist())]
+            for place in (place for place, lemma in enumerate(lemmas) if lemma is None):
+                others = np.argsort(-scores[place], kind="stable")[1 : component.top_k].tolist()
+                fitting = (lemma_of(words[place], tree) for tree in others)
+                lemmas[place] = next((lemma for lemma in fitting if lemma is not None), words[place])
+            doc.from_array(["LEMMA"], np.array(lemmas, np.uint64))
 
 
 def _parse(component: Any, docs: list[Doc]) -> None:
