@@ -11,6 +11,7 @@ Sums are added in another order than `nlp.pipe` adds them, so a score may differ
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,15 @@ from spacy.pipeline import DependencyParser, EditTreeLemmatizer, Tok2Vec
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
+from augment_cli.parsing import window_encoder
 from augment_cli.text.spans import offsets_from_lengths
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-# Attributes that a word has wherever it stands; NORM is the tokenizer's for some (n't), and goes with the word.
+Encoder = Callable[[Any, Sequence[np.ndarray]], list[np.ndarray]]
+
+# Attributes that a word has wherever it stands; the NORM of some (n't) is the tokenizer's, and goes with it.
 _OF_THE_WORD = frozenset({"ORTH", "NORM", "LOWER", "PREFIX", "SUFFIX", "SHAPE"})
 _EMBEDDINGS = frozenset({"spacy.MultiHashEmbed.v1", "spacy.MultiHashEmbed.v2"})
 _TOGETHER = 64  # texts; some 2,000 rows, which fit the cache of a core
@@ -75,25 +79,26 @@ def _annotator(
     nlp: Language, name: str, component: Any, docs: list[Doc]
 ) -> Callable[[Any, list[Doc]], None] | None:
     """What runs a component faster than its own `pipe`, or None."""
-    if type(component) is Tok2Vec and _embeds_words(nlp.get_pipe_config(name)):
-        return _embed
+    if type(component) is Tok2Vec and _embeds_words(nlp, name):
+        is_known = window_encoder.knows(nlp.get_pipe_config(name)["model"].get("encode", {}))
+        return functools.partial(_embed, encode=window_encoder.encode if is_known else None)
     if type(component) is EditTreeLemmatizer and component.backoff == "orth":
-        if component.overwrite or not any(doc.to_array(["LEMMA"]).any() for doc in docs):
-            return _lemmatize
+        has_lemmas = any(doc.to_array(["LEMMA"]).any() for doc in docs)
+        return None if has_lemmas and not component.overwrite else _lemmatize
     if type(component) is DependencyParser and component.cfg["beam_width"] == 1:
         return _parse
     return None
 
 
-def _embeds_words(config: dict[str, Any]) -> bool:
+def _embeds_words(nlp: Language, name: str) -> bool:
     """Whether a tok2vec's first layer sees nothing of a token but the word."""
-    embed = config["model"].get("embed", {})
+    embed = nlp.get_pipe_config(name)["model"].get("embed", {})
     return embed.get("@architectures") in _EMBEDDINGS and set(embed["attrs"]) <= _OF_THE_WORD
 
 
-def _embed(component: Any, docs: list[Doc]) -> None:
+def _embed(component: Any, docs: list[Doc], encode: Encoder | None) -> None:
     """The vectors of a tok2vec: its first layer on the distinct words, its second on the texts."""
-    embed, encode = component.model.layers
+    embed, encoder = component.model.layers
     words = np.concatenate([doc.to_array(["ORTH", "NORM"]).reshape(len(doc), 2) for doc in docs])
     distinct: dict[tuple[int, int], int] = {}
     places = [distinct.setdefault((word, norm), len(distinct)) for word, norm in words.tolist()]
@@ -103,7 +108,9 @@ def _embed(component: Any, docs: list[Doc]) -> None:
     vectors = np.split(embed.predict([vocabulary])[0][places], _bounds(docs))
     for first in range(0, len(docs), _TOGETHER):
         chosen = slice(first, first + _TOGETHER)
-        component.set_annotations(docs[chosen], encode.predict(vectors[chosen]))
+        of_texts = vectors[chosen]
+        encoded = encoder.predict(of_texts) if encode is None else encode(encoder, of_texts)
+        component.set_annotations(docs[chosen], encoded)
 
 
 def _lemmatize(component: Any, docs: list[Doc]) -> None:
@@ -120,8 +127,8 @@ def _lemmatize(component: Any, docs: list[Doc]) -> None:
     for first in range(0, len(docs), _TOGETHER):
         batch = docs[first : first + _TOGETHER]
         for doc, scores in zip(batch, component.model.predict(batch), strict=True):
-            words = doc.to_array(["ORTH"]).tolist()
-            lemmas = [lemma_of(word, tree) for word, tree in zip(words, scores.argmax(axis=1).tolist())]
+            words, best = doc.to_array(["ORTH"]).tolist(), scores.argmax(axis=1).tolist()
+            lemmas = [lemma_of(word, tree) for word, tree in zip(words, best, strict=True)]
             for place in (place for place, lemma in enumerate(lemmas) if lemma is None):
                 others = np.argsort(-scores[place], kind="stable")[1 : component.top_k].tolist()
                 fitting = (lemma_of(words[place], tree) for tree in others)
