@@ -139,14 +139,16 @@ def _altered(nlp: Language, text: str, doc: Doc) -> str:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep torch, where a pipeline runs on it, to the one thread that each worker has."""
+    """Keep matrix products, and torch where a pipeline runs on it, to the one thread that each worker has."""
+    from threadpoolctl import threadpool_limits
+
     torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+    threads = torch.get_num_threads() if torch is not None else None
+    with threadpool_limits(1, user_api="blas"):
+        if torch is not None:
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if torch is not None:
+                torch.set_num_threads(threads)
