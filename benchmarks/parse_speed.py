@@ -4,10 +4,10 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m benchmarks.parse_speed --alone
 
 Each repetition takes other sentences through all, one after the other: `nlp.pipe(texts)` with spaCy's own
-batch size in one process, `parse_texts` in one process, `nlp.pipe(texts, n_process=2)`, and the stage with two
-workers, from the corpus on disk to committed parts; `--alone` leaves the last two out. How many sentences come
-out differently is counted. The components that are not needed are left out in all of them. Loading is not
-counted in the first three; workers of the stage keep their pipeline from a run before the first repetition.
+batch size in one process, `parse_texts` in one process, `nlp.pipe(texts, n_process=2)`, and the stage with
+two workers, from the corpus on disk to committed parts; `--alone` leaves the last two out. How many sentences
+come out differently is counted. The components that are not needed are left out in all of them. Loading is
+not counted in the first three; workers keep their pipeline from a run before the first repetition.
 Words are spaCy's tokens. Beside the rate stand words by CPU second (all processes), which suffers less where
 the machine is not idle: twice the stage's rate by plain `nlp.pipe`'s is what two free cores would give.
 """
