@@ -103,7 +103,7 @@ def _embed(component: Any, docs: list[Doc], encode: Encoder | None) -> None:
     distinct: dict[tuple[int, int], int] = {}
     places = [distinct.setdefault((word, norm), len(distinct)) for word, norm in words.tolist()]
     strings = component.vocab.strings
-    vocabulary = Doc(component.vocab, words=[strings[word] for word, _ in distinct])
+    vocabulary: Any = Doc(component.vocab, words=[strings[word] for word, _ in distinct])
     vocabulary.from_array(["NORM"], np.array([norm for _, norm in distinct], np.uint64))
     vectors = np.split(embed.predict([vocabulary])[0][places], _bounds(docs))
     for first in range(0, len(docs), _TOGETHER):
@@ -125,7 +125,7 @@ def _lemmatize(component: Any, docs: list[Doc]) -> None:
         return known[word, tree]
 
     for first in range(0, len(docs), _TOGETHER):
-        batch = docs[first : first + _TOGETHER]
+        batch: list[Any] = docs[first : first + _TOGETHER]
         for doc, scores in zip(batch, component.model.predict(batch), strict=True):
             words, best = doc.to_array(["ORTH"]).tolist(), scores.argmax(axis=1).tolist()
             lemmas = [lemma_of(word, tree) for word, tree in zip(words, best, strict=True)]
@@ -142,7 +142,7 @@ def _parse(component: Any, docs: list[Doc]) -> None:
         component._ensure_labels_are_added(batch)
         states = component.moves.init_batch(batch)
         unfinished = [state for state in states if not state.is_final()]
-        step = component.model.predict(batch) if unfinished else None
+        step: Any = component.model.predict(batch) if unfinished else None
         while unfinished:
             unfinished = component.transition_states(unfinished, step.predict(unfinished))
         component.set_annotations(batch, states)

@@ -1,6 +1,7 @@
 """Docs made together are those that `nlp.pipe` makes, and unknown components run as they are."""
 
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,12 @@ def test_the_size_of_what_is_scored_together_changes_nothing(nlp, expected, monk
 def test_equal_texts_are_parsed_once(nlp, monkeypatch):
     seen = []
     make_doc = nlp.make_doc
-    monkeypatch.setattr(nlp, "make_doc", lambda text: seen.append(text) or make_doc(text))
+
+    def watched(text):
+        seen.append(text)
+        return make_doc(text)
+
+    monkeypatch.setattr(nlp, "make_doc", watched)
     made = docs_of(nlp, ["One boat.", "Two boats.", "One boat."])
     assert seen == ["One boat.", "Two boats."]
     assert [doc.text for doc in made] == ["One boat.", "Two boats.", "One boat."]
@@ -156,7 +162,7 @@ def test_a_component_that_is_a_function():
     depth=st.integers(2, 3),
 )
 def test_windows_are_encoded_as_thinc_encodes_them(lengths, window, pieces, depth):
-    model = MaxoutWindowEncoder(width=8, window_size=window, maxout_pieces=pieces, depth=depth)
+    model: Any = MaxoutWindowEncoder(width=8, window_size=window, maxout_pieces=pieces, depth=depth)
     generator = np.random.default_rng(sum(lengths))
     model.initialize([np.zeros((1, 8), np.float32)])
     for node in model.walk():
