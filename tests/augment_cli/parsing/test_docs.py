@@ -25,7 +25,7 @@ ODD = [
     ". " * 40,
 ]
 SAMPLE = (files("augment_cli") / "sample" / "sentences.txt").read_text("utf-8").splitlines()
-TEXTS = [*ODD, *SAMPLE[:80], *ODD]
+TEXTS = [*ODD, *SAMPLE[:50], *ODD]
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_a_component_that_is_a_function():
     assert all(doc.user_data["seen"] for doc in docs_of(nlp, ["one", "two"]))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5),
     window=st.integers(1, 2),
