@@ -111,7 +111,8 @@ def test_copies_of_another_sentence_are_counted(tmp_path):
     assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]
 
 
-def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_made_for(store):
+def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_made_for(tmp_path):
+    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
     plain = dataclasses.replace(
         facts_of(store, "una"), asked=None, signs={}, copies=0, changed=50, reasons={}, sampled=100
     )
