@@ -361,6 +361,8 @@ class Session:
             raise UsageError(f"--draws {draws}: must be at least 1")
         run = run.settled(self.store, stage)
         run.check_named(self.store)
+        # Before what it needs is made, which may take long.
+        self.store.check_name(run.of_draw(0, draws).folder(stage), run.name)
         if "tfidf" in run.needs:
             self.fit(name=run.fit, with_forms="forms" in run.needs)
         if "parses" in run.needs:
