@@ -89,7 +89,7 @@ class _WeightedSums(torch.autograd.Function):
         return F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=scale)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         ids, offsets, scale = ctx.saved_tensors
         lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
         text = torch.arange(len(offsets), device=ids.device).repeat_interleave(lengths)
