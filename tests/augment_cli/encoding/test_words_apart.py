@@ -30,7 +30,8 @@ def make_tokenizer():
 
 
 TOKENIZER = make_tokenizer()
-TEXTS = st.text(st.sampled_from([*"abcxyzABC.,-! \t\n\r\x1c\x85\u00a0\u2028\u0301\u200b中éñΣ", "[PAD]", "a" * 60]))
+PIECES = [*"abcxyzABC.,-! \t\n\r\x1c\x85\u00a0\u2028\u0301\u200b中éñΣ", "[PAD]", "a" * 60]
+TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @given(st.lists(st.lists(TEXTS, max_size=6), min_size=1, max_size=4), st.sampled_from([0, 3, 1000]))

@@ -145,7 +145,7 @@ def test_lexical_search_equals_dense_products(corpus, max_df, below, monkeypatch
     scores[scores <= 0] = -np.inf
     expected = slow_search(scores, first[30:100], candidates, 5, below)
     for query, wanted in enumerate(expected):
-        # Of equal scores any may be taken, so scores are compared, and that each row has its own.
+        # What is equal in one way of adding differs in the last bits in another, so scores are compared.
         np.testing.assert_allclose(
             best.scores[query][: len(wanted)], [score for _, score in wanted], atol=1e-6
         )
