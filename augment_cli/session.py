@@ -50,7 +50,7 @@ from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
-from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
+from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
 _STAGES_WITHOUT_AUGMENTATION = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors")
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
@@ -413,6 +413,8 @@ class Session:
         list of str
             The stages: `stage`, or with a split `stage-train` and `stage-test`.
         """
+        if options.compared:
+            options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
         self._price_filters(options, dry_run)
         if dry_run:
             return []
@@ -487,6 +489,7 @@ class Session:
         if "unknown_words" in options.columns:
             self.fit(name=options.fit, with_forms=False)
         if options.needs_vectors:
+            options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
             self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
         stage = scoring.scores_name(of, name)
         self._make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
@@ -515,6 +518,7 @@ class Session:
         if options.by == "tfidf":
             self.fit(name=fit, with_forms=False)
         else:
+            vectors = chosen_set(self.store, vectors)
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self._embed_missing(stages, parameters, vectors)
         for number, name in enumerate(mining.mined_names(options, stage)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
+from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
@@ -187,7 +189,7 @@ class StaticEncoder(Encoder):
         vectors = []
         for start in range(0, len(texts), CHUNK):
             part = texts[start : start + CHUNK]
-            vectors.append(self._forward(self._token_ids(part)).numpy())
+            vectors.append(self._look_up(*self._tokens(part)).numpy())
             if progress:
                 progress(len(part))
         return np.concatenate(vectors)
@@ -202,9 +204,29 @@ class StaticEncoder(Encoder):
         found = [item.ids for item in backend.encode_batch_fast(prepared, add_special_tokens=False)]
         return found if self.max_length is None else [ids[: self.max_length] for ids in found]
 
+    def _tokens(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Token ids of texts and where each begins, as `bag` gives them."""
+        if self._by_words is None:
+            return bag(self._token_ids(texts))
+        flat, lengths = self._by_words([self.prompt + text for text in texts] if self.prompt else texts)
+        return torch.from_numpy(flat), torch.from_numpy(lengths.cumsum() - lengths)
+
+    @functools.cached_property
+    def _by_words(self) -> WordTokens | None:
+        """The quicker tokeniser, where the model's is one that keeps words apart."""
+        if isinstance(self.tokenizer, Words) or self.max_length is not None:
+            return None
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_truncation()
+        backend.no_padding()
+        return WordTokens(backend) if keeps_words_apart(backend) else None
+
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
+        return self._look_up(*bag(ids))
+
+    def _look_up(self, ids: Tensor, offsets: Tensor) -> Tensor:
         with torch.inference_mode():
-            vectors = self.model(*bag(ids), self.weights).float().cpu()
+            vectors = self.model(ids, offsets, self.weights).float().cpu()
             for module in self.modules:
                 vectors = module(vectors)
         return vectors.float()

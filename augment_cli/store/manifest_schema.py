@@ -96,7 +96,8 @@ _PARAMETERS: dict[str, type[msgspec.Struct]] = {
     "parses": ParseParameters,
 }
 _NEEDED_RESOURCES = {"tfidf": "tokenizer", "parses": "pipeline"}
-_BY_NAME = ("reasons", "sums", "unchanged")  # statistics that are sums by name; all others are single numbers
+# Statistics that are sums by name; all others are single numbers.
+_BY_NAME = ("encoded_by", "reasons", "sums", "unchanged")
 
 
 class ManifestEntry(msgspec.Struct, forbid_unknown_fields=True):

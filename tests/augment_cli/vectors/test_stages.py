@@ -662,3 +662,30 @@ def test_a_pooling_with_token_weights_says_what_to_do(path, model):
         UsageError, match=r"--pooling idf:mean: encoder.* stores no token weights, and embed counts none"
     ):
         make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
+
+
+def test_the_only_set_of_vectors_is_taken_and_its_encoder_found_again(path, model, tmp_path):
+    words = tmp_path / "words.vec"
+    words.write_text("the 1 1\nriver 1 2\n")
+    cosine = ScoreOptions(("cosine",))
+    with Session(path, Engine(1)) as session:
+        session.embed("corpus", EmbedParameters(model=str(words)), "words")
+        session.score("antonym", cosine)  # neither --vectors nor --model
+        assert session.store.has("vectors-words-antonym") and not session.store.has("vectors")
+        session.mine(MineParameters(by="vectors", positive="antonym"))
+        assert session.store.has("mined-vectors")
+        # A model that lies elsewhere is asked for, and taken where it is now; another one is not.
+        session.store.remove("vectors-words-antonym")
+        moved = words.rename(tmp_path / "moved.vec")
+        with pytest.raises(MissingError, match=r"vectors-words: the encoder .*words\.vec\); name its folder"):
+            session.score("antonym", cosine, "again")
+        with pytest.raises(MixError, match="made by another encoder than"):
+            session.score("antonym", cosine, "again", EmbedParameters(model=model("encoder"), **FAST))
+        session.score("antonym", cosine, "again", EmbedParameters(model=str(moved)))
+        session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST), "small")
+        with pytest.raises(UsageError, match=r"several sets of vectors \(small, words\); .*--vectors NAME"):
+            session.mine(MineParameters(by="vectors"), "mined-again")
+        session.mine(MineParameters(by="vectors"), "mined-again", vectors="small")
+        session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST))
+        session.mine(MineParameters(by="vectors"), "mined-first")  # the one without a name goes first
+        assert "vectors" in session.store.stage("mined-first").settings["inputs"]
