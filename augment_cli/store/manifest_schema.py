@@ -96,8 +96,7 @@ _PARAMETERS: dict[str, type[msgspec.Struct]] = {
     "parses": ParseParameters,
 }
 _NEEDED_RESOURCES = {"tfidf": "tokenizer", "parses": "pipeline"}
-# Statistics that are sums by name; all others are single numbers.
-_BY_NAME = ("encoded_by", "reasons", "sums", "unchanged")
+_BY_NAME = ("reasons", "sums", "unchanged")  # statistics that are sums by name; all others are single numbers
 
 
 class ManifestEntry(msgspec.Struct, forbid_unknown_fields=True):

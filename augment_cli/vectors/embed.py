@@ -8,7 +8,6 @@ the same whatever was interrupted. This process joins pieces, and vectors of equ
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from augment_cli.contract.parameters import check_parameters, parameter
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
+from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import MINILM_PACKAGE, ModelFolder, find_folder
 from augment_cli.neural.runtime import (
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 VERSION = 2
 PIECE_ROWS = 1_024
 STATIC_PIECE_ROWS = 16_384  # looking up costs so little that files and journal would be the rest
-_PLACES = "encoded_by"  # where the encoder lay; in no fingerprint, as its digest is what counts
 WORD_VECTORS = (".vec", ".txt")
 # Measured on one core: larger batches fall out of its cache. The GPU's are as large as it takes to fill one.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
@@ -178,21 +176,18 @@ def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | 
     stages : sequence of str
         Folders of vectors, those that are not there included.
     parameters : EmbedParameters, optional
-        Its `model` says where the encoder lies; by default where it lay for those that are there, and the
-        installed MiniLM where there are none.
+        Its `model` says where the encoder lies; the installed MiniLM by default.
 
     Raises
     ------
     MixError
         If vectors that are there were made by another encoder.
-    MissingError
-        If their encoder does not lie any more where it lay, and `parameters` name no other place.
     """
+    parameters = parameters or EmbedParameters()
     for stage in stages:
         if stage not in store.stages():
             continue
         settings = store.stage(stage).settings
-        parameters = parameters or EmbedParameters(model=_where_it_lay(store, stage))
         if settings["resources"].get("model") != find_encoder(parameters.model).digest:
             raise MixError(
                 f"{store.path / stage}: made by another encoder than {parameters.model}, and only vectors of "
@@ -206,23 +201,7 @@ def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | 
             "normalize": begun["normalize"],
         }
         return dataclasses.replace(parameters, **kept)
-    return parameters or EmbedParameters()
-
-
-def _where_it_lay(store: Store, stage: str) -> str:
-    """The encoder of vectors that are there, as `--model` takes it."""
-    record = store.stage(stage)
-    digest = record.settings["resources"].get("model")
-    places = {place for part in record.parts.values() for place in part.statistics.get(_PLACES) or {}}
-    for place in [*sorted(places), MINILM_PACKAGE]:
-        with contextlib.suppress(UserError):
-            if find_encoder(place).digest == digest:
-                return place
-    known = f" (it was {', '.join(sorted(places))})" if places else ""
-    raise MissingError(
-        f"{store.path / stage}: the encoder that made these vectors is not where it was{known}; name its "
-        "folder with --model"
-    )
+    return parameters
 
 
 def wanted(
@@ -443,9 +422,7 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
         rows = np.flatnonzero((first >= low) & (first < low + count))
         known = vectors if source == index else _stored(store, work.stage, int(source))
         vectors[rows] = known[first[rows] - low]
-    encoded = sum(len(rows) for rows in pieces)
-    place = work.parameters.model if work.model.revision else str(work.model.path.absolute())
-    statistics = {"vectors": int((first >= 0).sum()), "encoded": encoded, _PLACES: {place: encoded}}
+    statistics = {"vectors": int((first >= 0).sum()), "encoded": sum(len(rows) for rows in pieces)}
 
     def groups() -> Iterator[pa.Table]:
         for low in range(0, size, ROW_GROUP_ROWS):

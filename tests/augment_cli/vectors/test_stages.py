@@ -664,24 +664,19 @@ def test_a_pooling_with_token_weights_says_what_to_do(path, model):
         make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
 
 
-def test_the_only_set_of_vectors_is_taken_and_its_encoder_found_again(path, model, tmp_path):
+def test_the_only_set_of_vectors_is_taken(path, model, tmp_path):
     words = tmp_path / "words.vec"
     words.write_text("the 1 1\nriver 1 2\n")
-    cosine = ScoreOptions(("cosine",))
+    own, cosine = EmbedParameters(model=str(words)), ScoreOptions(("cosine",))
     with Session(path, Engine(1)) as session:
-        session.embed("corpus", EmbedParameters(model=str(words)), "words")
+        session.embed("corpus", own, "words")
+        # Whose vectors are missing is said, and that only the same encoder's will do.
+        with pytest.raises(MixError, match=r"vectors-words: made by another encoder .*--model"):
+            session.score("antonym", cosine)
+        session.embed("antonym", own, "words")
         session.score("antonym", cosine)  # neither --vectors nor --model
-        assert session.store.has("vectors-words-antonym") and not session.store.has("vectors")
+        assert not session.store.has("vectors")
         session.mine(MineParameters(by="vectors", positive="antonym"))
-        assert session.store.has("mined-vectors")
-        # A model that lies elsewhere is asked for, and taken where it is now; another one is not.
-        session.store.remove("vectors-words-antonym")
-        moved = words.rename(tmp_path / "moved.vec")
-        with pytest.raises(MissingError, match=r"vectors-words: the encoder .*words\.vec\); name its folder"):
-            session.score("antonym", cosine, "again")
-        with pytest.raises(MixError, match="made by another encoder than"):
-            session.score("antonym", cosine, "again", EmbedParameters(model=model("encoder"), **FAST))
-        session.score("antonym", cosine, "again", EmbedParameters(model=str(moved)))
         session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST), "small")
         with pytest.raises(UsageError, match=r"several sets of vectors \(small, words\); .*--vectors NAME"):
             session.mine(MineParameters(by="vectors"), "mined-again")
