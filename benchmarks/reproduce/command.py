@@ -103,6 +103,9 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "repeat" and not names:
         raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
     if args.action == "repeat":
+        from benchmarks.reproduce.repeat import recorded_of
+
+        recorded_of(entries, seeds or profile.seeds[:1])  # before minutes go into a bed
         _check_corpus(profile.corpus, args.data)
     if args.action in ("run", "repeat") and profile.name in grid.beds and not Path(profile.encoder).is_dir():
         _check_corpus(grid.beds[profile.name].corpus, args.data)
