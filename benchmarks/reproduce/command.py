@@ -105,8 +105,8 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "repeat":
         from benchmarks.reproduce.repeat import recorded_of
 
-        recorded_of(entries, seeds or profile.seeds[:1])  # before minutes go into a bed
         _check_corpus(profile.corpus, args.data)
+        recorded_of(entries, seeds or profile.seeds[:1])  # before minutes go into a bed
     if args.action in ("run", "repeat") and profile.name in grid.beds and not Path(profile.encoder).is_dir():
         _check_corpus(grid.beds[profile.name].corpus, args.data)
         print(f"{profile.encoder} is made first, once, by a training of its own (`make bed`)", flush=True)

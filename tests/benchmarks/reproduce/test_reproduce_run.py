@@ -130,6 +130,13 @@ def test_a_corpus_that_is_not_there_is_asked_for_before_anything_is_made(command
     assert not (tmp_path / "runs").exists()
 
 
+def test_what_is_not_recorded_is_said_before_anything_is_made(command, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command("repeat", "simcse", "--seeds", "42")
+    assert stopped.value.code == 6 and "nothing is recorded of these rows" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_an_unknown_profile_is_named(command, capsys):
     with pytest.raises(SystemExit) as stopped:
         command("plan", "simcse", "--profile", "tpu")
