@@ -121,6 +121,8 @@ def read_arguments(line: str, monkeypatch) -> None:
         monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stop)
         monkeypatch.setattr(sys, "argv", words[module:])
         with pytest.raises(ArgumentsReadError):
+            # Another test may have imported it, of which runpy would warn.
+            monkeypatch.delitem(sys.modules, words[module], raising=False)
             runpy.run_module(words[module], run_name="__main__")
 
 
