@@ -12,6 +12,10 @@ class UserError(Exception):
     exit_code = 1
 
 
+class ContractError(UserError):
+    """An augmentation declares or returns what its contract does not allow; its author can mend it."""
+
+
 class UsageError(UserError):
     """A parameter or combination of parameters that makes no sense."""
 

@@ -210,6 +210,8 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     tables = content.get("run")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: has no [[run]] tables; {FOLDER / 'default.toml'} shows the form")
+    if unknown := sorted(content.keys() - {"run", "parse"}):
+        raise UsageError(f"{path}: {unknown[0]!r} is neither [[run]] nor [parse]; a comment may say anything")
     stages: dict[str, dict[str, Any]] = {}
     for position, table in enumerate(tables, 1):
         if not isinstance(table.get("augmentation"), str):

@@ -50,7 +50,7 @@ from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
-from augment_cli.vectors.stages import CORPUS_STAGE, vectors_name
+from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
 _STAGES_WITHOUT_AUGMENTATION = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors")
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
@@ -361,6 +361,8 @@ class Session:
             raise UsageError(f"--draws {draws}: must be at least 1")
         run = run.settled(self.store, stage)
         run.check_named(self.store)
+        # Before what it needs is made, which may take long.
+        self.store.check_name(run.of_draw(0, draws).folder(stage), run.name)
         if "tfidf" in run.needs:
             self.fit(name=run.fit, with_forms="forms" in run.needs)
         if "parses" in run.needs:
@@ -411,6 +413,8 @@ class Session:
         list of str
             The stages: `stage`, or with a split `stage-train` and `stage-test`.
         """
+        if options.compared:
+            options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
         self._price_filters(options, dry_run)
         if dry_run:
             return []
@@ -485,6 +489,7 @@ class Session:
         if "unknown_words" in options.columns:
             self.fit(name=options.fit, with_forms=False)
         if options.needs_vectors:
+            options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
             self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
         stage = scoring.scores_name(of, name)
         self._make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
@@ -513,6 +518,7 @@ class Session:
         if options.by == "tfidf":
             self.fit(name=fit, with_forms=False)
         else:
+            vectors = chosen_set(self.store, vectors)
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self._embed_missing(stages, parameters, vectors)
         for number, name in enumerate(mining.mined_names(options, stage)):

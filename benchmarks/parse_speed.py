@@ -1,11 +1,13 @@
 """Words a second of `augment-cli parse` against plain `nlp.pipe`, and bytes a sentence of what it caches.
 
     OMP_NUM_THREADS=1 python -m benchmarks.parse_speed --data ../shared/data [--pipeline NAME] [--rows 8192]
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m benchmarks.parse_speed --alone
 
-Each repetition takes other sentences through all three, one after the other: `nlp.pipe(texts)` with spaCy's
-own batch size in one process, `nlp.pipe(texts, n_process=2)`, and the stage with two workers, from the corpus
-on disk to committed parts. The components that are not needed are left out in all of them. Loading is not
-counted in the first two; workers of the stage keep their pipeline from a run before the first repetition.
+Each repetition takes other sentences through all, one after the other: `nlp.pipe(texts)` with spaCy's own
+batch size in one process, `parse_texts` in one process, `nlp.pipe(texts, n_process=2)`, and the stage with
+two workers, from the corpus on disk to committed parts; `--alone` leaves the last two out. How many sentences
+come out differently is counted. The components that are not needed are left out in all of them. Loading is
+not counted in the first three; workers keep their pipeline from a run before the first repetition.
 Words are spaCy's tokens. Beside the rate stand words by CPU second (all processes), which suffers less where
 the machine is not idle: twice the stage's rate by plain `nlp.pipe`'s is what two free cores would give.
 """
@@ -22,6 +24,8 @@ from functools import partial
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
+import spacy
 from rich.console import Console
 from rich.table import Table
 from spacy.language import Language
@@ -29,6 +33,7 @@ from spacy.language import Language
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
+from augment_cli.parsing.tables import parse_texts
 from augment_cli.session import Session
 from benchmarks.corpora import read_sentences
 
@@ -71,6 +76,25 @@ def count_words(nlp: Language, texts: list[str], processes: int) -> int:
     return sum(len(doc) for doc in nlp.pipe(texts, n_process=processes))
 
 
+def compare(plain: Language, nlp: Language, texts: list[str]) -> tuple[int, int]:
+    """Words of some texts, and how many texts `nlp.pipe` and `parse_texts` see differently."""
+    rows = parse_texts(nlp, pa.array(texts)).to_pylist()
+    words = different = 0
+    for row, doc in zip(rows, plain.pipe(texts), strict=True):
+        words += len(doc)
+        lists = {
+            "starts": [token.idx for token in doc],
+            "lemmas": [token.lemma_ for token in doc],
+            "pos": [token.pos_ for token in doc],
+            "tags": [token.tag_ for token in doc],
+            "morphs": [str(token.morph) for token in doc],
+            "deps": [token.dep_ for token in doc],
+            "heads": [token.head.i for token in doc],
+        }
+        different += any(row[name] != values for name, values in lists.items())
+    return words, different
+
+
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -78,34 +102,46 @@ def main() -> None:
     parser.add_argument("--pipeline", help="installed pipeline or folder; the shipped one by default")
     parser.add_argument("--rows", type=int, default=8192, help="sentences a repetition")
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--alone", action="store_true", help="one process only")
     arguments = parser.parse_args()
     source = find_pipeline(arguments.pipeline)
+    # Two of them: `parse_texts` alters how a pipeline multiplies.
+    plain = spacy.load(source.package or source.folder, exclude=list(source.disabled))
     nlp = load_pipeline(source)
     corpus = arguments.data / "corpus" / "wiki_en-00.txt.gz"
     lines = list(read_sentences(str(corpus), arguments.rows * arguments.repetitions))
 
-    names = ["nlp.pipe", "nlp.pipe, n_process=2", "augment-cli parse, 2 workers"]
+    names = ["nlp.pipe", "parse_texts", "nlp.pipe, n_process=2", "augment-cli parse, 2 workers"]
+    names = names[: 2 if arguments.alone else 4]
     wall: dict[str, float] = defaultdict(float)
     cpu: dict[str, float] = defaultdict(float)
-    words = rows = size = 0
+    words = rows = size = different = 0
+    for one in (plain, nlp):  # their tokenizers' caches
+        for text in lines[:2_048]:
+            one.make_doc(text)
     with tempfile.TemporaryDirectory() as folder:
-        parse(prepare(Path(folder) / "warm", lines[:2_048]), arguments.pipeline)
+        if not arguments.alone:
+            parse(prepare(Path(folder) / "warm", lines[:2_048]), arguments.pipeline)
         for repetition in range(arguments.repetitions):
             texts = lines[repetition * arguments.rows : (repetition + 1) * arguments.rows]
-            store = prepare(Path(folder) / str(repetition), texts)
-            arms: dict[str, Callable[[], object]] = {
-                names[0]: partial(count_words, nlp, texts, 1),
-                names[1]: partial(count_words, nlp, texts, 2),
-                names[2]: partial(parse, store, arguments.pipeline),
-            }
-            for name, work in arms.items():
+            arms: list[Callable[[], object]] = [
+                partial(count_words, plain, texts, 1),
+                partial(parse_texts, nlp, pa.array(texts)),
+            ]
+            if not arguments.alone:
+                store = prepare(Path(folder) / str(repetition), texts)
+                arms += [partial(count_words, plain, texts, 2), partial(parse, store, arguments.pipeline)]
+            for name, work in zip(names, arms, strict=True):
                 seconds = timed(work)
                 wall[name] += seconds[0]
                 cpu[name] += seconds[1]
+            rows += len(texts)
+            counted, unlike = compare(plain, nlp, texts)
+            words, different = words + counted, different + unlike
+            if arguments.alone:
+                continue
             with Session(store, Engine(1)) as session:
                 parts = session.store.stage("parses").parts.values()
-                words += sum(part.statistics["tokens"] for part in parts)
-                rows += session.store.rows
                 size += sum(part.bytes for part in parts)
 
     load = os.getloadavg()[0]
@@ -124,6 +160,9 @@ def main() -> None:
         )
     console = Console(width=110)
     console.print(table)
+    console.print(f"{different:,} of {rows:,} sentences differ")
+    if arguments.alone:
+        return
     console.print(f"{size / rows:.0f} bytes a sentence, {size / words:.1f} a word")
 
 

@@ -1,12 +1,13 @@
-"""Sentences a second of each rule over a store's cached parses, text and edits included, in one process.
+"""Sentences a second of each rule over a store's texts and cached parses, edits included, in one process.
 
     augment-cli parse --corpus sentences.txt --store my-store
     OMP_NUM_THREADS=1 python -m benchmarks.rules_speed --store my-store [--rows 100000] [--rounds 3]
 
-For each augmentation that reads parses, in every mode: read the row groups of parses and texts, apply the
-rule, build texts, edits and columns as they are written. The best of some rounds counts, in seconds of the
-processor (one thread), so that other work on the machine counts little; the rules take turns within a round.
-Printed are sentences a second with and without the reading, and the share of changed sentences, by rule; with
+For each augmentation by rules or word lists, in every mode (or those that `--only` names): read the row
+groups of texts, and of parses where it takes them, apply the rule, build texts, edits and columns as they are
+written. The best of some rounds counts, in seconds of the processor (one thread), so that other work on the
+machine counts little; the rules take turns within a round. Printed are sentences a second with and without
+the reading, and the share of changed sentences, by rule; with
 `--rows` of the whole corpus, that is its coverage. Nothing is written.
 """
 
@@ -16,7 +17,7 @@ import argparse
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,15 +30,15 @@ from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
 
 
-def runs() -> Iterator[AugmentationRun]:
-    """Every augmentation that reads parses and runs no model, in each of its modes."""
+def runs(store: Store, only: Collection[str] = ()) -> Iterator[AugmentationRun]:
+    """Every augmentation that runs no model and needs no fit or file of its own, in each of its modes."""
     for name in augmentations.names():
         descriptor = augmentations.get(name)
-        if "parses" not in descriptor.needs or "model" in descriptor.needs:
+        if descriptor.needs - {"parses"} or name == "embedding-neighbour" or (only and name not in only):
             continue
         modes = [field for field in dataclasses.fields(descriptor.parameters) if field.name == "mode"]
         for mode in modes[0].metadata["choices"] if modes else [None]:
-            yield make_run(name) if mode is None else make_run(name, mode=mode)
+            yield (make_run(name) if mode is None else make_run(name, mode=mode)).settled(store)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,11 +82,12 @@ def main() -> None:
     parser.add_argument("--store", type=Path, default=Path("store"))
     parser.add_argument("--rows", type=int, default=100_000, help="at most so many rows, whole row groups")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="*", default=(), help="these augmentations alone")
     options = parser.parse_args()
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     store = Store.open(options.store)
-    everything = list(runs())
+    everything = list(runs(store, options.only))
     for run in everything:  # load dictionaries and tables before the clock starts
         measure(store, run, 1)
     best: dict[int, Measured] = {}

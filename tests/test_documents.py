@@ -8,12 +8,10 @@ import re
 import shlex
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from augment_cli import cli
+from tests.helpers.commands import command_named
 from tests.helpers.places import REPOSITORY
 
 CHANGES = REPOSITORY / "CHANGELOG.md"  # names what is gone, too
@@ -161,12 +159,8 @@ def test_names_of_python(document):
 @cache
 def options_of(name: str) -> set[str]:
     """The options of a command of `augment-cli`."""
-    for module in cli._COMMANDS:
-        importlib.import_module(f"augment_cli.cli.commands.{module}")
-    group: Any = typer.main.get_command(importlib.import_module("augment_cli.cli.application").app)
-    _, command, _ = group.resolve_command(group.make_context("augment-cli", ["list"]), [name])
-    assert command is not None, f"there is no command {name}"
-    return {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    parameters = command_named(name).params
+    return {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
 
 
 @every_document

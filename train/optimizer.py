@@ -39,9 +39,10 @@ class Optimizer(torch.optim.AdamW):
         state = self.state[parameter]
         if not state:
             state["sum"] = torch.zeros(len(parameter), dtype=parameter.dtype, device=parameter.device)
-        sums = state["sum"][rows] + values.square().mean(1)
+        sums = state["sum"][rows] + torch.linalg.vector_norm(values, dim=1).square() / values.shape[1]
         state["sum"][rows] = sums
-        parameter.index_add_(0, rows, values * (sums.sqrt() + 1e-10).reciprocal()[:, None], alpha=-rate)
+        values.mul_((sums.sqrt() + 1e-10).reciprocal()[:, None])  # the gradient is not needed any more
+        parameter.index_add_(0, rows, values, alpha=-rate)
 
 
 def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:

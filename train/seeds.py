@@ -73,14 +73,13 @@ def next_lines(model: Path) -> str:
     model : Path
         A sentence-transformers folder.
     """
+    from augment_cli.encoding.layout import is_static
+
     name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")
     load = f'SentenceTransformer({json.dumps(str(model))}, backend="onnx")'
     program = f"from sentence_transformers import SentenceTransformer; {load}"
     program += f".save_pretrained({json.dumps(str(model) + '-onnx')})"
-    return "\n".join(
-        [
-            f"model: {model}",
-            f"publish: hf upload {hub} {name} .",
-            f"ONNX: python -c {shlex.quote(program)}  (needs sentence-transformers[onnx])",
-        ]
-    )
+    convert = f"python -c {shlex.quote(program)}  (needs sentence-transformers[onnx])"
+    if is_static(model):  # sentence-transformers has no ONNX form of StaticEmbedding
+        convert = "none, as a static encoder has no layers to convert: a text is looked up in its table"
+    return "\n".join([f"model: {model}", f"publish: hf upload {hub} {name} .", f"ONNX: {convert}"])

@@ -24,7 +24,7 @@ from augment_cli.session import StageResult
 from augment_cli.store.store import Store
 from augment_cli.visible import visible_json, visible_line
 
-_MOST_SHOWN = 6  # stages with examples at the end of a run
+_MOST_SHOWN = 7  # stages with examples at the end of a run
 
 
 def console() -> Console:

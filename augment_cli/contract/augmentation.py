@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import stream_key
+from augment_cli.errors import ContractError
 from augment_cli.tfidf.term_table import TermTable
 
 
@@ -95,6 +96,8 @@ def with_digests(
     return lambda parameters, resources: dataclasses.asdict(parameters) | dict(digests())
 
 
+_KINDS = ("negative", "positive")
+_NEEDS = ("tfidf", "parses", "model")
 LabelAndReason = tuple[Literal["same", "other", "neither"], str]
 
 
@@ -181,6 +184,21 @@ class Augmentation:
     is_random: bool = True
     meaning: Literal["kept", "possibly altered", "altered"] | None = None
     entailment: LabelAndReason | Callable[[Mapping[str, Any]], LabelAndReason] | None = None
+
+    def __post_init__(self) -> None:
+        # Said here, where its author sees it: later a wrong word would be a stage that lacks something.
+        if self.kind not in _KINDS:
+            raise ContractError(f"kind = {self.kind!r}: choose one of {', '.join(_KINDS)}")
+        if unknown := sorted(set(self.needs) - set(_NEEDS)):
+            raise ContractError(f"needs {', '.join(unknown)}: choose among {', '.join(_NEEDS)}")
+        if not dataclasses.is_dataclass(self.parameters):
+            raise ContractError(f"parameters = {self.parameters!r} is no dataclass")
+        plain = [item.name for item in dataclasses.fields(self.parameters) if "help" not in item.metadata]
+        if plain:
+            raise ContractError(
+                f"{self.parameters.__name__}.{plain[0]}: make it with `parameter(default, help)` of "
+                "augment_cli.contract.parameters"
+            )
 
 
 def meaning_of(descriptor: Augmentation) -> str:

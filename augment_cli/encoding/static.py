@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
+from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
@@ -67,8 +71,44 @@ class StaticTable(nn.Module):
         scale = (1 / lengths.clamp(min=1).to(table.dtype)).repeat_interleave(lengths)
         if weights is not None:
             scale = scale * weights[ids].to(table.dtype)
-        summed: Tensor = self.embedding(ids, offsets, per_sample_weights=scale)
+        summed: Tensor = _WeightedSums.apply(table, ids, offsets, scale)
         return summed
+
+
+class _WeightedSums(torch.autograd.Function):
+    """Sums of weighted rows, whose gradient holds each row that was met once.
+
+    torch's own gradient of an embedding bag has a row for each token of the batch, and adding up those of
+    equal tokens takes longer than the rest of a training step. The gradient of row v is Σ over the places of
+    v of weight · (gradient of that text), which is an embedding bag again: its bags are the tokens, and its
+    table the texts' gradients.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, ids: Tensor, offsets: Tensor, scale: Tensor) -> Tensor:
+        ctx.save_for_backward(ids, offsets, scale)
+        ctx.shape = table.shape
+        return F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=scale)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        ids, offsets, scale = ctx.saved_tensors
+        lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
+        text = torch.arange(len(offsets), device=ids.device).repeat_interleave(lengths)
+        ids, order = ids.sort(stable=True)
+        rows, counts = ids.unique_consecutive(return_counts=True)
+        bags = counts.cumsum(0) - counts
+        values = gradient.new_zeros((0, gradient.shape[1]))
+        if len(ids):
+            values = F.embedding_bag(
+                text[order], gradient.contiguous(), bags, mode="sum", per_sample_weights=scale[order]
+            )
+        return (
+            torch.sparse_coo_tensor(
+                rows[None], values, ctx.shape, is_coalesced=True, check_invariants=False
+            ),
+            None, None, None,
+        )  # fmt: skip
 
 
 @dataclass
@@ -149,7 +189,7 @@ class StaticEncoder(Encoder):
         vectors = []
         for start in range(0, len(texts), CHUNK):
             part = texts[start : start + CHUNK]
-            vectors.append(self._forward(self._token_ids(part)).numpy())
+            vectors.append(self._look_up(*self._tokens(part)).numpy())
             if progress:
                 progress(len(part))
         return np.concatenate(vectors)
@@ -164,9 +204,29 @@ class StaticEncoder(Encoder):
         found = [item.ids for item in backend.encode_batch_fast(prepared, add_special_tokens=False)]
         return found if self.max_length is None else [ids[: self.max_length] for ids in found]
 
+    def _tokens(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Token ids of texts and where each begins, as `bag` gives them."""
+        if self._by_words is None:
+            return bag(self._token_ids(texts))
+        flat, lengths = self._by_words([self.prompt + text for text in texts] if self.prompt else texts)
+        return torch.from_numpy(flat), torch.from_numpy(lengths.cumsum() - lengths)
+
+    @functools.cached_property
+    def _by_words(self) -> WordTokens | None:
+        """The quicker tokeniser, where the model's is one that keeps words apart."""
+        if isinstance(self.tokenizer, Words) or self.max_length is not None:
+            return None
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_truncation()
+        backend.no_padding()
+        return WordTokens(backend) if keeps_words_apart(backend) else None
+
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
+        return self._look_up(*bag(ids))
+
+    def _look_up(self, ids: Tensor, offsets: Tensor) -> Tensor:
         with torch.inference_mode():
-            vectors = self.model(*bag(ids), self.weights).float().cpu()
+            vectors = self.model(ids, offsets, self.weights).float().cpu()
             for module in self.modules:
                 vectors = module(vectors)
         return vectors.float()

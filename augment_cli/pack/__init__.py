@@ -98,7 +98,8 @@ def pack(
 
     def commit(pending: PendingPart) -> None:
         store.commit(pending)
-        progress(pending.part.rows)
+        # Sentences that were read: a packed part may have fewer rows than those, or several of each.
+        progress(store.parts[pending.index][1])
 
     arguments = {"store_path": store.path, "stage": name, "options": options, "settings": settings}
     calls = [arguments | {"index": index} for index in store.begin(name, settings)]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
@@ -29,6 +30,7 @@ _MOST_CHARACTERS = 320  # of a text
 _LENGTH_SAMPLE = 5_000
 _BINS = 40
 _MOST_NOTICES = 5
+_MOST_OF_ONE = 2  # of one stage, where others have something to say
 
 
 @dataclass(frozen=True)
@@ -137,11 +139,12 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     for one in stages:
         for sign, count in one.signs.items():
             share = count / one.sampled
-            if share >= 0.005:
+            if share > 0.5:  # what it is made for, as word-repetition; or else all of it is broken
+                text = f"{100 * share:.1f} % {sign}; see whether it is meant to be so"
+                found.append(Notice(one.name, text, 0.5))
+            elif share >= 0.005:
                 found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 2 + share))
-        if one.changed_share < 0.25:
-            why = f"; most others: {next(iter(one.reasons))}" if one.reasons else ""
-            found.append(Notice(one.name, f"changes {100 * one.changed_share:.1f} % of the rows{why}", 1.0))
+        found += _of_change(one)
         if one.counted and one.copies / one.counted >= 0.005:
             share = one.copies / one.counted
             found.append(Notice(one.name, f"{100 * share:.1f} % are another row's sentence", 2 + share))
@@ -155,7 +158,23 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
         found.append(
             Notice("rejects", f"{rejected:,} lines ({100 * share:.1f} %) are not sentences", 1 + share)
         )
-    return sorted(found, key=lambda notice: -notice.weight)[:_MOST_NOTICES]
+    found.sort(key=lambda notice: -notice.weight)
+    heard: Counter[str] = Counter()
+    first, further = list[Notice](), list[Notice]()
+    for notice in found:
+        (first if heard[notice.stage] < _MOST_OF_ONE else further).append(notice)
+        heard[notice.stage] += 1
+    return (first + further)[:_MOST_NOTICES]
+
+
+def _of_change(one: StageFacts) -> list[Notice]:
+    """That few rows are changed, of those that the stage was run on."""
+    others = {reason: count for reason, count in one.reasons.items() if reason != Reason.BEYOND_LIMIT}
+    share = one.changed / max(one.changed + sum(others.values()), 1)
+    if share >= 0.25:
+        return []
+    why = f"; most others: {next(iter(others))}" if others else ""
+    return [Notice(one.name, f"changes {100 * share:.1f} % of the rows that it was run on{why}", 1.0)]
 
 
 def _of_cosines(one: StageFacts) -> list[Notice]:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from spacy.strings import StringStore
     from spacy.tokens import Doc
 
-# Texts that go through the pipeline together: 64 to 256 gave the same words/s, spaCy's default of 1,000
-# between 0.7 and 1.0 times as many, sorting by length nothing (docs/parses.md). Long texts make smaller
-# batches, so that memory is bounded. The answers do not depend on it.
-BATCH_TEXTS = 128
-BATCH_CHARACTERS = 32_000
+# Texts that go through the pipeline together: the more, the fewer distinct words for each text, and the fewer
+# steps of the parser. Long texts make smaller batches, so that memory is bounded. The answers do not depend
+# on it.
+BATCH_TEXTS = 1_024
+BATCH_CHARACTERS = 256_000
 
 _ATTRIBUTES: list[int | str] = [
     "IDX",
@@ -63,6 +63,8 @@ def parse_texts(nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None
     UsageError
         If the pipeline alters the text, so that its offsets are not those of the original.
     """
+    from augment_cli.parsing.docs import docs_of  # spaCy is loaded where there is a pipeline
+
     count = len(texts)
     lengths = np.zeros(count, np.int64)
     blocks: list[np.ndarray] = []
@@ -70,7 +72,7 @@ def parse_texts(nlp: Language, texts: pa.StringArray, row_ids: np.ndarray | None
     with _one_thread(), nlp.memory_zone():
         row = 0
         for batch in _batches(texts.to_pylist()):
-            for text, doc in zip(batch, nlp.pipe(batch, batch_size=len(batch)), strict=True):
+            for text, doc in zip(batch, docs_of(nlp, batch), strict=True):
                 if doc.text != text:
                     raise UsageError(_altered(nlp, text, doc))
                 blocks.append(doc.to_array(_ATTRIBUTES).reshape(len(doc), len(_ATTRIBUTES)))
@@ -137,14 +139,16 @@ def _altered(nlp: Language, text: str, doc: Doc) -> str:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep torch, where a pipeline runs on it, to the one thread that each worker has."""
+    """Keep matrix products, and torch where a pipeline runs on it, to the one thread that each worker has."""
+    from threadpoolctl import threadpool_limits
+
     torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+    threads = torch.get_num_threads() if torch is not None else None
+    with threadpool_limits(1, user_api="blas"):
+        if torch is not None:
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if torch is not None:
+                torch.set_num_threads(threads)

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import augment_cli
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import MissingError, UsageError, UserError
@@ -35,11 +36,9 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "mine": (("scipy",), "pip install 'augment-cli[mine]'"),
     "mine --search graph": (("usearch",), "pip install 'augment-cli[graph]'"),
-    "train, eval": (
-        ("torch", "transformers", "scipy"),
-        "`make setup` in a checkout: no wheel has the trainer",
-    ),
 }
+_BESIDE = Path(augment_cli.__file__).parent.parent
+_GET_TRAINER = "`make setup` in a checkout: no wheel has the trainer"
 
 
 def examine(store: Path) -> list[dict[str, Any]]:
@@ -48,13 +47,20 @@ def examine(store: Path) -> list[dict[str, Any]]:
     for name in augmentations.names():
         entries.append(_augmentation(name))
     entries += [_packages(what, *need) for what, need in _OTHERS.items()]
-    entries.append(_tables())
-    return [*entries, _room(store)]
+    return [*entries, _trainer(), _tables(), _room(store)]
 
 
 def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
+
+
+def _trainer() -> dict[str, Any]:
+    """The trainer and the evaluator: folders beside the package in a checkout, which no wheel has."""
+    entry = _packages("train, eval", ("torch", "transformers", "scipy"), _GET_TRAINER)
+    if not all((_BESIDE / name / "__main__.py").is_file() for name in ("train", "eval")):
+        entry.update(ready=False, missing=[*entry["missing"], "a checkout"], get=_GET_TRAINER)
+    return entry
 
 
 def _tables() -> dict[str, Any]:

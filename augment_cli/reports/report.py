@@ -124,6 +124,8 @@ def _sum_counts(parts: list[dict[str, Any]], key: str) -> dict[str, int]:
 
 
 def short(value: Any) -> Any:
-    """A SHA-256 by its first twelve digits, enough to compare two by eye; the manifest has them whole."""
+    """A SHA-256, also inside of a mapping, by its first twelve digits; the manifest has them whole."""
+    if isinstance(value, dict):
+        return {key: short(inner) for key, inner in value.items()}
     is_digest = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
     return f"{value[:12]}…" if is_digest else value

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.errors import ContractError
 from augment_cli.store.schema import AUGMENTATION
 from augment_cli.text.spans import Edits, apply_edits
 
@@ -28,10 +29,19 @@ def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Tab
     -------
     pyarrow.Table
         One row for each of `rows`; `text` is null, with a `reason`, where nothing changed.
+
+    Raises
+    ------
+    ContractError
+        If the outcome does not fit the rows; the message names the augmentation.
     """
     count = len(rows)
+    _check(augmentation, rows, outcome)
     edits = outcome.edits
-    texts = apply_edits(rows.code_points, edits)
+    try:
+        texts = apply_edits(rows.code_points, edits)
+    except ValueError as error:
+        raise _not_as_agreed(augmentation, f"edits that do not fit: {error}") from error
     differs = pc.not_equal(texts, rows.texts).to_numpy(zero_copy_only=False)
     edited = np.bincount(edits.rows, minlength=count) > 0
     reasons = np.where(edited, Reason.SAME_TEXT, outcome.reasons)
@@ -48,6 +58,30 @@ def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Tab
         "edits": edits.as_column(count),
     }
     return pa.table(columns | dict(outcome.columns)).cast(schema_of(augmentation))
+
+
+def _check(augmentation: Augmentation, rows: Rows, outcome: Any) -> None:
+    """Whether an outcome fits its rows as a whole; `apply_edits` looks at the single edits."""
+    if not isinstance(outcome, Outcome):
+        raise _not_as_agreed(augmentation, f"{type(outcome).__name__} instead of an `Outcome`")
+    if len(outcome.reasons) != len(rows):
+        raise _not_as_agreed(augmentation, f"{len(outcome.reasons)} reasons for {len(rows)} rows")
+    edited = outcome.edits.rows
+    if len(edited) and not 0 <= edited.min() <= edited.max() < len(rows):
+        raise _not_as_agreed(augmentation, f"an edit of row {edited.max()} where there are {len(rows)} rows")
+    declared = [field.name for field in augmentation.columns]
+    if sorted(outcome.columns) != sorted(declared):
+        raise _not_as_agreed(
+            augmentation, f"the columns {sorted(outcome.columns)} where its descriptor declares {declared}"
+        )
+
+
+def _not_as_agreed(augmentation: Augmentation, what: str) -> ContractError:
+    module = getattr(augmentation.prepare, "__module__", "")
+    return ContractError(
+        f"the augmentation {augmentation.name!r} (module {module}) returned {what}; if it is your own, mend "
+        "its function from rows to an outcome, otherwise please report this"
+    )
 
 
 def empty_statistics() -> dict[str, Any]:

@@ -320,7 +320,7 @@ class Store:
             If the stage exists with other settings; the message names the first differing key.
         """
         current = settings.as_json()
-        self._check_name(name, settings.stage)
+        self.check_name(name, settings.stage)
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
                 key, old, new = next(differences(record.settings, current))
@@ -348,7 +348,14 @@ class Store:
         self._stages[name] = Stage(name, current, count, {})
         return list(range(count))
 
-    def _check_name(self, name: str, maker: str) -> None:
+    def check_name(self, name: str, maker: str) -> None:
+        """Refuse the name of a stage that cannot be one, or not one of `maker`, what makes it.
+
+        Raises
+        ------
+        UsageError
+            If it has other characters than a stage's name has, or is a folder within another's.
+        """
         self.part_path(name, 0)  # refuses an impossible name
         if "/" in name and name.split("/")[0] != maker:
             raise UsageError(

@@ -14,6 +14,7 @@ from augment_cli.text.spans import CodePoints, ranges, string_array
 
 PARSES_STAGE = "parses"
 _SEPARATOR = "\0"
+_FEW_CODES = 10  # so many comparisons of all codes are faster than looking each code up in a table
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
 
 
@@ -52,12 +53,15 @@ class Coded:
 
     def among(self, wanted: Collection[str]) -> np.ndarray:
         """bool (N,): whether each string is one of `wanted`."""
-        table = np.zeros(max(len(self.values), 1), bool)
-        for value in wanted:
-            code = self._code_of.get(value)
-            if code is not None:
-                table[code] = True
-        return table[self.codes]
+        found = [code for value in wanted if (code := self._code_of.get(value)) is not None]
+        if len(found) <= _FEW_CODES:
+            mask = np.zeros(len(self.codes), bool)
+            for code in found:
+                mask |= self.codes == code
+            return mask
+        table = np.zeros(len(self.values), bool)
+        table[found] = True
+        return table.take(self.codes)
 
     def numbered(self, numbers: Mapping[str, int]) -> np.ndarray:
         """int32 (N,): the number of each string, 0 for those that have none."""
@@ -66,7 +70,7 @@ class Coded:
             code = self._code_of.get(value)
             if code is not None:
                 table[code] = number
-        return table[self.codes]
+        return table.take(self.codes)
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
@@ -93,7 +97,7 @@ class Coded:
     def map(self, function: Callable[[str], Any], dtype: Any) -> np.ndarray:
         """(N,) of `dtype`: `function` of each string; called once for each distinct value."""
         table = np.array([function(value) for value in self.values], dtype)
-        return table[self.codes] if len(table) else np.zeros(len(self.codes), dtype)
+        return table.take(self.codes) if len(table) else np.zeros(len(self.codes), dtype)
 
 
 def _lowered(values: Sequence[str]) -> list[str]:

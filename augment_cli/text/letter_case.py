@@ -42,10 +42,11 @@ def in_case(text: str, case: int) -> str:
 @lru_cache(maxsize=1)
 def character_classes() -> np.ndarray:
     """uint8 (0x110000,): UPPER, LOWER and ALPHANUMERIC of every code point (a pure table)."""
-    characters = [chr(code) for code in range(0x110000)]
+    characters = np.arange(0x110000, dtype=np.uint32).view("U1")
     classes = np.zeros(len(characters), np.uint8)
-    for flag, test in ((UPPER, str.isupper), (LOWER, str.islower), (ALPHANUMERIC, str.isalnum)):
-        classes |= np.fromiter(map(test, characters), bool, len(characters)) * np.uint8(flag)
+    tests = ((UPPER, np.strings.isupper), (LOWER, np.strings.islower), (ALPHANUMERIC, np.strings.isalnum))
+    for flag, test in tests:
+        classes |= test(characters) * np.uint8(flag)
     return classes
 
 

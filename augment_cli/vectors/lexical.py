@@ -139,9 +139,10 @@ class LexicalIndex:
             ):
                 scores, columns = product.data[first:last], product.indices[first:last]
                 if len(scores) > count:
-                    top = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+                    # All that are as good as the last one, so that the order decides between equal ones.
+                    top = scores >= np.partition(scores, len(scores) - count)[len(scores) - count]
                     scores, columns = scores[top], columns[top]
-                order = np.lexsort((columns, -scores))
+                order = np.lexsort((columns, -scores))[:count]
                 order = order[scores[order] > 0]
                 best.scores[row, : len(order)] = scores[order]
                 best.row_ids[row, : len(order)] = self.row_ids[columns[order]]

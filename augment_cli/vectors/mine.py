@@ -35,7 +35,7 @@ from augment_cli.vectors.search import Neighbours, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
 
-VERSION = 1
+VERSION = 2
 MINED_STAGE = "mined"
 WAYS = ("tfidf", "vectors")
 MINED = pa.schema(

@@ -105,6 +105,10 @@ def _merge(scores: np.ndarray, ids: np.ndarray, products: np.ndarray, row_ids: n
     all_ids = np.full(all_scores.shape, -1, np.int64)
     all_scores[:, :count], all_ids[:, :count] = scores, ids
     all_scores[rows, count + slot], all_ids[rows, count + slot] = products[rows, columns], row_ids[columns]
-    top = np.argpartition(-all_scores, count - 1, axis=1)[:, :count]
-    scores[:] = np.take_along_axis(all_scores, top, 1)
-    ids[:] = np.take_along_axis(all_ids, top, 1)
+    # Columns are in the order of row_ids: of equal scores at the last place the first ones stay.
+    last = -np.partition(-all_scores, count - 1, axis=1)[:, count - 1, None]
+    is_above, is_last = all_scores > last, all_scores == last
+    room = count - is_above.sum(axis=1, keepdims=True)
+    kept = is_above | (is_last & (is_last.cumsum(axis=1) <= room))
+    scores[:] = all_scores[kept].reshape(queries, count)
+    ids[:] = all_ids[kept].reshape(queries, count)

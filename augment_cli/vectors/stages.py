@@ -33,6 +33,34 @@ def vectors_name(of: str = CORPUS_STAGE, name: str | None = None) -> str:
     return "-".join([VECTORS_STAGE, *([name] if name else []), *([of] if of != CORPUS_STAGE else [])])
 
 
+def chosen_set(store: Store, name: str | None = None) -> str | None:
+    """Which set of vectors is meant: the one named, else the first (without a name), else the only one.
+
+    Returns
+    -------
+    str or None
+        Its name; None for the set without one, which is also what will be made where there is none.
+
+    Raises
+    ------
+    UsageError
+        If none is named and there are several, all with names.
+    """
+    if name or vectors_name() in store.stages():
+        return name
+    found = sorted(
+        stage.removeprefix(f"{VECTORS_STAGE}-")
+        for stage in store.stages()
+        if (settings := store.stage(stage).settings)["stage"] == VECTORS_STAGE
+        and settings["parameters"]["of"] == CORPUS_STAGE
+    )
+    if len(found) > 1:
+        raise UsageError(
+            f"{store.path}: has several sets of vectors ({', '.join(found)}); say which with --vectors NAME"
+        )
+    return found[0] if found else None
+
+
 def vectors_schema(dimension: int) -> pa.Schema:
     """Columns of a stage of vectors: row_id, and a list of `dimension` half-precision numbers or null."""
     # Numbers without nulls of their own: only a whole vector may be missing.

@@ -100,11 +100,18 @@ def _run(args: argparse.Namespace) -> None:
     # A repetition is compared with all seeds of its row.
     units = make_units(grid, profile, grid.choose(names), () if args.action == "repeat" else seeds)
     entries = plan.make_plan(units, results, stages, profile)
+    if args.action == "repeat" and not names:
+        raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
+    if args.action == "repeat":
+        from benchmarks.reproduce.repeat import recorded_of
+
+        _check_corpus(profile.corpus, args.data)
+        recorded_of(entries, seeds or profile.seeds[:1])  # before minutes go into a bed
     if args.action in ("run", "repeat") and profile.name in grid.beds and not Path(profile.encoder).is_dir():
+        _check_corpus(grid.beds[profile.name].corpus, args.data)
+        print(f"{profile.encoder} is made first, once, by a training of its own (`make bed`)", flush=True)
         print(_bed(grid, profile, args), flush=True)
     if args.action == "repeat":
-        if not names:
-            raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
         _repeat(entries, seeds or profile.seeds[:1], stages, args, folder)
         return
     if args.action != "draw":
@@ -114,6 +121,20 @@ def _run(args: argparse.Namespace) -> None:
         results.read()
     if args.action != "plan":
         print(write_evidence(grid, profile, results, stages, args.docs))
+
+
+def _check_corpus(patterns: Sequence[str], data: Path) -> None:
+    """Say where the sentences should lie before anything is made.
+
+    Raises
+    ------
+    MissingError
+        If one of the files is not in the data folder.
+    """
+    for path in (data / pattern for pattern in patterns):
+        if not any(path.parent.glob(path.name)):
+            where = "--data (DATA= with make) names the folder with the corpora, which `make data` leaves out"
+            raise MissingError(f"{path}: no such file; {where}")
 
 
 def _repeat(

@@ -47,14 +47,11 @@ def repeat(
     """
     from benchmarks.reproduce import work
 
+    chosen = recorded_of(entries, seeds)
     recorded = [entry for entry in entries if _SCORED in entry.results]
     todo = [
-        (entry.unit, (TRAINING, _SCORED) if entry.unit.recipe is not None else (_SCORED,))
-        for entry in recorded
-        if entry.unit.seed in seeds
+        (entry.unit, (TRAINING, _SCORED) if entry.unit.recipe is not None else (_SCORED,)) for entry in chosen
     ]
-    if not todo:
-        raise MissingError("nothing is recorded of these rows and seeds; `make reproduce` trains them")
     shutil.rmtree(work_folder, ignore_errors=True)
     for job in jobs(todo):
         again = dataclasses.replace(job, runs=work_folder, results=work_folder / "results.jsonl", keep=False)
@@ -69,6 +66,20 @@ def repeat(
             f"{job.unit.row.name} {job.unit.seed}: recorded {of_row[job.unit.seed]:.2f}, again {value:.2f}, "
             f"{'within' if inside else 'OUTSIDE'} {low:.2f} to {high:.2f} ({len(of_row)} seeds recorded)",
         )
+
+
+def recorded_of(entries: Sequence[Entry], seeds: Sequence[int]) -> list[Entry]:
+    """The entries that can be repeated.
+
+    Raises
+    ------
+    MissingError
+        If there are none.
+    """
+    chosen = [entry for entry in entries if _SCORED in entry.results and entry.unit.seed in seeds]
+    if not chosen:
+        raise MissingError("nothing is recorded of these rows and seeds; `make reproduce` trains them")
+    return chosen
 
 
 def average(scores: dict[str, Any]) -> float:

@@ -88,6 +88,16 @@ def test_without_positives_the_anchor_is_its_own(store):
     assert choose(store) == PackOptions(("corpus",), ("una", "una.1"))
 
 
+def test_progress_counts_sentences_whatever_is_written_of_each(mixed):
+    for number, options in enumerate(
+        [PackOptions(("corpus", "uda"), ("una",)), PackOptions(("uda",), ("una",), side="test", split=0.5)]
+    ):
+        counted = []
+        with mixed.lock():
+            pack(mixed, options, f"pack-{number}", Engine(1), counted.append)
+        assert sum(counted) == mixed.rows != mixed.read(f"pack-{number}").num_rows
+
+
 def test_any_jobs_and_resume(mixed):
     options = choose(mixed)
     packed(mixed, options)

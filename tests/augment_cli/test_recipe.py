@@ -78,6 +78,13 @@ def test_parts_that_fail_are_in_the_result_and_raised_where_it_is_checked(
         result.check()
 
 
+def test_a_key_beside_the_runs_is_refused(tmp_path, corpus, write_recipe):
+    own = write_recipe('augmentation = "crop"', head="[prase]\npipeline = 'english'\n")
+    with pytest.raises(UsageError, match=r"'prase' is neither \[\[run\]\] nor \[parse\]"):
+        augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
+    assert not (tmp_path / "store").exists()
+
+
 @pytest.mark.parametrize("change", ["crop", "crop.nonsense=1", "nonsense.seed=1"])
 def test_nonsense_is_said_before_anything_is_made(tmp_path, corpus, write_recipe, change):
     with pytest.raises(UsageError):

@@ -1,6 +1,7 @@
 """Run the command: in this process where that is enough, in one of its own where it is not."""
 
 import contextlib
+import importlib
 import io
 import os
 import signal
@@ -8,9 +9,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from augment_cli import cli
 from augment_cli.cli import main
 
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
@@ -23,6 +27,16 @@ class Result:
     returncode: int
     stdout: str
     stderr: str
+
+
+def command_named(name: str) -> Any:
+    """The click command behind `augment-cli NAME`, with its parameters."""
+    for module in cli._COMMANDS:
+        importlib.import_module(f"augment_cli.cli.commands.{module}")
+    group: Any = typer.main.get_command(importlib.import_module("augment_cli.cli.application").app)
+    _, command, _ = group.resolve_command(group.make_context("augment-cli", ["list"]), [name])
+    assert command is not None, f"there is no command {name}"
+    return command
 
 
 @pytest.fixture

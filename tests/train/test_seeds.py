@@ -19,3 +19,8 @@ def test_lines_that_publish_and_convert_are_commands_of_the_folder(folder):
     assert (python, flag) == ("python", "-c")
     names = [node.value for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Constant)]
     assert names == [f"{folder}-onnx", folder, "onnx"]
+
+
+def test_a_static_encoder_gets_no_conversion_that_would_do_nothing():
+    static = Path(__file__).resolve().parents[2] / "data" / "models" / "static"
+    assert next_lines(static).split("\n")[2].startswith("ONNX: none, as a static encoder has no layers")

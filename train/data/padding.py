@@ -51,6 +51,8 @@ def with_special(ids: np.ndarray, before: list[int], after: list[int], max_lengt
         Shape (at most max_length,), int64.
     """
     room = max(0, max_length - len(before) - len(after))
+    if not before and not after:
+        return ids[:room].astype(np.int64)
     return np.concatenate([before, ids[:room], after]).astype(np.int64)
 
 

@@ -17,7 +17,7 @@ from train.data.order import rank_slice
 from train.data.padding import Slice, length_sorted_slices
 from train.data.reader import Batch
 from train.data.texts import CORPUS, NO_IDS, NO_TEXT, text_id
-from train.draws import draw_key
+from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
 from train.objectives.contrast import contrast, shorter
@@ -192,7 +192,7 @@ class ContrastiveObjective:
         for number, chunk in chunks:
             if not chunk:
                 continue
-            torch.manual_seed(draw_key(self.recipe.seed, "dropout", step, self.ranks.rank, number))
+            seed_torch(self.recipe.seed, "dropout", step, self.ranks.rank, number)
             with contextlib.ExitStack() as stack:
                 hooked = model.additions.values() if encoder is None and not model.packs else ()
                 for addition, item in itertools.product(hooked, chunk):
@@ -234,8 +234,12 @@ class ContrastiveObjective:
         for _, addition, part in self._hooks(model, batch):
             batch = dataclasses.replace(batch, embeddings=addition.change(part))
         is_text = batch.texts.reshape(-1) != NO_TEXT
-        headed = batch.head(batch.embeddings.flatten(0, 1)[is_text])
-        z = headed.new_zeros(len(is_text), headed.shape[-1]).index_put((is_text,), headed)
+        flat = batch.embeddings.flatten(0, 1)
+        if is_text.all():  # indexing is slow, above all on the way back
+            z = batch.head(flat)
+        else:
+            headed = batch.head(flat[is_text])
+            z = headed.new_zeros(len(is_text), headed.shape[-1]).index_put((is_text,), headed)
         batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
         host = self.views.count(batch.step)[0]
         negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
@@ -271,7 +275,7 @@ class ContrastiveObjective:
                 labels=batch.labels[:, label : label + views.labels],
             )
             view, label = view + views.count, label + views.labels
-            torch.manual_seed(draw_key(self.recipe.seed, name, batch.step))
+            seed_torch(self.recipe.seed, name, batch.step)
             assert isinstance(addition, Addition)
             yield name, addition, part
 

@@ -11,7 +11,7 @@ from train.data.order import rank_slice
 from train.data.reader import Batch
 from train.data.texts import CORPUS, NO_IDS
 from train.data.tokens import special_ids
-from train.draws import draw_key
+from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
 from train.objectives.masking import MaskedSlice, Masking
@@ -138,7 +138,7 @@ def masked_loss(
     with autocast(recipe, ranks):
         losses = []
         for number, group in enumerate([prepared] if model.packs else [[item] for item in prepared]):
-            torch.manual_seed(draw_key(recipe.seed, "mlm", step, ranks.rank, number))
+            seed_torch(recipe.seed, "mlm", step, ranks.rank, number)
             states = model.hidden_states([item.inputs for item in group])
             losses += [
                 model.masked_head(state, item.hidden, item.targets)

@@ -97,7 +97,7 @@ class Negation:
         removable, others = self._negations()
         first = view.first(removable)
         blocked = view.any(others)
-        verbs, subjects = self._main_verbs()
+        verbs, subjects = self._main_verbs
         has_finite = view.any(self._is_finite)[rows]
         verbs = verbs[rows]
         is_finite = verbs >= 0
@@ -121,6 +121,10 @@ class Negation:
             reasons[rows[verbless]] = Reason.NO_FINITE_VERB
 
     @cached_property
+    def _spans(self) -> Constituents:
+        return Constituents(self.view)
+
+    @cached_property
     def _is_finite(self) -> np.ndarray:
         verbal = self.view.parses.pos.among({"VERB", "AUX"})
         return np.isin(self.view.verb_forms, FINITE) & verbal
@@ -134,13 +138,14 @@ class Negation:
         view, parses = self.view, self.view.parses
         marks = parses.pos.among({"PUNCT"})
         asks = view.any(parses.holding("?", marks))
-        verbs, subjects = self._main_verbs()
-        turned = (verbs >= 0) & (subjects > verbs) & (verbs == Constituents(view).bounds[0])
-        first = np.maximum(Constituents(view).bounds[0], 0)
+        verbs, subjects = self._main_verbs
+        turned = (verbs >= 0) & (subjects > verbs) & (verbs == self._spans.bounds[0])
+        first = np.maximum(self._spans.bounds[0], 0)
         asked = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first] & (subjects > verbs)
         wondering = parses.lower_at(first).among(words("how why")) & (verbs >= 0)
         return asks | turned | asked | wondering
 
+    @cached_property
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (n,) each: the finite verb of each row's main clause and its subject, or −1.
 
@@ -173,7 +178,7 @@ class Negation:
         is_no, is_not = forms.among({"no"}), forms.among({"not"})
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper())
         fixed = is_no & same & (behind.among(_AFTER_NO) | parses.tags.among({"CD", "."})[following])
-        fixed |= is_no & (capital & ~Constituents(view).opens(tokens) | ~parses.tags.among({"DT"})[tokens])
+        fixed |= is_no & (capital & ~self._spans.opens(tokens) | ~parses.tags.among({"DT"})[tokens])
         fixed |= is_not & same & behind.among(_AFTER_NOT)
         fixed |= is_not & front.among(_BEFORE) & (view.rows[before] == view.rows[tokens]) & (before < tokens)
         removable = np.zeros(len(view.roles), bool)
@@ -184,7 +189,6 @@ class Negation:
     def _remove(self, tokens: np.ndarray) -> None:
         """Take negations (m,) out, each with the space in front of it or behind."""
         view, parses = self.view, self.view.parses
-        spans = Constituents(view)
         forms = parses.lower_at(tokens)
         for token, code in zip(tokens.tolist(), forms.codes.tolist(), strict=True):
             word, row = forms.values[code], int(view.rows[token])
@@ -205,8 +209,8 @@ class Negation:
             elif token + 1 < end:
                 # The next word takes over the beginning.
                 following = np.array([token + 1])
-                opens = spans.opens(np.array([token]))
-                text = spans.strings(following, following, np.array([False]), opens)[0].as_py()
+                opens = self._spans.opens(np.array([token]))
+                text = self._spans.strings(following, following, np.array([False]), opens)[0].as_py()
                 self._put(row, int(parses.starts[token]), int(parses.ends[token + 1]), text)
 
     def _remove_do(self, row: int, helper: int, token: int, end: int) -> bool:
@@ -310,7 +314,7 @@ class Negation:
 
     def _forbid(self, verbs: np.ndarray) -> None:
         """`Let` to `Do not let`."""
-        spans, parses = Constituents(self.view), self.view.parses
+        spans, parses = self._spans, self.view.parses
         opens = spans.opens(verbs)
         words_ = spans.strings(verbs, verbs, opens, np.zeros(len(verbs), bool)).to_pylist()
         texts = [
@@ -319,7 +323,7 @@ class Negation:
         put(self.edits, self.view.rows[verbs], parses.starts[verbs], parses.ends[verbs], texts)
 
     def _front(self, rows: np.ndarray) -> None:
-        spans = Constituents(self.view)
+        spans = self._spans
         first = spans.bounds[0][rows]
         rows, first = rows[first >= 0], first[first >= 0]
         always = np.ones(len(rows), bool)

@@ -266,7 +266,8 @@ def report(
         return
     for notice in written["notices"]:
         print(visible(notice))
-    size = f"{written['bytes'] / 1000:.0f} kB, {len(written['stages'])} stages"
+    count = len(written["stages"])
+    size = f"{written['bytes'] / 1000:.0f} kB, {count} stage{'' if count == 1 else 's'}"
     print(f"{visible(out)}: {size}; open it in a browser")
 
 

@@ -8,9 +8,18 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from augment_cli.contract.augmentation import Resources
+from augment_cli.contract.rows import Rows
+from augment_cli.errors import ContractError
+from augment_cli.runs.tables import as_table
+from augment_cli.text.spans import CodePoints
 from tests.helpers.places import REPOSITORY
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -98,6 +107,60 @@ def test_a_package_with_a_fault_is_named(
     # The rest goes on as if nothing had happened.
     assert call("--help").returncode == 0
     assert {"una", name} <= {entry["name"] for entry in json.loads(call("list", "--json").stdout)}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ('kind="positive"', 'kind="positiv"', "kind = 'positiv': choose one of negative, positive"),
+        ("needs=frozenset()", 'needs=frozenset({"parse"})', "needs parse: choose among tfidf, parses, model"),
+        (
+            'parameter(1, "how many exclamation marks", minimum=1)',
+            "1",
+            "ShoutParameters.marks: make it with `parameter",
+        ),
+    ],
+)
+def test_a_descriptor_that_is_not_as_agreed(
+    right: str, wrong: str, message: str, tmp_path: Path, call: Call
+) -> None:
+    points, module = printed()
+    assert right in module
+    install(tmp_path / "site", "shouting", points, shouting=module.replace(right, wrong))
+    refused = call("shout", "--help")
+    assert refused.returncode == 2
+    assert "of the package shouting" in refused.stderr and message in re.sub(r"\s+", " ", refused.stderr)
+    assert "Traceback" not in refused.stderr and "our fault" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("return Outcome(", "Outcome(", "returned NoneType instead of an `Outcome`"),
+        ("np.full(len(rows),", "np.full(3,", "returned 3 reasons for 2 rows"),
+        ("insert(filled,", "insert(filled + 1,", "an edit of row 2 where there are 2 rows"),
+        (
+            "lengths[filled],",
+            "lengths[filled] + 5,",
+            "edits that do not fit: edit 21:21 of row 0 is not a span",
+        ),
+    ],
+)
+def test_an_outcome_that_is_not_as_agreed(
+    right: str, wrong: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module: dict[str, Any] = {"__name__": "shouting"}
+    monkeypatch.setitem(sys.modules, "shouting", ModuleType("shouting"))
+    source = printed()[1]
+    assert right in source
+    exec(source.replace(right, wrong), module)
+    texts = pa.array(["The heron waits.", "It is late."])
+    rows = Rows(np.arange(2), texts, CodePoints.of(texts))
+    shout = module["SHOUT"]
+    prepared = shout.prepare(shout.parameters(), Resources(0, 0))
+    with pytest.raises(ContractError, match=re.escape(message)) as caught:
+        as_table(shout, rows, prepared(rows))
+    assert "'shout' (module shouting)" in str(caught.value)
 
 
 def test_the_doctor_names_a_package_that_cannot_be_loaded(tmp_path: Path, call: Call) -> None:

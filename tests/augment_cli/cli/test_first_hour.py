@@ -143,11 +143,13 @@ def test_a_min_df_that_leaves_no_term(command, small):
 
 
 def test_the_first_commands_agree(command, small):
-    """`make augment` and `augment-cli una --same pos` make the same stage."""
+    """`make augment` and `augment-cli una` make the same stage, in either order of the two."""
     run = command("run", "default", "--corpus", "in.txt", "--set", "paraphrase.rows=1")
     assert Store.open(small / "store").has("una"), run.stderr
-    result = command("una", "--same", "pos")
+    assert Store.open(small / "store").has("una-pos")
+    result = command("una")
     assert result.returncode == 0, result.stderr
+    assert command("una", "--same", "pos", "--name", "una-pos").returncode == 0
     assert command("una", "--radius", "4000", "--name", "una-paper").returncode == 0
 
 

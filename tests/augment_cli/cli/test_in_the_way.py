@@ -15,7 +15,7 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.comparison import compare
-from augment_cli.reports.report import status
+from augment_cli.reports.report import short, status
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
@@ -129,9 +129,19 @@ def test_digests_are_cut_where_people_read_and_whole_for_programs(command, small
     assert re.search('"wordnet": "[0-9a-f]{64}"', command("stats", "synonym", "--json").stdout)
 
 
+def test_digests_inside_of_settings_are_cut_too():
+    settings = {"faithful": {"wordnet": "a" * 64, "limit": 0.5}, "pipeline": "b" * 63}
+    assert short(settings) == {"faithful": {"wordnet": "a" * 12 + "…", "limit": 0.5}, "pipeline": "b" * 63}
+
+
 def test_the_table_has_the_speed_of_una_too(half):
     (entry,) = compare(Store.open(half / "store"))
     assert entry["stage"] == "some" and entry["sentences_per_second"] > 0
+
+
+def test_one_stage_is_not_several(command, half, tmp_path):
+    done = command("report", "--store", half / "store", "--out", tmp_path / "r.html")
+    assert "1 stage; open" in done.stdout
 
 
 def test_switches_have_no_type_in_the_help(command):

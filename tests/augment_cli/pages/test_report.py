@@ -1,6 +1,7 @@
 """The report page: what it says, what a hostile corpus can do to it, and how large it gets."""
 
 import base64
+import dataclasses
 import hashlib
 import html.parser
 import itertools
@@ -110,6 +111,42 @@ def test_copies_of_another_sentence_are_counted(tmp_path):
     assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]
 
 
+def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_made_for(tmp_path):
+    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
+    plain = dataclasses.replace(
+        facts_of(store, "una"), asked=None, signs={}, copies=0, changed=50, reasons={}, sampled=100
+    )
+
+    def said(**of_stages):
+        stages = [dataclasses.replace(plain, name=name, **values) for name, values in of_stages.items()]
+        return [(notice.stage, notice.text) for notice in pages.notices_of(store, stages)]
+
+    assert said(quiet={}) == []
+    # Rows beyond `--rows` are no rows that a rule left alone.
+    assert said(model={"reasons": {"beyond_limit": 9_000, "same_words": 50}}) == []
+    few = {"reasons": {"beyond_limit": 9_000, "no_subject": 450}}
+    assert said(rule=few) == [
+        ("rule", "changes 10.0 % of the rows that it was run on; most others: no_subject")
+    ]
+    # A sign of most rows is what the stage does, and comes last; two of a stage come before its third.
+    twice = {"signs": {"have a word twice in a row": 97}}
+    loud = {"signs": {"a": 40, "b": 30, "c": 20}}
+    quieter = {"signs": {"d": 1}}
+    assert [text for _, text in said(repeat=twice, loud=loud, quieter=quieter)] == [
+        "40.0 % a",
+        "30.0 % b",
+        "1.0 % d",
+        "97.0 % have a word twice in a row; see whether it is meant to be so",
+        "20.0 % c",
+    ]
+
+
+def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
+    one = dataclasses.replace(facts_of(store, "una"), rows=400, reasons={"no_subject": 100, "question": 20})
+    row = re.search(r"<tbody>(.*?)</tbody>", pages.render(store, [one], [], {}), re.DOTALL)[1]
+    assert '<span class="about">no_subject 25.0 %</span>' in row
+
+
 def test_the_command_makes_the_same_stage(store):
     one = facts_of(store, "una.1")
     assert pages._command(one).startswith("augment-cli una --radius 4")
@@ -174,9 +211,9 @@ def test_a_run_of_a_recipe_writes_it_with_the_seconds_and_says_where_it_is(tmp_p
     assert not (tmp_path / "store").exists()  # said before anything is made
     done = command(*asked, "page.html")
     assert done.returncode == 0 and "in a browser: page.html" in done.stdout
-    assert '<th scope="col">seconds</th>' in (tmp_path / "page.html").read_text("utf-8")
+    assert ">seconds</th>" in (tmp_path / "page.html").read_text("utf-8")
     assert command("report", "--out", "page.html").returncode == 0  # a store keeps no times
-    assert '<th scope="col">seconds</th>' not in (tmp_path / "page.html").read_text("utf-8")
+    assert ">seconds</th>" not in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_of_spoiled_texts_there_is_no_page_but_the_reason(store, tmp_path, command):

@@ -76,7 +76,13 @@ def test_settings_name_the_pipeline_but_no_place(parsed_store, pipeline):
         assert str(pipeline.parent).encode() not in file.read_bytes()
 
 
-@pytest.mark.parametrize("engine", [Engine(2), Engine(2, "threading")], ids=["processes", "threads"])
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(Engine(2), id="processes", marks=pytest.mark.slow),  # each loads the pipeline anew
+        pytest.param(Engine(2, "threading"), id="threads"),
+    ],
+)
 def test_same_bytes_with_any_workers(parsed_store, parsed_corpus_file, pipeline, tmp_path, engine):
     with Session(ingested(tmp_path / "store", parsed_corpus_file), engine) as session:
         session.parse(pipeline)

@@ -58,3 +58,16 @@ def test_lemmas_of_some_tokens_bring_no_others_along():
     parses.strings["lemmas"] = parses.strings["lemmas"].dictionary_encode()
     some = parses.lemmas_at(np.array([2]))
     assert len(some.values) == 1 and written(some) == [written(parses.lemmas)[2]]
+
+
+@pytest.mark.parametrize("asked", [0, 1, 10, 11, 40])  # few values are compared, many looked up
+def test_strings_that_are_among_some(asked):
+    strings = [str(number % 37) for number in range(200)]
+    wanted = {str(number) for number in range(asked)}
+    found = Coded.of(pa.array(strings, pa.string())).among(wanted)
+    assert found.dtype == bool
+    assert found.tolist() == [text in wanted for text in strings]
+
+
+def test_no_strings_are_among_any():
+    assert Coded.of(pa.array([], pa.string())).among({"a"}).tolist() == []

@@ -56,6 +56,20 @@ def test_blocked_search_equals_one_at_a_time(count, below, monkeypatch):
     assert best.too_near.tolist() == near.sum(axis=1).tolist()
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 30])
+def test_of_equal_scores_the_smaller_row_ids_are_taken(count):
+    generator = np.random.default_rng(count)
+    kinds = unit(generator.normal(size=(4, 6)))[0]
+    vectors = kinds[generator.integers(0, 4, 100)]  # so that most scores are shared by some 25 rows
+    # One product of small whole numbers for all, the same bits wherever a row stands.
+    vectors = np.round(vectors * 8).astype(np.float32)
+    own = np.arange(10)
+    pieces = np.array_split(np.arange(100), 7)
+    best = search.search(vectors[own], own, ((rows, vectors[rows]) for rows in pieces), count)
+    expected = slow_search(vectors[own] @ vectors.T, own, np.arange(100), count, np.inf)
+    assert best.row_ids.tolist() == [[row for row, _ in wanted] for wanted in expected]
+
+
 def test_nothing_to_search_gives_nothing():
     best = search.search(np.zeros((2, 4), np.float32), np.array([0, 1]), [], 3)
     assert (best.row_ids == -1).all()
@@ -104,6 +118,18 @@ def slow_weights(store, max_df):
     return np.array(rows)
 
 
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_of_equal_lexical_scores_the_smaller_row_ids_are_taken(corpus, count, tmp_path):
+    first, _ = equal_rows(corpus, "corpus", normalized=True)
+    LexicalIndex.build(corpus, None, 1.0, np.flatnonzero(first == np.arange(120))).save(tmp_path)
+    index = LexicalIndex.load(tmp_path)
+    scores = (index.matrix[0:120] @ index.candidates).toarray()  # the very bits of the search
+    scores[scores <= 0] = -np.inf
+    best = index.search(0, 120, first, count)
+    expected = slow_search(scores, first, index.row_ids, count, np.inf)
+    assert [row[row >= 0].tolist() for row in best.row_ids] == [[row for row, _ in one] for one in expected]
+
+
 @pytest.mark.parametrize("max_df", [1.0, 0.2])
 @pytest.mark.parametrize("below", [np.inf, 0.9])
 def test_lexical_search_equals_dense_products(corpus, max_df, below, monkeypatch, tmp_path):
@@ -119,7 +145,7 @@ def test_lexical_search_equals_dense_products(corpus, max_df, below, monkeypatch
     scores[scores <= 0] = -np.inf
     expected = slow_search(scores, first[30:100], candidates, 5, below)
     for query, wanted in enumerate(expected):
-        # Of equal scores any may be taken, so scores are compared, and that each row has its own.
+        # What is equal in one way of adding differs in the last bits in another, so scores are compared.
         np.testing.assert_allclose(
             best.scores[query][: len(wanted)], [score for _, score in wanted], atol=1e-6
         )

@@ -662,3 +662,25 @@ def test_a_pooling_with_token_weights_says_what_to_do(path, model):
         UsageError, match=r"--pooling idf:mean: encoder.* stores no token weights, and embed counts none"
     ):
         make(path, EmbedParameters(model=model("encoder"), pooling="idf:mean"))
+
+
+def test_the_only_set_of_vectors_is_taken(path, model, tmp_path):
+    words = tmp_path / "words.vec"
+    words.write_text("the 1 1\nriver 1 2\n")
+    own, cosine = EmbedParameters(model=str(words)), ScoreOptions(("cosine",))
+    with Session(path, Engine(1)) as session:
+        session.embed("corpus", own, "words")
+        # Whose vectors are missing is said, and that only the same encoder's will do.
+        with pytest.raises(MixError, match=r"vectors-words: made by another encoder .*--model"):
+            session.score("antonym", cosine)
+        session.embed("antonym", own, "words")
+        session.score("antonym", cosine)  # neither --vectors nor --model
+        assert not session.store.has("vectors")
+        session.mine(MineParameters(by="vectors", positive="antonym"))
+        session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST), "small")
+        with pytest.raises(UsageError, match=r"several sets of vectors \(small, words\); .*--vectors NAME"):
+            session.mine(MineParameters(by="vectors"), "mined-again")
+        session.mine(MineParameters(by="vectors"), "mined-again", vectors="small")
+        session.embed("corpus", EmbedParameters(model=model("encoder"), **FAST))
+        session.mine(MineParameters(by="vectors"), "mined-first")  # the one without a name goes first
+        assert "vectors" in session.store.stage("mined-first").settings["inputs"]

@@ -121,6 +121,22 @@ def test_two_at_a_time_give_the_same_and_stages_are_made_on_the_way(command, cap
     assert dev_score(results, "simcse") == together
 
 
+def test_a_corpus_that_is_not_there_is_asked_for_before_anything_is_made(command, tmp_path, capsys):
+    (tmp_path / "sentences.txt").unlink()
+    with pytest.raises(SystemExit) as stopped:
+        command("repeat", "simcse", "--seeds", "42")
+    said = capsys.readouterr().err
+    assert stopped.value.code == 6 and "sentences.txt: no such file; --data (DATA= with make)" in said
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_is_not_recorded_is_said_before_anything_is_made(command, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command("repeat", "simcse", "--seeds", "42")
+    assert stopped.value.code == 6 and "nothing is recorded of these rows" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_an_unknown_profile_is_named(command, capsys):
     with pytest.raises(SystemExit) as stopped:
         command("plan", "simcse", "--profile", "tpu")

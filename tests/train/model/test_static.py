@@ -7,7 +7,7 @@ from safetensors.numpy import load_file
 
 import train.run as run_module
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.static import StaticEncoder
+from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.word_table import word_table
 from augment_cli.errors import UsageError
@@ -118,3 +118,32 @@ def test_a_sparse_gradient_is_limited_as_a_dense_one():
     assert found[0][0] == pytest.approx(found[1][0])
     torch.testing.assert_close(found[0][1], found[1][1])
     torch.testing.assert_close(found[0][2], found[1][2])
+
+
+@pytest.mark.parametrize("bags", [[[3, 1, 3], [], [5], [1, 1, 1, 0]], [[], []], [[2]]])
+def test_the_gradient_of_the_table_is_that_of_torch_with_each_row_once(bags):
+    generator = torch.Generator().manual_seed(4)
+    table = StaticTable(torch.randn(7, 5, generator=generator, dtype=torch.float64))
+    weights = torch.rand(7, generator=generator, dtype=torch.float64)
+    plain = table.embedding.weight.detach().clone().requires_grad_()
+    ids = torch.tensor([number for bag in bags for number in bag], dtype=torch.int64)
+    lengths = torch.tensor([len(bag) for bag in bags])
+    given = torch.randn(len(bags), 5, generator=generator, dtype=torch.float64)
+    found = table(ids, lengths.cumsum(0) - lengths, weights)
+    means = [
+        (weights[bag][:, None] * plain[bag]).sum(0) / max(1, len(bag))
+        for bag in map(torch.tensor, bags)
+        if len(bag)
+    ]
+    torch.testing.assert_close(found[lengths > 0], torch.stack(means) if means else plain[:0])
+    assert not found[lengths == 0].any()
+    (found * given).sum().backward()
+    gradient = table.embedding.weight.grad
+    assert gradient.is_sparse
+    rows = gradient._indices()[0]
+    assert rows.tolist() == sorted(set(ids.tolist()))
+    dense = torch.zeros_like(plain)
+    for bag, vector in zip(bags, given, strict=True):
+        for number in bag:
+            dense[number] += weights[number] * vector / len(bag)
+    torch.testing.assert_close(gradient.to_dense(), dense)

@@ -1,0 +1,78 @@
+"""Tokens word by word are the tokens of whole texts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
+
+VOCABULARY = ["[UNK]", "[PAD]", *"abcxyz.,-!", "##a", "##b", "##c", "ab", "##ab", "中", "é", "e"]
+
+
+def make_tokenizer():
+    tokenizer = Tokenizer(
+        models.WordPiece({word: number for number, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.BertNormalizer(lowercase=True),
+            normalizers.Replace(Regex(r"[^\s\x{21}-\x{7e}中]"), " "),
+            normalizers.Replace(Regex(r"\w{101,}"), " "),
+        ]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.add_special_tokens([AddedToken("[PAD]", special=True)])
+    return tokenizer
+
+
+TOKENIZER = make_tokenizer()
+PIECES = [*"abcxyzABC.,-! \t\n\r\x1c\x85\u00a0\u2028\u0301\u200b中éñΣ", "[PAD]", "a" * 60]
+TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+@given(st.lists(st.lists(TEXTS, max_size=6), min_size=1, max_size=4), st.sampled_from([0, 3, 1000]))
+@example([["a b", "", "  a  ", "[PAD]a", "a\tb c", "A\u0301 \u0301a"], ["a b", "中a b"]], 4)
+def test_tokens_of_words_are_those_of_texts(batches, room):
+    tokens = WordTokens(TOKENIZER, room)
+    for texts in batches:  # one after the other, as words of earlier ones are kept
+        ids, lengths = tokens(texts)
+        expected = [item.ids for item in TOKENIZER.encode_batch(texts, add_special_tokens=False)]
+        assert lengths.tolist() == [len(one) for one in expected]
+        bounds = [0, *np.cumsum(lengths).tolist()]
+        assert [ids[low:high].tolist() for low, high in pairwise(bounds)] == expected
+
+
+def replacing(pattern, content=" "):
+    return lambda one: setattr(one, "normalizer", normalizers.Replace(pattern, content))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: setattr(one, "pre_tokenizer", pre_tokenizers.Metaspace()),
+        lambda one: setattr(one, "pre_tokenizer", pre_tokenizers.ByteLevel()),
+        lambda one: setattr(one, "pre_tokenizer", None),
+        lambda one: setattr(one, "model", models.BPE()),
+        lambda one: setattr(one, "normalizer", normalizers.Prepend("a")),
+        lambda one: one.add_tokens(["a b"]),
+        replacing(" a"),
+        replacing(Regex(r"[^\s]x?[ ]")),
+        replacing(Regex(r"\w{101,}"), ""),
+    ],
+)
+def test_other_tokenizers_are_left_alone(change):
+    tokenizer = make_tokenizer()
+    assert keeps_words_apart(tokenizer)
+    change(tokenizer)
+    assert not keeps_words_apart(tokenizer)
+
+
+def test_no_more_words_are_kept_than_there_is_room_for():
+    tokens = WordTokens(TOKENIZER, room=2)
+    tokens(["a b"])
+    tokens(["c x a"])
+    assert sorted(tokens._numbers) == ["a", "b"]

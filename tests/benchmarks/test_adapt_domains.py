@@ -1,0 +1,26 @@
+"""The table of adaptation on real domains: differences seed by seed, and the page shows what was measured."""
+
+import json
+from pathlib import Path
+
+from benchmarks.adapt_domains import difference_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_differences_are_those_to_the_starting_encoder():
+    common = {"model": "m", "domain": "d"}
+    lines = [
+        common | {"encoder": "start", "accuracy_10": 50.0, "stsb": 80.0},
+        common | {"encoder": "best", "seed": 1, "accuracy_10": 52.0, "stsb": 79.0},
+        common | {"encoder": "best", "seed": 2, "accuracy_10": 49.0, "stsb": 79.0},
+    ]
+    row = "| m | d | accuracy from ten examples a class | 50.00 | +0.50 ± 2.12 | 1 of 2 | −1.00 ± 0.00 |"
+    assert difference_table(lines).split("\n")[2:] == [row]
+    assert difference_table(lines[:2]).endswith("| 50.00 | +2.00 | 1 of 1 | −1.00 |")
+
+
+def test_the_page_shows_what_was_measured():
+    file = ROOT / "benchmarks" / "adapt_domains.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert difference_table(lines) in (ROOT / "docs" / "adapt.md").read_text(encoding="utf-8")
