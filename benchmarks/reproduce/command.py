@@ -218,6 +218,7 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
     profile = stages.profile
     tokenizer = load_encoder(profile.encoder).tokenizer if todo else None
     tasks = {name: stages.grid.tasks(name, profile) for name in stages.grid.evaluations}
+    also = {name: evaluation.also for name, evaluation in stages.grid.evaluations.items()}
     for unit, missing in todo:
         if unit.recipe is not None:
             try:
@@ -229,7 +230,7 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
             stages.make(())  # the corpus, and the larger one that is counted in its place
         digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
         yield Job(
-            unit, profile, tasks, missing, digests, stages.folder, stages.counted, args.data,
+            unit, profile, tasks, also, missing, digests, stages.folder, stages.counted, args.data,
             folder, _results_file(args, profile), not args.remove_encoders,
         )  # fmt: skip
 

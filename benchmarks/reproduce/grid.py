@@ -52,6 +52,8 @@ class Profile:
         for its own.
     of_row : dict of str to list of str
         Settings of single rows on top of their own, such as more steps for one with large batches.
+    tasks : dict of str to list of str
+        Test sets of single evaluations, in place of theirs.
     other_seeds : int
         How many of the seeds rows have that are in no primary comparison; 0 for all. Where it is set, the
         rows of the primary comparisons come first, and each row's difference to no training is shown.
@@ -79,6 +81,7 @@ class Profile:
     stages: dict[str, str] = field(default_factory=dict)
     terms: tuple[str, ...] = ()
     of_row: dict[str, list[str]] = field(default_factory=dict)
+    tasks: dict[str, list[str]] = field(default_factory=dict)
     other_seeds: int = 0
     from_step_0: bool = False
     warning: str = ""
@@ -221,7 +224,9 @@ class Sweep:
     best : any value of TOML
         The value the paper found best, where it gives no numbers.
     default : any value of TOML
-        The value that the row itself has, so that its point is the row and is not trained again.
+        The value that the row itself has in every profile, so that its point is the row.
+    against : any value of TOML
+        The value the others are compared with, where neither of these is right.
     profiles : tuple of str
         The profiles that have it; empty for those of its row.
     """
@@ -236,6 +241,7 @@ class Sweep:
     published: tuple[float, ...] = ()
     best: Any = None
     default: Any = None
+    against: Any = None
     note: str = ""
     profiles: tuple[str, ...] = ()
 
@@ -244,7 +250,8 @@ class Sweep:
         """The value the others are compared with: the paper's best, else the default, else the first."""
         if self.published:
             return self.values[self.published.index(max(self.published))]
-        known = (value for value in (self.best, self.default, self.values[0]) if value is not None)
+        possible = (self.best, self.default, self.against, self.values[0])
+        known = (value for value in possible if value is not None)
         return next(known)
 
     def point(self, value: Any) -> str:
@@ -310,11 +317,17 @@ class Evaluation:
         Tasks in profiles that are scaled; empty for the same ones.
     rows : tuple of str
         Rows it is done for, with their first seed alone; empty for all rows and seeds.
+    profiles : tuple of str
+        The profiles that have it; empty for all.
+    also : tuple of str
+        Scores of its tasks that are kept beside the main ones, as `task:score`.
     """
 
     tasks: tuple[str, ...]
     scaled: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -353,9 +366,16 @@ class Grid:
             if not row.profiles or profile.name in row.profiles
         )
         names = {row.name for row in rows}
-        claims = tuple(one for one in self.claims if {one.better, one.worse} <= names)
+        evaluations = {
+            name: item for name, item in self.evaluations.items()
+            if not item.profiles or profile.name in item.profiles
+        }  # fmt: skip
+        elsewhere = self.evaluations.keys() - evaluations.keys()
+        claims = tuple(
+            one for one in self.claims if {one.better, one.worse} <= names and one.measure not in elsewhere
+        )
         primary = tuple(one for one in self.primary if {one.better, one.worse} <= names)
-        return dataclasses.replace(self, rows=rows, claims=claims, primary=primary)
+        return dataclasses.replace(self, rows=rows, claims=claims, primary=primary, evaluations=evaluations)
 
     def row(self, name: str) -> Row:
         """The row of that name."""
@@ -379,7 +399,8 @@ class Grid:
     def tasks(self, evaluation: str, profile: Profile) -> tuple[str, ...]:
         """Names of the test sets of an evaluation."""
         item = self.evaluations[evaluation]
-        return item.scaled if profile.scaled and item.scaled else item.tasks
+        scaled = item.scaled if profile.scaled and item.scaled else item.tasks
+        return tuple(profile.tasks.get(evaluation, scaled))
 
     def changes(self, row: Row, profile: Profile) -> list[str]:
         """A row's settings on top of its recipe, later ones winning."""

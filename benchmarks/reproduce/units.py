@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ class Unit:
         Names of the evaluations it should have, the training first where there is one.
     common : tuple of str
         Those of them that are not for some rows alone.
+    same : tuple of str
+        Names of further rows that come to the same settings, such as a sweep's point that the row itself is.
     """
 
     row: Row
@@ -52,6 +55,7 @@ class Unit:
     stages: tuple[str, ...]
     evaluations: tuple[str, ...]
     common: tuple[str, ...]
+    same: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -82,7 +86,7 @@ def make_units(
     digest = encoder or encoder_digest(profile, grid.beds.get(profile.name))
     chosen = tuple(seeds) or profile.seeds
     tiers: dict[tuple[int, int], list[Unit]] = {}
-    known: set[str] = set()
+    places: dict[str, tuple[tuple[int, int], int]] = {}
     for row in rows:
         primary = profile.other_seeds and (row.name in grid.primary_rows or not row.recipe)
         tier = -1 if primary else 2 if row.sweep else int(not row.first)
@@ -90,9 +94,14 @@ def make_units(
         of_row = chosen[:most] if row.has_seed and (seeds or not row.sweep) else chosen[:1]
         for number, seed in enumerate(of_row):
             unit = make_unit(grid, profile, row, seed, digest, main=number == 0)
-            if unit.key not in known:
-                known.add(unit.key)
-                tiers.setdefault((tier, number), []).append(unit)
+            if unit.key in places:
+                tier_of, place = places[unit.key]
+                first = tiers[tier_of][place]
+                tiers[tier_of][place] = dataclasses.replace(first, same=(*first.same, row.name))
+                continue
+            of_tier = tiers.setdefault((tier, number), [])
+            places[unit.key] = (tier, number), len(of_tier)
+            of_tier.append(unit)
     return [unit for place in sorted(tiers) for unit in tiers[place]]
 
 

@@ -53,6 +53,8 @@ class Job:
         Evaluations to do, the training among them if there is no result of it.
     tasks : dict of str to tuple of str
         Test sets of each evaluation.
+    also : dict of str to tuple of str
+        Scores of each evaluation that are kept beside the main ones.
     stages : dict of str to str
         Digest of each stage the unit reads.
     counted : Path
@@ -68,6 +70,7 @@ class Job:
     unit: Unit
     profile: Profile
     tasks: dict[str, tuple[str, ...]]
+    also: dict[str, tuple[str, ...]]
     todo: tuple[str, ...]
     stages: dict[str, str]
     store: Path
@@ -106,7 +109,7 @@ def do(job: Job) -> dict[str, Any]:
             if "failed" in scores[TRAINING]:
                 return scores
         if name != TRAINING:
-            scores[name] = _score(job, job.tasks[name])
+            scores[name] = _score(job, job.tasks[name], job.also[name])
             _write(job, results, name, scores[name])
     if not job.keep:
         shutil.rmtree(job.out, ignore_errors=True)
@@ -152,8 +155,8 @@ def _train(job: Job) -> dict[str, Any]:
     }
 
 
-def _score(job: Job, tasks: tuple[str, ...]) -> dict[str, Any]:
-    """Main score of each task, as a fraction."""
+def _score(job: Job, tasks: tuple[str, ...], also: tuple[str, ...]) -> dict[str, Any]:
+    """Main score of each task, as its protocol gives it, and those that are kept beside it."""
     unit, profile = job.unit, job.profile
     began = time.perf_counter()
     tables = _tables(tasks, job.data)
@@ -171,6 +174,12 @@ def _score(job: Job, tasks: tuple[str, ...]) -> dict[str, Any]:
     task_scores = {table.task.name: timed(table, vectors, options, Progress())[0] for table in tables}
     _keep_similarities(job, task_scores)
     scores = {name: score.main for name, score in task_scores.items()}
+    scores |= {
+        f"{name}:{more}": score.scores[more]
+        for name, score in task_scores.items()
+        for more in also
+        if more in score.scores
+    }
     return {name: round(float(score), 6) for name, score in scores.items()} | {
         "seconds": round(time.perf_counter() - began, 1)
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from statistics import mean
 
@@ -11,6 +12,8 @@ from benchmarks.reproduce.comparisons import Scores, spread, values_of
 from benchmarks.reproduce.grid import Grid, Profile
 from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import TRAINING
+from eval import protocols
+from eval.tasks.registry import load_registry
 
 DEV = "stsb-dev"
 NO_TRAINING = "no-training"  # the row of the starting encoder
@@ -19,23 +22,22 @@ TITLES = {
     "average": "STS average",
     "transfer": "transfer average",
     "clustering": "clustering average",
+    "intent": "few-shot intent average",
+    "purity": "purity of 10 neighbours",
+    "cola": "CoLA",
+    "ordering": "ANLI ordering",
+    "spaces": "COND-HM of SNLI premises and what they entail",
 }
 
 
 def scores_of(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> Scores:
     """Measures in points of each row and seed; sweeps' points that are a row's own have them too."""
-    by_key: dict[str, dict[str, float]] = {}
-    named: dict[str, tuple[str, int]] = {}
-    for entry in entries:
-        by_key[entry.unit.key] = _measures(entry)
-        named[entry.unit.key] = (entry.unit.row.name, entry.unit.seed)
     scores: Scores = {}
-    for key, (row, seed) in named.items():
-        if by_key[key]:
-            scores.setdefault(row, {})[seed] = by_key[key]
-    for sweep in grid.sweeps:  # the default's point was trained as the row
-        if sweep.default is not None and sweep.row in scores:
-            scores.setdefault(sweep.point(sweep.default), scores[sweep.row])
+    for entry in entries:
+        if measures := _measures(entry):
+            scores.setdefault(entry.unit.row.name, {})[entry.unit.seed] = measures
+            for name in entry.unit.same:
+                scores[name] = scores[entry.unit.row.name]
     return scores
 
 
@@ -49,13 +51,20 @@ def _measures(entry: Entry) -> dict[str, float]:
                 measures["cpu"] = 1000 * values["cpu_seconds"] / rows
             continue
         values.pop("seconds", None)
-        measures |= {key: 100 * value for key, value in values.items()}
-        tests = [100 * value for key, value in values.items() if key != DEV]
+        measures |= {key: _scale(key) * value for key, value in values.items()}
+        tests = [measures[key] for key in values if key != DEV and ":" not in key]
         if tests:
             measures["average" if name == "sts" else name] = mean(tests)
         if DEV in values:
             measures["dev"] = 100 * values[DEV]
     return measures
+
+
+@cache
+def _scale(score: str) -> int:
+    """What a score of a task, or `task:score`, is multiplied by."""
+    task = load_registry().get(score.partition(":")[0])
+    return protocols.get(task.protocol).scale if task else 100
 
 
 def write_csv(grid: Grid, scores: Scores, path: Path) -> None:

@@ -199,6 +199,17 @@ def test_each_row_says_its_difference_to_its_baseline_and_to_no_training(drawn):
     assert any(line.startswith("| no training |  | 1 | 60.00 | 50.00 |  |  |") for line in lines)
 
 
+def test_scores_that_are_no_percentages_are_shown_as_they_are_and_only_main_ones_are_averaged(drawn):
+    grid, profile, (entry, *_), _ = drawn
+    result = dataclasses.replace(
+        entry.results["sts"], scores={"geometry-nli": 94.7, "geometry-nli:svg_A_E": 0.87, "stsb": 0.5}
+    )
+    measures = scores_of(grid, profile, [dataclasses.replace(entry, results={"spaces": result})])
+    (of_seed,) = measures[entry.unit.row.name].values()
+    assert (of_seed["geometry-nli"], of_seed["geometry-nli:svg_A_E"]) == (94.7, 0.87)
+    assert of_seed["spaces"] == (94.7 + 50) / 2
+
+
 def test_a_point_that_is_the_row_itself_has_its_scores(drawn):
     scores = drawn[-1]
     assert scores["rate-3e-05"] == scores["simcse"]

@@ -193,6 +193,26 @@ def test_a_row_is_in_its_profiles_alone_and_its_baseline_may_differ_between_them
     assert elsewhere.row("translated").baseline == "simcse"
 
 
+def test_an_evaluation_is_in_its_profiles_alone_and_its_test_sets_may_differ_between_them(grid, profile):
+    clustering = dataclasses.replace(grid.evaluations["clustering"], profiles=("bed",))
+    claims = (dataclasses.replace(grid.claims[0], measure="clustering"), *grid.claims)
+    grid = dataclasses.replace(grid, evaluations=grid.evaluations | {"clustering": clustering}, claims=claims)
+    assert list(grid.of_profile(profile).evaluations) == ["sts"]
+    assert grid.of_profile(profile).claims == grid.claims[1:]
+    bed = dataclasses.replace(profile, name="bed", tasks={"clustering": ["tweet"]})
+    assert grid.of_profile(bed).claims == grid.claims
+    assert grid.tasks("clustering", profile) == ("agnews",) and grid.tasks("clustering", bed) == ("tweet",)
+
+
+def test_a_point_that_one_profile_has_as_its_row_is_trained_in_another():
+    grid = load_grid()
+    row, point = "simcse", "learning-rate-3e-05"
+    for name, same in (("cpu", True), ("bed", False)):
+        units = make_units(grid, grid.profiles[name], grid.choose([row, "learning-rate"]), encoder=ENCODER)
+        assert (point in {unit.row.name for unit in units}) != same
+        assert any(unit.row.name == row and point in unit.same for unit in units) == same
+
+
 def test_step_0_is_in_the_keys_of_profiles_that_ask_for_it_alone(grid, profile):
     asking = dataclasses.replace(profile, from_step_0=True)
     for name, has_it in (("simcse", True), ("no-training", False)):

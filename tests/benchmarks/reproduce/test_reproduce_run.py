@@ -18,7 +18,10 @@ def command(tmp_path, tiny_encoder, data_folder, small_grid, monkeypatch):
     text = small_grid.read_text(encoding="utf-8")
     text = text[: text.index("[profile.cpu]")] + text[text.index("[evaluation.sts]") :]
     text = text.replace('tasks = ["stsb-dev", "stsb"]', 'tasks = ["stsb-dev"]')
-    text = text.replace('rows = ["simcse"]', 'rows = ["translated"]')
+    text = text.replace(
+        'tasks = ["agnews", "tweet"]\nscaled = ["agnews"]', 'tasks = ["stsb"]\nalso = ["pearson"]'
+    )
+    text = text.replace('rows = ["simcse"]', 'rows = ["no-training"]')
     profile = f"""[profile.cpu]
 about = "a test"
 encoder = "{tiny_encoder}"
@@ -74,6 +77,8 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     assert {key for key in lines if key[2] == "sts"} == {("no-training", 42, "sts"), ("simcse", 42, "sts")}
     trained, score = lines["simcse", 42, "training"], dev_score(results, "simcse")
     assert trained["scores"]["steps"] == 2 and set(trained["data"]) == {"corpus"}
+    beside = lines["no-training", 42, "clustering"]["scores"]
+    assert set(beside) == {"stsb", "stsb:pearson", "seconds"} and beside["stsb"] != beside["stsb:pearson"]
     # The dev score that chose the checkpoint, and the one measured afterwards from the exported encoder.
     assert score == pytest.approx(trained["scores"]["best"], abs=1e-3)
     document = (tmp_path / "docs" / "evidence-cpu.md").read_text(encoding="utf-8")
