@@ -11,6 +11,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.neural.loading import find_folder
 from augment_cli.reports.doctor import examine
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import TERMS_STAGE
@@ -95,7 +96,7 @@ class Stages:
         if words[0] not in augmentations.names():
             return f"augment-cli has no augmentation {words[0]!r}"
         if "--model" in words:
-            return ""  # only the command itself knows
+            return _lacking(words[0], words[words.index("--model") + 1])
         if not self._doctor:
             self._doctor = {entry["what"]: entry for entry in examine(self.folder)}
         entry = self._doctor[words[0]]
@@ -166,3 +167,12 @@ class Stages:
                 f"{self.folder}: the corpus gave {self._store.rows:,} sentences of {self.profile.rows:,}; "
                 f"name more files in profile.{self.profile.name}.corpus of the grid"
             )
+
+
+def _lacking(augmentation: str, model: str) -> str:
+    """What an augmentation with a model of its own lacks; empty where the model is on this machine."""
+    try:
+        find_folder(model, False, "--model")
+    except MissingError:
+        return f"{augmentation} lacks model {model}"
+    return ""

@@ -1,0 +1,18 @@
+"""Which stages of a profile's store can be made on this machine."""
+
+import dataclasses
+
+from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.stages import Stages
+
+
+def test_a_stage_of_a_model_that_is_not_here_says_which(small_grid, tmp_path, tiny_encoder):
+    grid = load_grid(small_grid)
+    commands = {
+        "here": (("paraphrase", "--model", str(tiny_encoder)),),
+        "elsewhere": (("paraphrase", "--model", "nobody/has-this"),),
+    }
+    grid = dataclasses.replace(grid, stages=commands)
+    stages = Stages(grid, grid.profiles["cpu"], tmp_path / "store", tmp_path)
+    assert stages.reason("elsewhere") == "paraphrase lacks model nobody/has-this"
+    assert stages.reason("here") == ""
