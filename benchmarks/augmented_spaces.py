@@ -3,8 +3,8 @@
     python -m benchmarks.augmented_spaces --store runs/reproduce/bed/store-2560 --stages contraction,tense
 
 Of each stage the sentences that it changed, and what became of them, are encoded by all-MiniLM-L6-v2. Printed
-is a table: COND-HM, the singular-value gap, and beside them the median cosine of a sentence and its change. Two
-halves of the corpus show what is to be expected of other sentences of the same kind.
+is a table: COND-HM, the singular-value gap, and beside them the median cosine of a sentence and its change.
+Two halves of the corpus show what is to be expected of other sentences of the same kind.
 """
 
 from __future__ import annotations
