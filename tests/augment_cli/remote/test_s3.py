@@ -4,6 +4,7 @@ pyarrow's client is C++, so everything goes over a socket. Every wait is bounded
 which are made small here, and by pytest's.
 """
 
+import contextlib
 import gzip
 import http.server
 import json
@@ -102,7 +103,7 @@ class Proxy:
 
     def _pass_on(self, source, target, after):
         passed = 0
-        try:
+        with contextlib.suppress(OSError):
             while data := source.recv(65_536):
                 passed += len(data)
                 if after is not None and self.cuts and passed > after:
@@ -110,13 +111,9 @@ class Proxy:
                     target.sendall(data[: max(0, after - passed)])
                     break
                 target.sendall(data)
-        except OSError:
-            pass
         for end in (source, target):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def close(self):
         self._listener.close()
@@ -223,7 +220,7 @@ class Forbidding(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    do_GET = do_HEAD = do_PUT = do_POST = _forbid
+    do_GET = do_HEAD = do_PUT = do_POST = _forbid  # noqa: N815, the library's names
 
     def log_message(self, *arguments):
         pass
@@ -248,9 +245,11 @@ def test_no_permission(store, tmp_path):
 
 def test_a_server_that_never_answers(tmp_path):
     """The wait ends, here after some seconds; `pytest.mark.timeout` says that it did."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        with pytest.raises(MissingError, match="the connection failed"):
-            augment_cli.ingest_corpus(at(silent.getsockname(), "bucket/a.txt"), tmp_path / "store")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(MissingError, match="the connection failed"),
+    ):
+        augment_cli.ingest_corpus(at(silent.getsockname(), "bucket/a.txt"), tmp_path / "store")
 
 
 def test_nobody_listens(tmp_path):
