@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 _ADDRESS = re.compile(
     r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL
@@ -72,9 +72,9 @@ def without_secrets(text: str, place: object) -> str:
 def _secrets(address: str) -> set[str]:
     """User, password, query, and the values in it, as they are written and as they are meant."""
     parts = urlsplit(address)
-    found = {parts.query, *(value for _, value in parse_qsl(parts.query))}
+    found = {parts.query, *(pair.partition("=")[2] for pair in parts.query.split("&"))}
     user, at, _ = parts.netloc.rpartition("@")
     if at and not (parts.scheme in _WITH_CONTAINER and ":" not in user):
         found |= {user, *user.split(":", 1)}
-    found |= {unquote(secret) for secret in found}
+    found |= {plain(secret) for secret in found for plain in (unquote, unquote_plus)}
     return {secret for secret in found if len(secret) > 3}

@@ -48,11 +48,11 @@ def local_manifest(folder, tmp_path_factory):
 
 @pytest.mark.parametrize("kind", ["file", "memory"])
 def test_the_store_is_the_one_of_a_local_corpus(folder, local_manifest, tmp_path, kind):
-    address = folder.as_uri()
+    address = f"{folder.as_uri()}/?signature=hidden"
     if kind == "memory":
         address = "memory://bucket/corpus"
         fsspec.filesystem("memory").put(f"{folder}/", "/bucket/corpus", recursive=True)
-    augment_cli.ingest_corpus(f"{address}/?signature=hidden", tmp_path / "store")
+    augment_cli.ingest_corpus(address, tmp_path / "store")
     assert (tmp_path / "store" / "manifest.json").read_bytes() == local_manifest
     augment_cli.ingest_corpus(address, tmp_path / "store")  # the same again: nothing to do
 
