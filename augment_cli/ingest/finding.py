@@ -98,7 +98,7 @@ def _local_files(entry: str | Path) -> list[Path]:
 def _remote_files(entry: str) -> list[RemoteFile]:
     matches, is_folder = find_files_at(entry)
     if not matches:
-        raise BadInputError(f"{shown(entry)}: no such file, folder or match there; correct the address")
+        raise BadInputError(f"{shown(entry)}: no such bucket, folder, file or match; correct the address")
     if is_folder:
         matches = [file for file in matches if kind_of(file) and not file.name.startswith(".")]
         if not matches:
