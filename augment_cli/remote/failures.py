@@ -24,7 +24,6 @@ _NOT_ALLOWED = (
     "signature_does_not_match",
     "signaturedoesnotmatch",
     "invalid_signature",
-    "no response body",  # how a refused HEAD looks: it has none
 )
 _MOST_CHARACTERS = 240
 
