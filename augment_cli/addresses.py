@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+import os
 import re
-from urllib.parse import unquote, unquote_plus, urlsplit
+from typing import NamedTuple
+from urllib.parse import unquote, unquote_plus
 
 _ADDRESS = re.compile(
     r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL
 )  # a Path makes one slash of two
 # Here the name before @ is that of a container, and no user's.
 _WITH_CONTAINER = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+# Values of a query that anybody may see, and that a message is clearer with.
+_PLAIN = frozenset({"region", "scheme", "endpoint_override"})
+_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+
+
+class Address(NamedTuple):
+    """The parts of an address, each as it is written.
+
+    Attributes
+    ----------
+    scheme : str
+        In lower case.
+    user : str
+        What stands before @: a name, or name and password with a colon between; may be empty.
+    host : str
+        A machine, with its port, or a bucket; empty in `file:///…`.
+    path : str
+        With the slash that begins it; may be empty.
+    query : str
+        What comes after the question mark; may be empty.
+    """
+
+    scheme: str
+    user: str
+    host: str
+    path: str
+    query: str
+
+    @property
+    def shown(self) -> str:
+        """All but user, password and query."""
+        return f"{self.scheme}://{self.host}{self.path}"
 
 
 def is_address(place: object) -> bool:
@@ -26,6 +60,26 @@ def whole(place: object) -> str:
     return f"{scheme}:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
 
 
+def parse(place: object) -> Address:
+    """The parts of an address, which `is_address`."""
+    scheme, _, rest = whole(place).partition("://")
+    rest, _, query = rest.partition("?")
+    if scheme in ("http", "https"):
+        rest = rest.partition("#")[0]  # elsewhere it is a part of a name
+    host, slash, path = rest.partition("/")
+    user, at, server = host.rpartition("@")
+    has_port = scheme != "s3" and host.rpartition(":")[2].isdigit()
+    if not at and "@" in path and ":" in host and not has_port:
+        # A secret key may have slashes, which end the host too early.
+        user, _, rest = rest.rpartition("@")
+        host, slash, path = rest.partition("/")
+    elif not at or (scheme in _WITH_CONTAINER and ":" not in user):
+        user = ""
+    else:
+        host = server
+    return Address(scheme, user, host, slash + path, query)
+
+
 def shown(place: object) -> str:
     """An address as it may be printed and logged: without user, password, query and fragment.
 
@@ -39,42 +93,19 @@ def shown(place: object) -> str:
     str
         Such as `s3://bucket/folder/a.txt` for `s3://key:secret@bucket/folder/a.txt?region=…`.
     """
-    if not is_address(place):
-        return str(place)
-    scheme, _, rest = whole(place).partition("://")
-    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
-    host, slash, path = rest.partition("/")
-    user, at, server = host.rpartition("@")
-    # A secret key may have slashes, which end the host too early: what is before the last @ is no path.
-    if not at and "@" in path and ":" in host:
-        host, slash, path = path.rpartition("@")[2].partition("/")
-    elif at and not (scheme in _WITH_CONTAINER and ":" not in user):
-        host = server
-    return f"{scheme}://{host}{slash}{path}"
+    return parse(place).shown if is_address(place) else str(place)
 
 
-def without_secrets(text: str, place: object) -> str:
+def without_secrets(text: str, address: Address) -> str:
     """A message of a library that may quote an address, or parts of it, with the secrets of it left out.
 
-    Parameters
-    ----------
-    text : str
-    place : object
-        The address.
+    Those that the environment holds are left out, too.
     """
-    address = whole(place)
-    text = text.replace(str(place), shown(place)).replace(address, shown(place))
-    for secret in sorted(_secrets(address), key=len, reverse=True):
-        text = text.replace(secret, "…")
-    return text
-
-
-def _secrets(address: str) -> set[str]:
-    """User, password, query, and the values in it, as they are written and as they are meant."""
-    parts = urlsplit(address)
-    found = {parts.query, *(pair.partition("=")[2] for pair in parts.query.split("&"))}
-    user, at, _ = parts.netloc.rpartition("@")
-    if at and not (parts.scheme in _WITH_CONTAINER and ":" not in user):
-        found |= {user, *user.split(":", 1)}
+    pairs = [pair.partition("=") for pair in address.query.split("&")]
+    found = {value for name, _, value in pairs if name not in _PLAIN}
+    found |= {address.user, *address.user.split(":", 1), *(os.environ.get(name, "") for name in _CREDENTIALS)}
     found |= {plain(secret) for secret in found for plain in (unquote, unquote_plus)}
-    return {secret for secret in found if len(secret) > 3}
+    for secret in sorted(found, key=len, reverse=True):
+        if len(secret) > 3:
+            text = text.replace(secret, "…")
+    return text

@@ -116,6 +116,9 @@ def ingest(
                 f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
                 f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
             )
+        for file, _ in files:
+            if isinstance(file, RemoteFile):
+                file.refuse_change()
         writer.commit()
     store.clean_work("stdin")
     return report_of(store)
@@ -140,8 +143,6 @@ def _read_pieces(
     for path, source in files:
         for raw_lines in read_file(path, source, layout):
             yield split_raw_lines(raw_lines) if options.split_sentences else raw_lines
-        if isinstance(path, RemoteFile):
-            path.refuse_change()
 
 
 def _ahead(pieces: Iterator[RawLines]) -> Iterator[RawLines]:

@@ -65,10 +65,8 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, st
     remote: list[RemoteFile] = []
     for entry in corpus:
         if is_address(entry):
-            known = {(str(file), file.place.address) for file in remote}
-            remote += [
-                file for file in _remote_files(str(entry)) if (str(file), file.place.address) not in known
-            ]
+            known = {_identity(file) for file in remote}
+            remote += [file for file in _remote_files(str(entry)) if _identity(file) not in known]
         else:
             files += [file for file in _local_files(entry) if file not in files]
     return [*_named(files), *_named_remote(remote, bool(files))]
@@ -104,6 +102,11 @@ def _remote_files(entry: str) -> list[RemoteFile]:
         if not matches:
             raise BadInputError(f"{shown(entry)}: {_NO_FILE}")
     return matches
+
+
+def _identity(file: RemoteFile) -> tuple[str, ...]:
+    """What makes two files one: equal names may lie on two servers, which user and query name."""
+    return str(file), file.place.address.user, file.place.address.query
 
 
 def _named(files: Sequence[Path]) -> list[tuple[Path | RemoteFile, str]]:

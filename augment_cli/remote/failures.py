@@ -5,10 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from augment_cli.addresses import shown, without_secrets
-from augment_cli.errors import BadInputError, MissingError, UserError
+from augment_cli.addresses import Address, without_secrets
+from augment_cli.errors import BadInputError, MissingError, UsageError, UserError
 
-_NO_BUCKET = ("no_such_bucket", "nosuchbucket", "bucket does not exist", "container does not exist")
+_NO_BUCKET = (
+    "no_such_bucket",
+    "nosuchbucket",
+    "bucket does not exist",
+    "container does not exist",
+    "' not found",  # of a bucket whose region is looked for
+)
 _NOT_ALLOWED = (
     "access_denied",
     "accessdenied",
@@ -29,13 +35,15 @@ _MOST_CHARACTERS = 240
 
 
 @contextlib.contextmanager
-def explained(address: str, writes: bool = False) -> Iterator[None]:
+def explained(where: str, address: Address, writes: bool = False) -> Iterator[None]:
     """Turn whatever a client of an object store raises into an error of ours.
 
     Parameters
     ----------
-    address : str
-        What is read or written, secrets included; it is shown without them.
+    where : str
+        What is read or written, as it may be shown.
+    address : Address
+        What a person gave, whose secrets no message repeats.
     writes : bool
         Whether it is written.
 
@@ -45,23 +53,26 @@ def explained(address: str, writes: bool = False) -> Iterator[None]:
         If the bucket or the file is not there, or may not be read.
     MissingError
         If it may not be written, the connection failed, or a package is lacking.
+    UsageError
+        If a client cannot make sense of the address.
     """
     try:
         yield
     except (UserError, MemoryError):
         raise
     except Exception as error:  # each client library has errors of its own
-        raise explanation(error, address, writes) from None
+        raise explanation(error, where, address, writes) from None
 
 
-def explanation(error: Exception, address: str, writes: bool = False) -> UserError:
+def explanation(error: Exception, where: str, address: Address, writes: bool = False) -> UserError:
     """The error of ours that says what an error of a client library means; parameters as in `explained`."""
-    where = shown(address)
     lines = without_secrets(str(error), address).strip().splitlines()
     reason = (lines or [type(error).__name__])[0][:_MOST_CHARACTERS]
     words = str(error).lower()
     if isinstance(error, ImportError):
         return MissingError(f"{where}: needs a package that is not installed ({reason})")
+    if isinstance(error, ValueError):
+        return UsageError(f"{where}: makes no sense as an address ({reason}); correct it")
     if any(word in words for word in _NO_BUCKET):
         return BadInputError(
             f"{where}: there is no such bucket ({reason}); correct its name, or make it first with your "

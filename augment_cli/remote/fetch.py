@@ -104,16 +104,19 @@ def _take(store: Store, source: Place, stage: str, index: int, part: Part) -> Pe
     path = store.work / "parts" / stage / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
-    with file.open() as remote, naming(path), path.open("wb") as local:
-        while size <= part.bytes and (data := remote.read(PIECE_BYTES)):
-            digest.update(data)
-            size += len(data)
-            local.write(data)
-    if size != part.bytes or digest.hexdigest() != part.sha256:
-        path.unlink()
-        raise BadInputError(
-            f"{source}: its bytes differ from what was published (size or sha256), so it is damaged or "
-            f"replaced; {again}"
-        )
-    fsync(path)
+    try:
+        with file.open() as remote, naming(path), path.open("wb") as local:
+            while size <= part.bytes and (data := remote.read(PIECE_BYTES)):
+                digest.update(data)
+                size += len(data)
+                local.write(data)
+        if size != part.bytes or digest.hexdigest() != part.sha256:
+            raise BadInputError(
+                f"{source}: its bytes differ from what was published (size or sha256), so it is damaged or "
+                f"replaced; {again}"
+            )
+        fsync(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
     return PendingPart(stage, index, path, part)

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, UsageError
 from augment_cli.remote.failures import explained
 from augment_cli.remote.places import Place, place_of
 
@@ -55,7 +55,7 @@ class _Source(io.RawIOBase):
         wanted = max(0, min(len(buffer), self._size - self._at))
         if not wanted:
             return 0
-        with explained(self._place.address):
+        with explained(str(self._place), self._place.address):
             for attempt in range(_TRIES):
                 try:
                     data = self._read(wanted)
@@ -70,8 +70,9 @@ class _Source(io.RawIOBase):
         return len(data)
 
     def _read(self, wanted: int) -> bytes:
-        if self._stream is None or self._stream_at != self._at:
-            self._stream = self._place.filesystem.open_input_file(self._place.path)
+        if self._stream is None:
+            self._stream, self._stream_at = self._place.filesystem.open_input_file(self._place.path), 0
+        if self._stream_at != self._at:
             self._stream.seek(self._at)
         data = self._stream.read(wanted)
         if not data:
@@ -154,17 +155,17 @@ def _as_file(place: Place, info: FileInfo) -> RemoteFile:
 
 def find_file(place: Place) -> RemoteFile | None:
     """The file at a place, or None where there is none."""
-    with explained(place.address):
+    with explained(str(place), place.address):
         info = place.filesystem.get_file_info(place.path)
         return _as_file(place, info) if info.type == FileType.File else None
 
 
-def files_below(place: Place) -> list[RemoteFile]:
-    """All files in a folder, at any depth, in the order of their names; none where there is no folder."""
-    with explained(place.address):
-        selector = FileSelector(place.path, allow_not_found=True, recursive=True)
+def files_below(place: Place, at_any_depth: bool = True) -> list[RemoteFile]:
+    """The files in a folder, in the order of their names; none where there is no folder."""
+    with explained(str(place), place.address):
+        selector = FileSelector(place.path, allow_not_found=True, recursive=at_any_depth)
         infos = [info for info in place.filesystem.get_file_info(selector) if info.type == FileType.File]
-    return [_as_file(place.other(info.path), info) for info in sorted(infos, key=lambda info: info.path)]
+    return [_as_file(place.listed(info.path), info) for info in sorted(infos, key=lambda info: info.path)]
 
 
 def find_files_at(address: str) -> tuple[list[RemoteFile], bool]:
@@ -187,14 +188,11 @@ def find_files_at(address: str) -> tuple[list[RemoteFile], bool]:
         return files_below(place), True
     pattern = place.path.split("/")
     fixed = next(at for at, name in enumerate(pattern) if _WILDCARDS & set(name))
-    base = Place(place.filesystem, "/".join(pattern[:fixed]), _up(place.address, len(pattern) - fixed))
-    names = [(file, file.place.path.split("/")[fixed:]) for file in files_below(base)]
-    return [file for file, rest in names if _fits(rest, pattern[fixed:])], False
-
-
-def _up(address: str, levels: int) -> str:
-    path, mark, query = address.partition("?")
-    return path.rstrip("/").rsplit("/", levels)[0] + mark + query
+    if fixed == 0:
+        raise UsageError(f"{place}: a pattern cannot stand for buckets; name the bucket")
+    depth = len(pattern) - fixed
+    found = files_below(place.above(depth), at_any_depth=depth > 1 or pattern[-1] == "**")
+    return [file for file in found if _fits(file.place.path.split("/")[fixed:], pattern[fixed:])], False
 
 
 def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -202,7 +200,8 @@ def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
     if not pattern:
         return not names
     if pattern[0] == "**":
-        return any(_fits(names[skipped:], pattern[1:]) for skipped in range(len(names) + 1))
+        hidden = next((at for at, name in enumerate(names) if name.startswith(".")), len(names))
+        return any(_fits(names[skipped:], pattern[1:]) for skipped in range(hidden + 1))
     if not names or (names[0].startswith(".") and not pattern[0].startswith(".")):
         return False
     return fnmatch.fnmatchcase(names[0], pattern[0]) and _fits(names[1:], pattern[1:])
@@ -211,20 +210,27 @@ def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
 def write(place: Place, chunks: Iterable[bytes]) -> None:
     """Write a file, in place of one that is there.
 
+    An object store lets it appear as a whole. In a folder of this machine it gets its name at the end.
+
     Raises
     ------
     BadInputError, MissingError
         If it cannot be written.
     """
-    with explained(place.address, writes=True):
+    with explained(str(place), place.address, writes=True):
+        system, path = place.filesystem, place.path
         if place.has_folders:
-            place.filesystem.create_dir(place.path.rpartition("/")[0], recursive=True)
-        with place.filesystem.open_output_stream(place.path) as stream:
+            system.create_dir(path.rpartition("/")[0], recursive=True)
+        is_local = system.type_name == "local"
+        written = f"{path}.partial" if is_local else path
+        with system.open_output_stream(written, compression=None) as stream:
             for chunk in chunks:
                 stream.write(chunk)
+        if is_local:
+            system.move(written, path)
 
 
 def delete(place: Place) -> None:
     """Delete a file that is there."""
-    with explained(place.address, writes=True):
+    with explained(str(place), place.address, writes=True):
         place.filesystem.delete_file(place.path)

@@ -3,42 +3,47 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 import pyarrow.fs
 
-from augment_cli.addresses import shown, whole
+from augment_cli.addresses import Address, parse, whole
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.remote.failures import explained
 
 # Every wait has an end: seconds until a connection stands and between two bytes, and tries of a request.
-CONNECT_SECONDS, SILENT_SECONDS, TRIES = 10.0, 30.0, 4
-_GCS_SECONDS = 60  # for all tries of a request
+# Ctrl-C is taken between two requests, so they are short.
+CONNECT_SECONDS, SILENT_SECONDS, TRIES = 5.0, 10.0, 3
+_GCS_SECONDS = 30  # for all tries of a request
 _OPTIONS_OF_S3 = ("region", "scheme", "endpoint_override")
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # the first that is set counts
 _BY_ARROW = frozenset({"gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"})
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file or folder that an address names.
+    """A file or folder that an address names; as text it has no secret.
 
     Attributes
     ----------
     filesystem : pyarrow.fs.FileSystem
     path : str
         As the file system has it.
-    address : str
-        The whole of it, with what could be a secret: never shown.
+    name : str
+        As it is shown: the address without its secrets.
+    address : Address
+        What a person gave, secrets included; its path may be that of a folder or pattern this was found by.
     """
 
     filesystem: pyarrow.fs.FileSystem = field(repr=False)
     path: str = field(repr=False)
-    address: str = field(repr=False)
+    name: str
+    address: Address = field(repr=False)
 
     def __str__(self) -> str:
-        return shown(self.address)
+        return self.name
 
     @property
     def has_folders(self) -> bool:
@@ -47,18 +52,21 @@ class Place:
 
     def at(self, relative: str) -> Place:
         """The file or folder of a relative path inside this folder."""
-        address, mark, query = self.address.partition("?")
-        inside = f"{address.rstrip('/')}/{relative}{mark}{query}"
-        return Place(self.filesystem, f"{self.path.rstrip('/')}/{relative}", inside)
+        return replace(
+            self, path=f"{self.path.rstrip('/')}/{relative}", name=f"{self.name.rstrip('/')}/{relative}"
+        )
 
-    def other(self, path: str) -> Place:
-        """Another path of the same file system, such as one that a listing has."""
-        parts = urlsplit(self.address)
-        begin = len(self.path) if path.startswith(self.path) else 0
-        if begin:
-            address, mark, query = self.address.partition("?")
-            return Place(self.filesystem, path, f"{address}{path[begin:]}{mark}{query}")
-        return Place(self.filesystem, path, f"{parts.scheme}://{path.lstrip('/')}")
+    def listed(self, path: str) -> Place:
+        """What a listing of this folder has under a path of the file system."""
+        folder = self.path.rstrip("/")
+        if path.startswith(f"{folder}/"):
+            return replace(self.at(path[len(folder) + 1 :]), path=path)
+        return replace(self, path=path, name=f"{self.address.scheme}://{path.lstrip('/')}")
+
+    def above(self, levels: int) -> Place:
+        """The folder so many levels up."""
+        path = self.path.rsplit("/", levels)[0] or "/"
+        return replace(self, path=path, name=self.name.rstrip("/").rsplit("/", levels)[0])
 
 
 def place_of(address: str) -> Place:
@@ -74,44 +82,44 @@ def place_of(address: str) -> Place:
     MissingError
         If no installed package knows its scheme.
     """
-    address = whole(address)
-    with explained(address):
-        scheme, parts = address.partition(":")[0], urlsplit(address)
-        if scheme == "file":
-            return Place(pyarrow.fs.LocalFileSystem(), unquote(parts.path).rstrip("/") or "/", address)
-        if not parts.netloc:
-            raise UsageError(f"{shown(address)}: names no bucket or machine; write it as {scheme}://NAME/…")
-        host = parts.netloc.rpartition("@")[2]
-        if scheme == "s3":
-            return Place(_s3(address, host), f"{host}{parts.path}".rstrip("/"), address)
-        if scheme in _BY_ARROW:
-            query = parts.query
-            if scheme in ("gs", "gcs") and "retry_limit_seconds" not in query:
-                query = "&".join(filter(None, [query, f"retry_limit_seconds={_GCS_SECONDS}"]))
-            root = f"{scheme}://{parts.netloc}/" + (f"?{query}" if query else "")
-            filesystem, bucket = pyarrow.fs.FileSystem.from_uri(root)
-            return Place(filesystem, f"{bucket.rstrip('/')}{parts.path}".rstrip("/"), address)
-        return _by_fsspec(address)
+    parts = parse(address)
+    with explained(parts.shown, parts):
+        if parts.scheme == "file":
+            path = unquote(parts.path).rstrip("/") or "/"
+            return Place(pyarrow.fs.LocalFileSystem(), path, f"file://{path}", parts)
+        if not parts.host:
+            raise UsageError(
+                f"{parts.shown}: names no bucket or machine; write it as {parts.scheme}://NAME/…"
+            )
+        if parts.scheme == "s3":
+            return Place(_s3(parts), f"{parts.host}{parts.path}".rstrip("/"), parts.shown, parts)
+        if parts.scheme in _BY_ARROW:
+            filesystem, bucket = _by_arrow(parts)
+            return Place(filesystem, f"{bucket.rstrip('/')}{parts.path}".rstrip("/"), parts.shown, parts)
+        filesystem, path = _by_fsspec(address, parts)
+        return Place(filesystem, path, parts.shown, parts)
 
 
-def _s3(address: str, bucket: str) -> pyarrow.fs.FileSystem:
+def _s3(address: Address) -> pyarrow.fs.FileSystem:
     """A client of S3 whose waits end; of what is not Amazon's, `endpoint_override` names the server."""
-    parts = urlsplit(address)
     options: dict[str, Any] = {}
-    for name, value in parse_qsl(parts.query):
+    for name, value in parse_qsl(address.query, keep_blank_values=True):
         if name not in _OPTIONS_OF_S3:
             known = ", ".join(_OPTIONS_OF_S3)
-            raise UsageError(f"{shown(address)}: unknown option {name!r} in it; known are {known}")
+            raise UsageError(f"{address.shown}: unknown option {name!r} in it; known are {known}")
         options[name] = value
-    user, at, _ = parts.netloc.rpartition("@")
-    if at:
-        key, _, secret = user.partition(":")
+    if address.user:
+        key, _, secret = address.user.partition(":")
         options |= {"access_key": unquote(key), "secret_key": unquote(secret)}
+    endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), None)
+    if endpoint and "endpoint_override" not in options:  # which pyarrow does not look for by itself
+        scheme, _, server = endpoint.rpartition("://")
+        options |= {"endpoint_override": server.rstrip("/"), "scheme": scheme or "https"}
     if not (
         {"region", "endpoint_override"} & options.keys()
-        or {"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} & os.environ.keys()
+        or {"AWS_REGION", "AWS_DEFAULT_REGION"} & os.environ.keys()
     ):
-        options["region"] = pyarrow.fs.resolve_s3_region(bucket)
+        options["region"] = pyarrow.fs.resolve_s3_region(address.host)
     return pyarrow.fs.S3FileSystem(
         connect_timeout=CONNECT_SECONDS,
         request_timeout=SILENT_SECONDS,
@@ -120,17 +128,28 @@ def _s3(address: str, bucket: str) -> pyarrow.fs.FileSystem:
     )
 
 
-def _by_fsspec(address: str) -> Place:
+def _by_arrow(address: Address) -> tuple[pyarrow.fs.FileSystem, str]:
+    """Another client of pyarrow's, and the bucket as it has it."""
+    query = address.query
+    if address.scheme in ("gs", "gcs") and "retry_limit_seconds" not in query:
+        query = "&".join(filter(None, [query, f"retry_limit_seconds={_GCS_SECONDS}"]))
+    user = f"{address.user}@" if address.user else ""
+    root = f"{address.scheme}://{user}{address.host}/" + (f"?{query}" if query else "")
+    filesystem, bucket = pyarrow.fs.FileSystem.from_uri(root)
+    return filesystem, bucket
+
+
+def _by_fsspec(address: str, parts: Address) -> tuple[pyarrow.fs.FileSystem, str]:
     try:
         import fsspec
     except ImportError:
         raise MissingError(
-            f"{shown(address)}: this kind of address needs fsspec; pip install 'augment-cli[remote]'"
+            f"{parts.shown}: this kind of address needs fsspec; pip install 'augment-cli[remote]'"
         ) from None
-    if (scheme := address.partition(":")[0]) not in fsspec.available_protocols():
+    if parts.scheme not in fsspec.available_protocols():
         raise UsageError(
-            f"{shown(address)}: no installed package knows addresses that begin with {scheme}://; fetch the "
-            "files with a tool that does"
+            f"{parts.shown}: no installed package knows addresses that begin with {parts.scheme}://; fetch "
+            "the files with a tool that does"
         )
-    filesystem, path = fsspec.url_to_fs(address)
-    return Place(pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem)), path, address)
+    filesystem, path = fsspec.url_to_fs(whole(address))
+    return pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem)), path

@@ -91,10 +91,10 @@ def publish(
                 kept += 1
             progress(part.rows)
     if (card := opened.path / CARD).is_file():
-        write(place.at(CARD), iter([card.read_bytes()]))
+        write(place.at(CARD), [card.read_bytes()])
     manifest = dump_manifest(SCHEMA_VERSION, opened.parts, stages)
     if there is None or there.data != manifest:
-        write(place.at(MANIFEST), iter([manifest]))
+        write(place.at(MANIFEST), [manifest])
     return Copied(copied, kept, size, unfinished)
 
 
@@ -158,12 +158,12 @@ def _conflict(there: Manifest, stages: dict[str, Stage]) -> str | None:
 def _give(store: Store, stage: str, index: int, part: Part, target: Place) -> bool:
     """Copy one part where it is not there yet; whether it had to be."""
     file = find_file(target)
-    if file is not None and is_the_part(file, part):
+    if file is not None and _is_the_part(file, part):
         return False
     with store.verified_path(stage, index).open("rb") as source:
         write(target, _pieces(source))
     file = find_file(target)
-    if file is None or not is_the_part(file, part):
+    if file is None or not _is_the_part(file, part):
         raise BadInputError(
             f"{target}: what was written reads differently (size or sha256): it was damaged on the way, or "
             "another program writes there; run the same command again"
@@ -171,7 +171,7 @@ def _give(store: Store, stage: str, index: int, part: Part, target: Place) -> bo
     return True
 
 
-def is_the_part(file: RemoteFile, part: Part) -> bool:
+def _is_the_part(file: RemoteFile, part: Part) -> bool:
     """Whether a file has a part's size and SHA-256; it is read for that if it has the size."""
     return file.size == part.bytes and file.sha256() == part.sha256
 

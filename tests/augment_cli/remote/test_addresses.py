@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.addresses import is_address, shown, whole, without_secrets
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.addresses import is_address, parse, shown, whole, without_secrets
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.remote.failures import explained
 
 ADDRESSES = {
@@ -23,6 +23,11 @@ ADDRESSES = {
     "abfs://user:secret@account.dfs.core.windows.net/a": "abfs://account.dfs.core.windows.net/a",
     "file:///folder/a%20b.txt": "file:///folder/a%20b.txt",
     "s3://bucket/mail@home/a.txt": "s3://bucket/mail@home/a.txt",
+    "s3://bucket/a#b.txt": "s3://bucket/a#b.txt",
+    "https://host.org:8080/a@b/c.txt": "https://host.org:8080/a@b/c.txt",
+    "s3://key:12/ret@bucket/a.txt": "s3://bucket/a.txt",
+    "zip://a.csv::https://user:secret@host.org/x": "zip://host.org/x",
+    "s3://[bucket/a.txt": "s3://[bucket/a.txt",
 }
 
 
@@ -46,9 +51,21 @@ def test_no_secret_is_shown_or_quoted(user, password, signature):
     user, password, signature = (f"Zz{quote(text, safe='')}zZ" for text in (user, password, signature))
     address = f"s3://{user}:{password}@bucket/folder/a.txt?signature={signature}&X={password}"
     message = f"cannot open {address}: {password} of {user} does not fit {signature}"
-    for said in (shown(address), shown(Path(address)), without_secrets(message, address)):
+    for said in (shown(address), shown(Path(address)), without_secrets(message, parse(address))):
         assert "Zz" not in said and "zZ" not in said
         assert "bucket/folder/a.txt" in said
+
+
+def test_a_secret_key_with_a_slash_is_a_secret_whole():
+    address = parse("s3://key:sec/ret@bucket/a.txt?endpoint_override=host.org:9000&scheme=http")
+    assert address == ("s3", "key:sec/ret", "bucket", "/a.txt", "endpoint_override=host.org:9000&scheme=http")
+    message = "no answer of http://host.org:9000 for 'ret@bucket' with sec/ret"
+    assert without_secrets(message, address) == "no answer of http://host.org:9000 for 'ret@bucket' with …"
+
+
+def test_credentials_of_the_environment_are_secrets(monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden/words")
+    assert without_secrets("denied: hidden/words", parse("s3://bucket/a")) == "denied: …"
 
 
 @pytest.mark.parametrize(
@@ -61,10 +78,14 @@ def test_no_secret_is_shown_or_quoted(user, password, signature):
         (OSError("curlCode: 56, Failure when receiving"), False, MissingError, "the connection failed"),
         (RuntimeError(), False, MissingError, "RuntimeError"),
         (ImportError("install aiohttp"), False, MissingError, "install aiohttp"),
+        (OSError("Bucket 'b' not found"), False, BadInputError, "no such bucket"),
+        (ValueError("Invalid port hidden"), False, UsageError, "makes no sense as an address"),
     ],
 )
 def test_what_clients_raise_becomes_one_line(error, writes, kind, said):
-    with pytest.raises(kind, match=said) as raised, explained("s3://k:hidden@b/a?s=hidden", writes):
+    address = parse("s3://k:hidden@b/a?s=hidden")
+    with pytest.raises(kind, match=said) as raised, explained("s3://b/a", address, writes):
         raise error
+    assert "hidden" not in str(raised.value)
     assert str(raised.value).startswith("s3://b/a: ") and "\n" not in str(raised.value)
     assert raised.value.__suppress_context__  # no traceback of the client's, which may quote the address

@@ -76,7 +76,7 @@ def corpus(client, tmp_path_factory):
     (folder / "c.csv").write_text("text\n" + "".join(f"{line}\n" for line in LINES))
     pq.write_table(pa.table({"text": LINES}), folder / "d.parquet", row_group_size=5_000)
     for path in folder.iterdir():
-        with client.open_output_stream(f"bucket/corpus/{path.name}") as stream:
+        with client.open_output_stream(f"bucket/corpus/{path.name}", compression=None) as stream:
             stream.write(path.read_bytes())
     return folder
 
@@ -202,45 +202,80 @@ def test_publish_and_fetch_and_what_can_go_wrong_between(server, client, corpus,
 def test_a_missing_bucket_or_file(server, client, store, tmp_path):
     for path in ("missing-bucket/a.txt", "bucket/missing.txt", "bucket/missing/*", "missing-bucket/*.gz"):
         with pytest.raises(BadInputError, match=r"^s3://(missing-)?bucket/.*(no such|correct)") as raised:
-            augment_cli.ingest_corpus(at(server, path), tmp_path / "store")
+            augment_cli.ingest_corpus(at(server, path), tmp_path / "made")
         assert "hidden" not in str(raised.value) and "\n" not in str(raised.value)
     with pytest.raises(BadInputError, match=r"^s3://missing-bucket/x/.*no such bucket"):
         augment_cli.publish(store.path, at(server, "missing-bucket/x"))
     with pytest.raises(BadInputError):
-        augment_cli.fetch(at(server, "missing-bucket/x"), tmp_path / "store")
-    assert not (tmp_path / "store").exists()
+        augment_cli.fetch(at(server, "missing-bucket/x"), tmp_path / "made")
+    assert not (tmp_path / "made").exists()
 
 
-class Forbidding(http.server.BaseHTTPRequestHandler):
-    """Answers 403 to everything."""
+EMPTY = b'<?xml version="1.0"?><ListBucketResult><KeyCount>0</KeyCount></ListBucketResult>'
 
-    def _forbid(self):
+
+class ReadOnly(http.server.BaseHTTPRequestHandler):
+    """An empty bucket that may be read and not written."""
+
+    def _answer(self, status, body=b""):
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.send_response(403)
-        self.send_header("Content-Length", "0")
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
 
-    do_GET = do_HEAD = do_PUT = do_POST = _forbid  # noqa: N815, the library's names
+    def do_HEAD(self):
+        self._answer(404)
+
+    def do_GET(self):
+        self._answer(200, EMPTY)
+
+    def do_PUT(self):
+        self._answer(403)
+
+    do_POST = do_PUT
 
     def log_message(self, *arguments):
         pass
 
 
-def test_no_permission(store, tmp_path):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forbidding) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        address = at(running.server_address, "bucket/a.txt")
-        with pytest.raises(BadInputError, match=r"^s3://bucket/a.txt: not allowed to read it") as raised:
-            augment_cli.ingest_corpus(address, tmp_path / "store")
-        assert "hidden" not in str(raised.value)
-        for call in (
-            lambda: augment_cli.publish(store.path, address),
-            lambda: augment_cli.fetch(address, "x"),
-        ):
-            with pytest.raises((BadInputError, MissingError), match="not allowed to"):
-                call()
-        running.shutdown()
-    assert not (tmp_path / "store").exists()
+class Forbidding(ReadOnly):
+    """Answers 403 to everything."""
+
+    do_GET = do_HEAD = ReadOnly.do_PUT
+
+
+@pytest.fixture
+def answering():
+    with contextlib.ExitStack() as running:
+
+        def begin(handler):
+            server = running.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            running.callback(server.shutdown)
+            return server.server_address
+
+        yield begin
+
+
+def test_no_permission(answering, store, tmp_path):
+    address = at(answering(Forbidding), "bucket/a.txt")
+    for call in (
+        lambda: augment_cli.ingest_corpus(address, tmp_path / "made"),
+        lambda: augment_cli.fetch(address, tmp_path / "made"),
+        lambda: augment_cli.publish(store.path, address),
+    ):
+        with pytest.raises(BadInputError, match=r"^s3://bucket/a.txt\S*: not allowed to read it") as raised:
+            call()
+        assert "hidden" not in str(raised.value) and "\n" not in str(raised.value)
+    assert not (tmp_path / "made").exists()
+
+
+def test_no_permission_to_write(answering, store):
+    address = at(answering(ReadOnly), "bucket/folder")
+    with pytest.raises(MissingError, match=r"^s3://bucket/folder/\S+: not allowed to write it") as raised:
+        augment_cli.publish(store.path, address)
+    assert "hidden" not in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_a_server_that_never_answers(tmp_path):
