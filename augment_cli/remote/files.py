@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError
 from augment_cli.remote.failures import explained
 from augment_cli.remote.places import Place, place_of
 
@@ -188,8 +188,6 @@ def find_files_at(address: str) -> tuple[list[RemoteFile], bool]:
         return files_below(place), True
     pattern = place.path.split("/")
     fixed = next(at for at, name in enumerate(pattern) if _WILDCARDS & set(name))
-    if fixed == 0:
-        raise UsageError(f"{place}: a pattern cannot stand for buckets; name the bucket")
     depth = len(pattern) - fixed
     found = files_below(place.above(depth), at_any_depth=depth > 1 or pattern[-1] == "**")
     return [file for file in found if _fits(file.place.path.split("/")[fixed:], pattern[fixed:])], False

@@ -87,7 +87,7 @@ def place_of(address: str) -> Place:
         if parts.scheme == "file":
             path = unquote(parts.path).rstrip("/") or "/"
             return Place(pyarrow.fs.LocalFileSystem(), path, f"file://{path}", parts)
-        if not parts.host:
+        if not parts.host or "*" in parts.host:
             raise UsageError(
                 f"{parts.shown}: names no bucket or machine; write it as {parts.scheme}://NAME/…"
             )

@@ -106,7 +106,7 @@ def test_bytes_that_an_encoding_does_not_know_are_rejected(command, tmp_path):
     ("address", "said"),
     [
         ("nothing://key:hidden@bucket/in.txt?signature=hidden", "no installed package knows addresses"),
-        ("s3:///in.txt?signature=hidden", "names no bucket"),
+        ("s3://?signature=hidden", "names no bucket"),
         ("s3://key:hidden@bucket/in.txt?signature=hidden", "unknown option 'signature'"),
     ],
 )

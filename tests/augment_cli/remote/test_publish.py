@@ -1,5 +1,6 @@
 """A store copied to an address and back: whole or not at all, verified, and no part twice."""
 
+import contextlib
 import shutil
 
 import pytest
@@ -10,6 +11,7 @@ from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.remote import fetch as fetching
 from augment_cli.remote import files
 from augment_cli.remote import publish as publishing
+from augment_cli.remote.places import place_of
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -135,7 +137,7 @@ def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeyp
             return kept(*arguments)
 
         monkeypatch.setattr(fetching, "_take", take)
-        with pytest.raises(KeyboardInterrupt) if stop < parts - 1 else _nothing():
+        with pytest.raises(KeyboardInterrupt) if stop < parts - 1 else contextlib.nullcontext():
             augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
         here = Store.open(tmp_path / "back")
         assert sum(len(here.stage(name).parts) for name in here.stages()) == stop + 1
@@ -143,12 +145,6 @@ def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeyp
             name for name in here.stages() if here.stage(name).is_complete
         ]
     assert manifest_of(tmp_path / "back") == manifest_of(store.path)
-
-
-def _nothing():
-    import contextlib
-
-    return contextlib.nullcontext()
 
 
 @pytest.mark.parametrize("spoil", ["flip", "cut", "longer", "missing"])
@@ -205,6 +201,21 @@ def test_a_forged_or_foreign_manifest_is_refused(store, bucket, tmp_path):
             augment_cli.publish(store.path, bucket.as_uri())
     assert augment_cli.publish(store.path, bucket.as_uri(), overwrite=True).copied == 0  # as it says
     assert manifest_of(bucket) == manifest_of(store.path)
+
+
+def test_a_file_that_is_there_is_replaced_as_a_whole(bucket):
+    place = place_of(bucket.as_uri()).at("manifest.json")
+    files.write(place, [b"old"])
+
+    def stopping():
+        yield b"ne"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.write(place, stopping())
+    assert (bucket / "manifest.json").read_bytes() == b"old"
+    files.write(place, [b"ne", b"w"])
+    assert (bucket / "manifest.json").read_bytes() == b"new" and len(list(bucket.iterdir())) == 1
 
 
 def test_another_store_in_the_folder_is_left_alone(store, bucket, tmp_path):

@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import io
 import json
+import re
 
 import fsspec
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import augment_cli
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.ingest import find_files
 from augment_cli.remote import files as remote_files
 from augment_cli.remote import places
@@ -35,6 +36,7 @@ def folder(tmp_path_factory):
     pq.write_table(
         pa.table({"other": LINES, "text": LINES}), folder / "deep" / "f.parquet", row_group_size=50
     )
+    (folder / "deep" / "g#h? %20é.txt").write_text("a name that is not only letters\n")
     (folder / "notes.pdf").write_text("not to be read\n")
     (folder / ".hidden.txt").write_text("not to be read\n")
     return folder
@@ -43,7 +45,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def local_manifest(folder, tmp_path_factory):
     store = tmp_path_factory.mktemp("local") / "store"
-    assert augment_cli.ingest_corpus(folder, store).kept == 6 * len(LINES)
+    assert augment_cli.ingest_corpus(folder, store).kept == 6 * len(LINES) + 1
     return (store / "manifest.json").read_bytes()
 
 
@@ -65,8 +67,8 @@ def test_the_store_is_the_one_of_a_local_corpus(folder, local_manifest, tmp_path
         ("*.txt*", ["a.txt", "b.txt.gz", "c.txt.zst"]),
         ("[bc].txt.*", ["b.txt.gz", "c.txt.zst"]),
         ("**/*.csv", ["e.csv"]),
-        ("**/*.txt", ["a.txt"]),
-        ("d*/*", ["d.jsonl", "e.csv", "f.parquet"]),
+        ("**/[ab]*.txt", ["a.txt"]),
+        ("d*/[d-f]*", ["d.jsonl", "e.csv", "f.parquet"]),
         ("notes.pdf", ["notes.pdf"]),
         (".h*", [".hidden.txt"]),
     ],
@@ -89,6 +91,41 @@ def test_names_of_files_from_several_places(folder):
     assert [name for _, name in alone] == ["a.txt", "deep/e.csv"]
     mixed = find_files([folder / "a.txt", f"{address}/deep/e.csv?signature=hidden"])
     assert [name for _, name in mixed] == ["a.txt", f"file://{folder}/deep/e.csv"]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("s3://*/a.txt", "names no bucket"),
+        ("s3://bucket/a?.txt", "unknown option '.txt'"),
+        ("s3://?signature=1", "names no bucket"),
+    ],
+)
+def test_what_makes_no_sense_is_said_before_anything_is_asked_for(address, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        find_files([address])
+
+
+def test_files_of_two_servers_are_two_even_under_one_name(folder):
+    address = f"{folder.as_uri()}/a.txt"
+    assert len(find_files([f"{address}?server=1", f"{address}?server=2", f"{address}?server=1"])) == 2
+
+
+def test_google_is_asked_by_pyarrow():
+    place = place_of("gs://anonymous@bucket/folder/a b.txt")
+    assert place.filesystem.type_name == "gcs" and not place.has_folders
+    assert place.path == "bucket/folder/a b.txt" and str(place) == "gs://bucket/folder/a b.txt"
+
+
+def test_plans_and_status_take_addresses(folder, tmp_path, command):
+    address = f"{folder.as_uri()}/*.gz"
+    planned = command("una", "--corpus", address, "--dry-run")
+    assert planned.returncode == 0 and not (tmp_path / "store").exists()
+    augment_cli.ingest_corpus(address, tmp_path / "store")
+    status = command("status", "--corpus", address)
+    assert status.returncode == 0 and "sha256" not in status.stdout + status.stderr
+    other = command("status", "--corpus", f"{folder.as_uri()}/a.txt")
+    assert other.stdout != status.stdout
 
 
 class Cutting:

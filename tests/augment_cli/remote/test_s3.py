@@ -75,6 +75,7 @@ def corpus(client, tmp_path_factory):
     (folder / "b.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in LINES))
     (folder / "c.csv").write_text("text\n" + "".join(f"{line}\n" for line in LINES))
     pq.write_table(pa.table({"text": LINES}), folder / "d.parquet", row_group_size=5_000)
+    (folder / "e#1 %20é.txt").write_text("a name that is not only letters\n")
     for path in folder.iterdir():
         with client.open_output_stream(f"bucket/corpus/{path.name}", compression=None) as stream:
             stream.write(path.read_bytes())
@@ -82,10 +83,14 @@ def corpus(client, tmp_path_factory):
 
 
 class Proxy:
-    """Passes bytes to a server and back; cuts the first connections after so many bytes of the answer."""
+    """Passes bytes to a server and back, and cuts connections.
 
-    def __init__(self, server, after, cuts):
-        self._server, self._after, self.cuts = server, after, cuts
+    The first `cuts` of them after so many bytes of the answers; all as soon as the bytes that were sent
+    through all of them are more than `sends`.
+    """
+
+    def __init__(self, server, after=0, cuts=0, sends=1 << 40):
+        self._server, self._after, self.cuts, self._sends = server, after, cuts, sends
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.place = self._listener.getsockname()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -96,35 +101,55 @@ class Proxy:
                 near, _ = self._listener.accept()
             except OSError:  # closed: the test is over
                 return
-            far = socket.create_connection(self._server, timeout=20)
-            near.settimeout(20)
-            threading.Thread(target=self._pass_on, args=(near, far, None), daemon=True).start()
-            threading.Thread(target=self._pass_on, args=(far, near, self._after), daemon=True).start()
+            threading.Thread(target=self._serve, args=(near,), daemon=True).start()
 
-    def _pass_on(self, source, target, after):
+    def _serve(self, near):
+        with near, socket.create_connection(self._server, timeout=20) as far:
+            near.settimeout(20)
+            asking = threading.Thread(target=self._ask, args=(near, far), daemon=True)
+            asking.start()
+            self._answer(far, near)
+            asking.join(20)
+
+    def _ask(self, near, far):
+        with _passing(near, far):
+            while data := near.recv(65_536):
+                self._sends -= len(data)
+                far.sendall(data[: self._sends] if self._sends < 0 else data)
+                if self._sends < 0:
+                    return
+
+    def _answer(self, far, near):
         passed = 0
-        with contextlib.suppress(OSError):
-            while data := source.recv(65_536):
+        with _passing(far, near):
+            while data := far.recv(65_536):
                 passed += len(data)
-                if after is not None and self.cuts and passed > after:
+                if self.cuts and passed > self._after:
                     self.cuts -= 1
-                    target.sendall(data[: max(0, after - passed)])
-                    break
-                target.sendall(data)
-        for end in (source, target):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+                    near.sendall(data[: max(0, self._after - passed)])
+                    return
+                near.sendall(data)
 
     def close(self):
         self._listener.close()
+
+
+@contextlib.contextmanager
+def _passing(*ends):
+    """Whatever ends it, both ends hear of it."""
+    with contextlib.suppress(OSError):
+        yield
+    for end in ends:
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
 def proxy(server):
     proxies = []
 
-    def begin(after, cuts):
-        proxies.append(Proxy(server, after, cuts))
+    def begin(**limits):
+        proxies.append(Proxy(server, **limits))
         return proxies[-1]
 
     yield begin
@@ -141,10 +166,18 @@ def test_a_corpus_in_a_bucket_is_the_one_in_a_folder(server, corpus, tmp_path, w
     assert b"hidden" not in made.read_bytes()
 
 
-def test_the_command_with_credentials_from_the_environment(server, corpus, tmp_path, command, monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server))
+def test_the_command_with_credentials_from_the_environment(server, corpus, tmp_path, process):
+    environment = {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "hidden",
+        "AWS_ENDPOINT_URL": "http://{}:{}/".format(*server),
+    }
+
+    def command(*words):
+        result = process(*words, cwd=tmp_path, **environment)
+        assert "hidden" not in result.stdout + result.stderr
+        return result
+
     result = command("ingest", "--corpus", "s3://bucket/corpus/*.gz", "--store", "one", "--limit", "50")
     assert result.returncode == 0, result.stderr
     assert augment_cli.open_store(tmp_path / "one").rows == 50
@@ -152,14 +185,16 @@ def test_the_command_with_credentials_from_the_environment(server, corpus, tmp_p
     assert command("fetch", "s3://bucket/one", "two").returncode == 0
     refused = command("ingest", "--corpus", "s3://key:hidden@no-such-bucket/a.txt", "--store", "three")
     assert refused.returncode == 4 and len(refused.stderr.strip().splitlines()) == 1
-    assert "hidden" not in refused.stderr and "s3://no-such-bucket/a.txt: " in refused.stderr
+    assert "s3://no-such-bucket/a.txt: " in refused.stderr
+    live = command("una", "--store", "s3://key:hidden@bucket/one")
+    assert live.returncode == 2 and "augment-cli fetch s3://bucket/one FOLDER" in live.stderr
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "c.csv", "d.parquet"])
 @pytest.mark.parametrize("cuts", [2, 10_000])
 def test_a_connection_cut_half_way(server, corpus, proxy, tmp_path, name, cuts):
     size = (corpus / name).stat().st_size
-    cutting = proxy(size // 2, cuts)
+    cutting = proxy(after=size // 2, cuts=cuts)
     address = at(cutting.place, f"bucket/corpus/{name}")
     if cuts == 2:
         assert augment_cli.ingest_corpus(address, tmp_path / "store").kept == len(LINES)
@@ -171,17 +206,35 @@ def test_a_connection_cut_half_way(server, corpus, proxy, tmp_path, name, cuts):
     assert not (tmp_path / "store").exists()
 
 
-def test_publish_and_fetch_and_what_can_go_wrong_between(server, client, corpus, proxy, store, tmp_path):
+def test_a_publishing_that_is_cut_half_way_sends_the_rest_later(server, client, proxy, store):
+    whole = sum(store.stage(name).bytes for name in store.stages())
+    parts = sum(len(store.stage(name).parts) for name in store.stages())
+    cutting = proxy(sends=whole // 2)
+    with pytest.raises(MissingError, match="the connection failed") as raised:
+        augment_cli.publish(store.path, at(cutting.place, "bucket/half"))
+    assert "hidden" not in str(raised.value) and "\n" not in str(raised.value)
+    assert client.get_file_info("bucket/half/manifest.json").type == pyarrow.fs.FileType.NotFound
+    done = augment_cli.publish(store.path, at(server, "bucket/half"))
+    assert done.kept > 0 and done.copied > 0 and done.kept + done.copied == parts
+
+
+def test_publish_and_fetch_and_what_can_go_wrong_between(server, client, proxy, store, tmp_path):
     url = at(server, "bucket/published")
     parts = sum(len(store.stage(name).parts) for name in store.stages())
-    half = proxy(0, 10_000)
-    with pytest.raises(MissingError):
-        augment_cli.publish(store.path, at(half.place, "bucket/published"))
     assert augment_cli.publish(store.path, url).copied == parts
     assert augment_cli.publish(store.path, url).copied == 0
     published = (store.path / "manifest.json").read_bytes()
     with client.open_input_stream("bucket/published/manifest.json") as stream:
         assert stream.read() == published
+
+    cutting = proxy(after=3_000, cuts=3)
+    augment_cli.fetch(at(cutting.place, "bucket/published"), tmp_path / "cut")
+    assert cutting.cuts == 0
+    assert (tmp_path / "cut" / "manifest.json").read_bytes() == published
+    dead = proxy(after=0, cuts=10_000)
+    with pytest.raises(MissingError, match="the connection failed"):
+        augment_cli.fetch(at(dead.place, "bucket/published"), tmp_path / "dead")
+    assert not (tmp_path / "dead").exists()
 
     path = "bucket/published/una/part-00001.parquet"
     with client.open_input_stream(path) as stream:
@@ -233,7 +286,7 @@ class ReadOnly(http.server.BaseHTTPRequestHandler):
     def do_PUT(self):
         self._answer(403)
 
-    do_POST = do_PUT
+    do_POST = do_PUT  # noqa: N815, the library's names
 
     def log_message(self, *arguments):
         pass
@@ -242,7 +295,7 @@ class ReadOnly(http.server.BaseHTTPRequestHandler):
 class Forbidding(ReadOnly):
     """Answers 403 to everything."""
 
-    do_GET = do_HEAD = ReadOnly.do_PUT
+    do_GET = do_HEAD = ReadOnly.do_PUT  # noqa: N815
 
 
 @pytest.fixture
