@@ -67,7 +67,7 @@ def explained(where: str, address: Address, writes: bool = False) -> Iterator[No
 def explanation(error: Exception, where: str, address: Address, writes: bool = False) -> UserError:
     """The error of ours that says what an error of a client library means; parameters as in `explained`."""
     lines = without_secrets(str(error), address).strip().splitlines()
-    reason = (lines or [type(error).__name__])[0][:_MOST_CHARACTERS]
+    reason = (lines or [type(error).__name__])[0].partition(" (Request ID")[0][:_MOST_CHARACTERS]
     words = str(error).lower()
     if isinstance(error, ImportError):
         return MissingError(f"{where}: needs a package that is not installed ({reason})")

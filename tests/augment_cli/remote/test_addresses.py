@@ -78,6 +78,7 @@ def test_credentials_of_the_environment_are_secrets(monkeypatch):
         (OSError("curlCode: 56, Failure when receiving"), False, MissingError, "the connection failed"),
         (RuntimeError(), False, MissingError, "RuntimeError"),
         (ImportError("install aiohttp"), False, MissingError, "install aiohttp"),
+        (OSError("ACCESS_DENIED (Request ID: 1b)"), False, BadInputError, r"read it \(ACCESS_DENIED\);"),
         (OSError("Bucket 'b' not found"), False, BadInputError, "no such bucket"),
         (ValueError("Invalid port hidden"), False, UsageError, "makes no sense as an address"),
     ],
