@@ -63,6 +63,12 @@ def test_a_secret_key_with_a_slash_is_a_secret_whole():
     assert without_secrets(message, address) == "no answer of http://host.org:9000 for 'ret@bucket' with …"
 
 
+def test_a_secret_that_is_quoted_in_the_address_is_one_in_plain_words():
+    address = parse("s3://key:hid%2Fden@bucket/a.txt?token=wo%20rd+s")
+    message = "hid/den, hid%2Fden, wo rd+s, wo rd s, wo%20rd+s"
+    assert without_secrets(message, address) == "…, …, …, …, …"
+
+
 def test_credentials_of_the_environment_are_secrets(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden/words")
     assert without_secrets("denied: hidden/words", parse("s3://bucket/a")) == "denied: …"

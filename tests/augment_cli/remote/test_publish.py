@@ -23,7 +23,8 @@ def manifest_of(folder):
 
 
 def times_of(folder):
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.parquet")}
+    files = [*folder.rglob("*.parquet"), folder / "manifest.json"]
+    return {path: path.stat().st_mtime_ns for path in files}
 
 
 @pytest.fixture

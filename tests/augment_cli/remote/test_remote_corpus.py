@@ -38,6 +38,8 @@ def folder(tmp_path_factory):
     )
     (folder / "deep" / "g#h? %20é.txt").write_text("a name that is not only letters\n")
     (folder / "notes.pdf").write_text("not to be read\n")
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "more.pdf").write_text("not to be read\n")
     (folder / ".hidden.txt").write_text("not to be read\n")
     return folder
 
@@ -70,6 +72,7 @@ def test_the_store_is_the_one_of_a_local_corpus(folder, local_manifest, tmp_path
         ("**/[ab]*.txt", ["a.txt"]),
         ("d*/[d-f]*", ["d.jsonl", "e.csv", "f.parquet"]),
         ("notes.pdf", ["notes.pdf"]),
+        ("**/*.pdf", ["notes.pdf"]),
         (".h*", [".hidden.txt"]),
     ],
 )
@@ -129,12 +132,12 @@ def test_plans_and_status_take_addresses(folder, tmp_path, command):
 
 
 class Cutting:
-    """A file system whose streams break after some bytes, so often."""
+    """A file system whose streams break after some bytes, so often, with an error or by ending there."""
 
     type_name = "cutting"
 
-    def __init__(self, filesystem, after, times):
-        self._filesystem, self.after, self.times = filesystem, after, times
+    def __init__(self, filesystem, after, times, ends=False):
+        self._filesystem, self.after, self.times, self.ends = filesystem, after, times, ends
         self.asked = 0
 
     def get_file_info(self, path):
@@ -151,6 +154,8 @@ class Cutting:
                 if outer.times and file.tell() + count > outer.after:
                     if file.tell() >= outer.after:
                         outer.times -= 1
+                        if outer.ends:
+                            return b""
                         raise OSError("curlCode: 56, hidden: the connection was reset")
                     count = outer.after - file.tell()
                 return file.read(count)
@@ -163,12 +168,12 @@ def cutting(monkeypatch):
     """Let every address be one whose connections break."""
     monkeypatch.setattr(remote_files, "_FIRST_PAUSE", 0)
 
-    def begin(after, times):
+    def begin(after, times, ends=False):
         systems = []
 
         def opened(address):
             place = places.place_of(address)
-            systems.append(Cutting(place.filesystem, after, times))
+            systems.append(Cutting(place.filesystem, after, times, ends))
             return dataclasses.replace(place, filesystem=systems[-1])
 
         monkeypatch.setattr(remote_files, "place_of", opened)
@@ -177,9 +182,10 @@ def cutting(monkeypatch):
     return begin
 
 
+@pytest.mark.parametrize("ends", [False, True])
 @pytest.mark.parametrize("name", ["a.txt", "b.txt.gz", "c.txt.zst", "deep/d.jsonl", "deep/f.parquet"])
-def test_a_connection_that_is_cut_is_made_again_where_it_broke(folder, tmp_path, cutting, name):
-    cutting(after=300, times=2)
+def test_a_connection_that_is_cut_is_made_again_where_it_broke(folder, tmp_path, cutting, name, ends):
+    cutting(after=300, times=2, ends=ends)
     assert augment_cli.ingest_corpus(f"{folder.as_uri()}/{name}", tmp_path / "store").kept == len(LINES)
     augment_cli.ingest_corpus(folder / name, tmp_path / "local")
     made, local = (tmp_path / store / "manifest.json" for store in ("store", "local"))
@@ -191,7 +197,7 @@ def test_a_connection_that_is_cut_is_made_again_where_it_broke(folder, tmp_path,
 def test_a_connection_that_stays_cut_leaves_no_store(
     folder, tmp_path, cutting, monkeypatch, name, second_reading
 ):
-    cutting(after=300, times=1000)
+    cutting(after=300, times=1000, ends=name == "a.txt")
     if second_reading:  # the digest is made, and the lines cannot be read: never half a corpus
         monkeypatch.setattr(remote_files.RemoteFile, "sha256", lambda file: "0" * 64)
     with pytest.raises(MissingError, match=r"the connection failed.*run the same command again") as raised:
