@@ -39,8 +39,9 @@ def quick_to_give_up(monkeypatch):
 @pytest.fixture(scope="module")
 def server():
     """Host and port of moto's server."""
-    moto = pytest.importorskip("moto.server", reason="no moto: pip install 'moto[s3]' flask flask-cors")
-    running = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    from moto.server import ThreadedMotoServer  # slow to load
+
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
     yield running.get_host_and_port()
     running.stop()
