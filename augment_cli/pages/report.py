@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, stats
-from augment_cli.runs.again import options_of
+from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 from augment_cli.visible import visible_line
@@ -156,7 +155,7 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     if rejected:
         share = rejected / (rejected + store.rows)
         found.append(
-            Notice("rejects", f"{rejected:,} lines ({100 * share:.1f} %) are not sentences", 1 + share)
+            Notice("rejects", f"{100 * share:.1f} % of the lines are not sentences ({rejected:,})", 1 + share)
         )
     found.sort(key=lambda notice: -notice.weight)
     heard: Counter[str] = Counter()
@@ -206,6 +205,7 @@ def render(
         "headline": _headline(store, stages),
         "notices": notices,
         "stages": stages,
+        "commands": {one.name: command_of(store, one.name) for one in stages},
         "bars": {one.name: _bar(one) for one in stages},
         "picture": _picture(stages),
         "lengths": _lengths(store),
@@ -220,7 +220,7 @@ def render(
         layout.template("report.html"),
         f"Report of {store.path.name}",
         values,
-        filters={"visible": _shown, "marked": marked, "command": _command, "percent": _percent},
+        filters={"visible": _shown, "marked": marked, "percent": _percent},
         script=layout.template("report.js"),
     )
 
@@ -251,20 +251,6 @@ def _shown(value: object) -> str:
     """Text of a corpus within a line; escaping is the template's."""
     text = visible_line(value)
     return text if len(text) <= 2 * _MOST_CHARACTERS else text[: 2 * _MOST_CHARACTERS] + "…"
-
-
-def _command(one: StageFacts) -> str:
-    """What makes a stage again."""
-    options, files = options_of({"stage": one.augmentation, "parameters": one.settings})
-    words = ["augment-cli", one.augmentation]
-    for name, value in (options | dict.fromkeys(files, "FILE")).items():
-        option = f"--{name.replace('_', '-')}"
-        if isinstance(value, bool):
-            words.append(option if value else f"--no-{option[2:]}")
-        else:
-            words += [option, str(value)]
-    words += ["--seed", str(one.settings["seed"])] if one.settings["seed"] != 42 else []
-    return shlex.join(words + (["--name", one.name] if one.name != one.augmentation else []))
 
 
 def _percent(share: float | None) -> str:

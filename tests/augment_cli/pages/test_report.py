@@ -148,9 +148,8 @@ def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
 
 
 def test_the_command_makes_the_same_stage(store):
-    one = facts_of(store, "una.1")
-    assert pages._command(one).startswith("augment-cli una --radius 4")
-    assert pages._command(one).endswith("--name una.1")
+    page = pages.render(store, [facts_of(store, "una.1")], [], {})
+    assert re.search(r"<dd><code>augment-cli una --radius 4 .*--draws 2</code></dd>", page)
 
 
 def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
