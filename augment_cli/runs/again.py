@@ -60,8 +60,8 @@ def command_of(store: Store, name: str) -> str:
     Returns
     -------
     str
-        Ready to be typed but for FILE and FOLDER: of a file or a model of one's own the stage knows the digest
-        and not the place.
+        Ready to be typed but for FILE and FOLDER: of a file or a model of one's own the stage knows the
+        digest and not the place.
     """
     settings = store.stage(name).settings
     augmentation, draw = settings["stage"], settings["parameters"].get("draw", 0)
@@ -107,7 +107,7 @@ def _read(store: Store, settings: Mapping[str, Any]) -> dict[str, str]:
             if (stage == kind or stage.startswith(f"{kind}-")) and store.has(stage)
         }
         if named.get("") != digest:
-            found |= {option: name for name, other in named.items() if other == digest}
+            found[option] = next((name for name, other in named.items() if other == digest), "NAME")
     return found
 
 

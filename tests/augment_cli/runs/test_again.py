@@ -53,7 +53,9 @@ def test_a_file_is_known_by_its_digest_alone(made_store, tmp_path):
 def test_a_command_that_makes_a_stage_again(made_store, tmp_path, command, typed, stage):
     shutil.copytree(made_store, tmp_path / "store")
     if "--fit" in typed:
-        assert command("fit", "--min-df", 2, "--name", "second", "--store", tmp_path / "store").returncode == 0
+        assert (
+            command("fit", "--min-df", 2, "--name", "second", "--store", tmp_path / "store").returncode == 0
+        )
     assert command(*typed.split(), "--store", tmp_path / "store").returncode == 0
     store = Store.open(tmp_path / "store")
     fingerprint, again = store.stage(stage).settings["fingerprint"], shlex.split(command_of(store, stage))
@@ -78,7 +80,10 @@ def test_a_command_names_what_a_stage_does_not_know_the_place_of(made_store, mon
     settings["resources"] = {"model": model_digest(shipped_paraphraser())}
     settings["parameters"]["faithful"] = None
     assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --no-faithful"
-    settings |= {"stage": "back-translate", "resources": {"forward model": "3" * 64, "backward model": "4" * 64}}
+    settings |= {
+        "stage": "back-translate",
+        "resources": {"forward model": "3" * 64, "backward model": "4" * 64},
+    }
     settings["parameters"] = {}
     assert command_of(store, "paraphrase") == (
         "augment-cli back-translate --forward FOLDER --backward FOLDER --name paraphrase"
