@@ -213,6 +213,7 @@ def render(
         "rejected": store.stage("rejects").rows if has_rejects else 0,
         "corpus_digest": store.stage("corpus").digest[:12],
         "store": str(store.path),
+        "libraries": ", ".join(_libraries(store, stages)),
         "seconds": seconds,
         "left_out": left_out,
     }
@@ -251,6 +252,12 @@ def _shown(value: object) -> str:
     """Text of a corpus within a line; escaping is the template's."""
     text = visible_line(value)
     return text if len(text) <= 2 * _MOST_CHARACTERS else text[: 2 * _MOST_CHARACTERS] + "…"
+
+
+def _libraries(store: Store, stages: Sequence[StageFacts]) -> list[str]:
+    """The libraries that the stages were made with, each version once."""
+    made_with = [store.stage(one.name).settings["libraries"] for one in stages]
+    return sorted({f"{name} {version}" for versions in made_with for name, version in versions.items()})
 
 
 def _percent(share: float | None) -> str:

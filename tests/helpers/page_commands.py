@@ -72,7 +72,7 @@ def read_arguments(line: str, monkeypatch) -> None:
         command_named(words[1]).make_context(words[1], words[2:]).close()
     elif words[0] == "make":
         for called in lines_of_make(line):
-            read_arguments(called, monkeypatch)
+            read_arguments(called.rpartition(" || ")[2], monkeypatch)
     elif words[0] == "pip":
         setup = configparser.ConfigParser()
         setup.read(REPOSITORY / "setup.cfg")
@@ -110,8 +110,8 @@ def lines_of_make(line: str) -> list[str]:
     )
     assert done.returncode == 0, f"{line}: {done.stderr}"
     joined = re.sub(r"\\\n\s*", "", done.stdout)
-    called = re.findall(r"^.*?\.venv/bin/((?:augment-cli|python -m|torchrun) .*)$", joined, re.MULTILINE)
-    return [found.strip() for found in called if not found.startswith(("python -m venv", "python -m pip"))]
+    ours = r"^(test -d \S+ \|\| )?\.venv/bin/((?:augment-cli|python -m (?!pip)|torchrun) .*)$"
+    return ["".join(found).strip() for found in re.findall(ours, joined, re.MULTILINE)]
 
 
 def call(line: str, folder: Path) -> None:

@@ -25,7 +25,7 @@ def write_texts(folder: Path) -> None:
         (folder / name).mkdir()
     rows = "\n".join(json.dumps({"body": line}) for line in lines)
     (folder / "articles/a.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
-    (folder / "shared/a.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "shared/a.gz").write_bytes(gzip.compress("\n".join(lines[:20]).encode()))
     plain = [line.replace('"', "") for line in lines]
     titles = "".join(f'"{line} An error.",rivers\n' for line in plain)
     (folder / "titles.csv").write_text("title,topic\n" + titles, "utf-8")

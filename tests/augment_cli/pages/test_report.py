@@ -76,6 +76,12 @@ def test_it_can_be_read_by_a_screen_reader(store, tmp_path):
     assert all(attrs.get("aria-label") for tag, attrs in page.elements if tag == "svg")
     named = [attrs["aria-labelledby"] for _, attrs in page.elements if "aria-labelledby" in attrs]
     assert named and set(named) <= set(page.ids)
+    landmarks = [
+        attrs["aria-labelledby"]
+        for tag, attrs in page.elements
+        if "aria-labelledby" in attrs and (tag == "section" or attrs.get("role") == "region")
+    ]
+    assert len(landmarks) == len(set(landmarks))
     assert ("html", {"lang": "en"}) in page.elements
 
 
@@ -150,6 +156,9 @@ def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
 def test_the_command_makes_the_same_stage(store):
     page = pages.render(store, [facts_of(store, "una.1")], [], {})
     assert re.search(r"<dd><code>augment-cli una --radius 4 .*--draws 2</code></dd>", page)
+    version = store.stage("una.1").settings["version"]
+    assert re.search(rf"<code>una.1</code>: una, version {version}, fingerprint [0-9a-f]{{12}}</dt>", page)
+    assert re.search(r"Made with numpy [0-9.]+, pyarrow [0-9.]+\.</p>", page)
 
 
 def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
