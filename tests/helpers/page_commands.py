@@ -110,8 +110,10 @@ def lines_of_make(line: str) -> list[str]:
     )
     assert done.returncode == 0, f"{line}: {done.stderr}"
     joined = re.sub(r"\\\n\s*", "", done.stdout)
-    ours = r"^(test -d \S+ \|\| )?\.venv/bin/((?:augment-cli|python -m (?!pip)|torchrun) .*)$"
-    return ["".join(found).strip() for found in re.findall(ours, joined, re.MULTILINE)]
+    ours = r"^(test -d \S+ \|\| )?\.venv/bin/((?:augment-cli|python -m(?! pip)|torchrun) .*)$"
+    called = ["".join(found).strip() for found in re.findall(ours, joined, re.MULTILINE)]
+    assert called, f"{line} calls nothing of ours"
+    return called
 
 
 def call(line: str, folder: Path) -> None:
