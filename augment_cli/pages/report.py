@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ LIMIT = 500_000  # bytes of a page, whatever the store
 _EXAMPLES = (6, 3, 1)  # in each list of a stage: the first number with which the page stays below the limit
 _MOST_CHARACTERS = 320  # of a text
 _LENGTH_SAMPLE = 5_000
+_LENGTH_BARS = 30  # at most
 _BINS = 40
 _MOST_NOTICES = 5
 _MOST_OF_ONE = 2  # of one stage, where others have something to say
@@ -307,8 +309,10 @@ def _lengths(store: Store) -> dict[str, Any]:
     words = np.array([len(row["text"].split()) for row in rows])
     high = float(max(np.quantile(words, 0.99), 10))
     low, middle, most = (int(value) for value in np.quantile(words, [0.05, 0.5, 0.95]))
+    width = math.ceil(high / _LENGTH_BARS)  # whole words, so that each bar stands for equally many lengths
+    bars = math.ceil(high / width)
     says = f"median {middle} words, nine of ten between {low} and {most}"
     return {
-        "svg": drawing.histogram([("sentences", words)], 0.0, high, 30, says),
+        "svg": drawing.histogram([("sentences", words)], 0.0, float(bars * width), bars, says),
         "says": says,
     }
