@@ -112,7 +112,12 @@ def test_its_numbers_are_those_of_stats(store):
 def test_each_bar_of_the_lengths_stands_for_equally_many(tmp_path, monkeypatch):
     drawn = []
     histogram = pages.drawing.histogram
-    monkeypatch.setattr(pages.drawing, "histogram", lambda *given: drawn.append(given) or histogram(*given))
+
+    def kept(*given):
+        drawn.append(given)
+        return histogram(*given)
+
+    monkeypatch.setattr(pages.drawing, "histogram", kept)
     store = made(tmp_path, [f"the {'long ' * n}river" for n in range(60)], radius=4)
     pages._lengths(store)
     ((_, low, high, bars, _),) = drawn
