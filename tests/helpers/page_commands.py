@@ -108,11 +108,12 @@ def lines_of_make(line: str) -> list[str]:
         If there is no such target.
     """
     done = subprocess.run(
-        ["make", "-n", *shlex.split(line)[1:]], cwd=REPOSITORY, capture_output=True, text=True
+        ["make", "-n", *shlex.split(line)[1:]], cwd=REPOSITORY, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, f"{line}: {done.stderr}"
     joined = re.sub(r"\\\n\s*", "", done.stdout)
-    ours = r"^(test -d \S+ \|\| )?\.venv/bin/((?:augment-cli |python -m (?:train|eval|benchmarks|data)\b|torchrun ).*)$"
+    program = r"augment-cli |python -m (?:train|eval|benchmarks|data)\b|torchrun "
+    ours = rf"^(test -d \S+ \|\| )?\.venv/bin/((?:{program}).*)$"
     return ["".join(found).strip() for found in re.findall(ours, joined, re.MULTILINE)]
 
 
