@@ -181,7 +181,7 @@ class Page:
 
     def run(self, line: str) -> None:
         """Run one command, on less."""
-        line = lessened(line)
+        line = lessened(line).replace("s3://bucket/folder", (self.folder / "published").as_uri())
         made, _, otherwise = line.partition(" || ")
         if otherwise:
             if (self.folder / made.split()[-1]).exists():
