@@ -3,10 +3,11 @@
     augment-cli parse --corpus sentences.txt --store my-store
     OMP_NUM_THREADS=1 python -m benchmarks.rules_speed --store my-store [--rows 100000] [--rounds 3]
 
-For each augmentation by rules or word lists, in every mode (or those that `--only` names): read the row groups
-of texts, and of parses where it takes them, apply the rule, build texts, edits and columns as they are written. The best of some rounds counts, in seconds of the
-processor (one thread), so that other work on the machine counts little; the rules take turns within a round.
-Printed are sentences a second with and without the reading, and the share of changed sentences, by rule; with
+For each augmentation by rules or word lists, in every mode (or those that `--only` names): read the row
+groups of texts, and of parses where it takes them, apply the rule, build texts, edits and columns as they are
+written. The best of some rounds counts, in seconds of the processor (one thread), so that other work on the
+machine counts little; the rules take turns within a round. Printed are sentences a second with and without
+the reading, and the share of changed sentences, by rule; with
 `--rows` of the whole corpus, that is its coverage. Nothing is written.
 """
 
