@@ -120,6 +120,13 @@ class Assertions:
         return torn | (past & parses.lower_at(behind).among({","})) | (self.is_verb & runs_into)
 
     @cached_property
+    def _disagrees(self) -> np.ndarray:
+        """bool (m,): verbs that do not agree with "he", "she" or "it": `she ground her teeth` is past."""
+        plain = self.is_verb & (self.view.verb_forms[self.tokens] == VerbForm.PRESENT)
+        single = self.view.parses.lower_at(np.maximum(self.subjects, 0)).among({"he", "she", "it"})
+        return plain & single & (self.subjects >= 0)
+
+    @cached_property
     def follows_speech(self) -> np.ndarray:
         """bool (m,): subjects or verbs, behind a quotation mark: `"Enough," he said`, `"Yes," said he`."""
         view, parses = self.view, self.view.parses
@@ -207,7 +214,7 @@ class Assertions:
             (self.subjects > tokens, Reason.INVERTED),
             (no_do | runs_on(view, tokens), Reason.OTHER_AUXILIARY),
             (view.is_doubtful[tokens] & (view.verb_forms[tokens] != VerbForm.MODAL), Reason.DOUBTFUL_PARSE),
-            (self.is_torn, Reason.DOUBTFUL_PARSE),
+            (self.is_torn | self._disagrees, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]
 

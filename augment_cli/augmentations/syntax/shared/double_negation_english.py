@@ -275,10 +275,22 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
         & free
         & one_sentence
         & ~parses.lower_at(subjects).among(_POINTING)
+        & ~_says_how(view)[rows]
         & (np.diff(parses.offsets)[rows] <= _LONGEST)
         & ~_has_some(view)[rows]
         & (roots >= 0)
     )
+
+
+def _says_how(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows whose verb has an adverbial of manner behind it, which "not" would deny."""
+    parses = view.parses
+    manner = np.flatnonzero(parses.tags.among({"RB"}) & view.of_root)
+    manner = manner[parses.lower_at(manner).where(lambda word: word.endswith("ly"))]
+    together = np.flatnonzero(parses.tags.among({"IN"}) & (view.of_root | view.of_root[view.parents]))
+    together = together[parses.lower_at(together).among({"with", "without"})]
+    places = np.concatenate([manner, together])
+    return np.bincount(view.rows[places[places > view.roots[view.rows[places]]]], minlength=len(parses)) > 0
 
 
 def _has_some(view: ClauseView) -> np.ndarray:
