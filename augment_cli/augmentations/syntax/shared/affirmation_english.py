@@ -14,12 +14,14 @@ from augment_cli.augmentations.syntax.shared.clause_rules import refuse
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import words
 from augment_cli.text.edit_list import EditList
 
 ADVERBS = ("indeed", "in fact", "actually")
 # Beside one of these another affirmation is one too many.
 _AFFIRMED = words("indeed fact actually really truly certainly surely definitely probably perhaps maybe")
+_BEHIND_DO = words("also often still sometimes usually typically generally frequently finally later")
+_BEHIND_BE = words("also soon too so both either just even only then again now once therefore thus all")
 
 
 def faithful(
@@ -48,10 +50,13 @@ def faithful(
         *clauses.checks(),
         (clauses.holds_word(NEGATIVES), Reason.NEGATED),
         (clauses.holds_word(_AFFIRMED), Reason.RULE_DOES_NOT_APPLY),
-        (_after_two_adverbs(view, clauses), Reason.RULE_DOES_NOT_APPLY),
+        (_beside_adverb(view, clauses), Reason.RULE_DOES_NOT_APPLY),
+        (clauses.follows_speech, Reason.RULE_DOES_NOT_APPLY),
+        (clauses.is_verb & _denies_object(view)[rows], Reason.NEGATED),
+        (~clauses.is_verb & _is_predicate(view, clauses.subjects), Reason.INVERTED),
     )
     # "did glare and scolded" would not do: the verbs of one subject are affirmed together.
-    shared = clauses.is_verb & _shares_subject(view)[rows] & ~clauses.adverb_in_front
+    shared = clauses.is_verb & clauses.goes_on
     has_do = (clauses.is_verb & ~shared)[good]
     verbs, others = good[has_do], good[~has_do]
 
@@ -76,16 +81,32 @@ def faithful(
     return answer
 
 
-def _shares_subject(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows whose main verb has a finite verb beside it without a subject of its own."""
-    has_subject = np.zeros(len(view.roles), bool)
-    has_subject[view.parents[np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE))]] = True
-    finite = np.isin(view.verb_forms, tuple(DO))
-    return view.any((view.roles == Role.CONJUNCT) & view.of_root & finite & ~has_subject)
+def _beside_adverb(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): verbs whose own adverbs leave no good place: `nearly always goes`, `therefore decided`.
+
+    Before a verb only adverbs that go well behind "did" may stand, and none where the verbs of a subject are
+    affirmed together; behind "was" none that goes with what follows: `was soon the object`.
+    """
+    parses, tokens = view.parses, clauses.tokens
+    first, second = np.maximum(tokens - 1, 0), np.maximum(tokens - 2, 0)
+    several = parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
+    plain = parses.lower_at(first).among(_BEHIND_DO) & ~clauses.goes_on
+    behind = np.minimum(tokens + 1, len(view.roles) - 1)
+    follows = parses.lower_at(behind).among(_BEHIND_BE) & (view.rows[behind] == clauses.rows)
+    in_front = clauses.is_verb & clauses.adverb_in_front & (several | ~plain)
+    return in_front | (~clauses.is_verb & follows)
 
 
-def _after_two_adverbs(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): "nearly always goes", where no place between the adverbs is right."""
-    second = np.maximum(clauses.tokens - 2, 0)
-    adverb = view.parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
-    return clauses.is_verb & clauses.adverb_in_front & adverb
+def _denies_object(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows with "no" before what belongs to the main verb: `I had no pleasure in thinking`."""
+    no = view.parses.starting_with(b"nN")
+    no = no[view.parses.lower_at(no).among({"no"})]
+    near = view.of_root[view.parents[no]]
+    mask = np.zeros(len(view.roles), bool)
+    mask[no[near]] = True
+    return view.any(mask)
+
+
+def _is_predicate(view: ClauseView, subjects: np.ndarray) -> np.ndarray:
+    """bool (m,): supposed subjects that are adjectives: `Wonderful were those wanderings`."""
+    return view.parses.tags.among({"JJ", "JJR", "JJS"})[np.maximum(subjects, 0)] & (subjects >= 0)

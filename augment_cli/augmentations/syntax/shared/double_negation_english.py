@@ -6,13 +6,17 @@ a painter, where nothing in the sentence could come between the two negations: o
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+import pyarrow as pa
 
 from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, replace_verbs
 from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put, refuse
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.reasons import Reason
+from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
@@ -20,25 +24,44 @@ from augment_cli.syntax.tree import Role, words
 from augment_cli.text.edit_list import EditList
 
 _PHRASE = "t is not true that "  # behind a capital or small i
-# Nobody fails to do these: what they say is a state, happens to somebody, or is a failure already.
-_NEVER_FAILED = words(
-    "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear "
-    "feel own belong possess contain consist comprise include involve lie depend cost weigh fear doubt lack "
-    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur exist "
-    "live reside dwell remain stay stand sit become resemble equal date differ vary derive descend stem "
-    "originate owe deserve span range extend stretch border measure total number constitute represent "
-    "account concern refer relate regard consider understand see hear notice find receive get inherit drown "
-    "collapse try plan intend grow shake nod smile sigh laugh explode decline drop decrease shrink begin "
-    "start end wonder imagine use tend come go say tell ask reply answer write speak look exclaim cry "
-    "whisper murmur add continue remark observe"
+# What somebody may be expected to do, so that "did not fail to" is how it would be said.
+_EXPECTED = words(
+    "abolish accept accompany accuse acknowledge acquire address adopt advise aid alert announce apologise "
+    "apologize apply appoint approve arrange arrest assist assure attack award ban bless build capture "
+    "celebrate challenge check cite clarify claim collect comfort comment complain complete comply condemn "
+    "conduct confirm congratulate conquer consult contribute convert convince correct criticise criticize "
+    "declare defeat defend deliver demand demonstrate denounce deploy designate destroy discuss donate "
+    "elect emphasise emphasize encourage enforce ensure escort establish examine exploit express file "
+    "finance finish fulfil fulfill fund furnish give grant greet help hire honor honour identify impose "
+    "impress inform inspect install instruct introduce investigate invite issue join launch list mark "
+    "mention name nominate note notify object obtain occupy offer oppose order organise organize participate "
+    "pass pay perform persuade praise prepare present preserve press prevent produce profit prohibit promise "
+    "promote propose protect protest prove provide publish punish pursue quote raise reach recognise "
+    "recognize recommend record recruit reform register reject release remind repair repay replace report "
+    "request rescue respond restore reward save score secure seize send sign solve stress submit "
+    "suggest supply support surpass sustain teach telephone thank train translate tackle update "
+    "upgrade urge use visit vote warn welcome win write"
 )
 # Adverbs that a negation would take in, or that speak of the whole sentence.
 _SCOPED = words(
     "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
     "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
     "however therefore thus hence so then otherwise instead once again soon always all every each both "
-    "most many some several any half either another more less enough about"
+    "most many some several any half either another more less enough about usually often generally "
+    "typically sometimes frequently commonly mostly mainly largely primarily rather quite very ever later "
+    "everything everyone everybody"
 )
+# Of these verbs those that need no object.
+_INTRANSITIVE = words(
+    "apologise apologize apply comment complain comply consult contribute object participate protest repair "
+    "reply respond submit write vote"
+)
+# Behind "It is not true that" these point at nothing, or at whoever speaks.
+_POINTING = words("it this that these those there here i you we")
+_LONGEST = 25  # tokens of a sentence with a phrase in front; in longer ones a reader loses the negations
+_PERSON, _GROUP = 18, 14  # lexicographer files of nouns
+_AGENTS = words("he she they i we who")
+_CLITICS = words("'s ’s 're ’re 'm ’m 've ’ve 'll ’ll 'd ’d")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
 _INDEFINITE = words(
@@ -148,13 +171,37 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
     mains = view.roots[clauses.rows]
     lemmas = parses.lemmas_at(mains).map(str.lower, object)
     verbs = np.where(clauses.is_verb, clauses.bases, lemmas)
-    never = np.array([verb in _NEVER_FAILED for verb in verbs.tolist()], bool)
-    passive = parses.lower_at(places).among({"been", "be"})
-    possible = ~never | (passive & (mains != places))
+    expected = np.array([verb in _EXPECTED for verb in verbs.tolist()], bool)
+    passive = parses.lower_at(places).among({"been", "be"}) & (mains != places)
+    objects = view.any(parses.deps.among({"dobj", "obj"}) & view.of_root)[clauses.rows]
+    objects |= np.array([verb in _INTRANSITIVE for verb in verbs.tolist()], bool)
+    possible = expected & objects & ~passive & ~clauses.goes_on
+    possible &= _act(view, np.maximum(clauses.subjects, 0)) & ~clauses.follows_speech
     possible &= ~_goes_on(view, places)
     possible &= ~view.is_be[mains] & ~clauses.adverb_in_front
     possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
     return np.where(possible, inner, -1)
+
+
+def _act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    """bool (m,): subjects that do things: persons, groups of them, and names but for `the Gulf Stream`."""
+    parses = view.parses
+    files = parses.lemmas_at(heads).map(lambda lemma: _noun_files().get(lemma.lower(), -1), np.int64)
+    people = np.isin(files, (_PERSON, _GROUP))
+    determined = parses.tags.among({"DT"})[view.edges[0][heads]]
+    named = parses.pos.among({"PROPN"})[heads] & ((files < 0) | ~determined)
+    return parses.lower_at(heads).among(_AGENTS) | people | named
+
+
+@lru_cache(maxsize=1)
+def _noun_files() -> dict[str, int]:
+    """Lexicographer file of each common noun's most frequent sense."""
+    wordnet = load_wordnet()
+    entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
+    first = wordnet.entry_senses[entries]
+    files = wordnet.synset_files[wordnet.sense_synsets[first]].tolist()
+    lower = wordnet.spellings.take(pa.array(first)).to_pylist()
+    return {word: file for word, file in zip(lower, files, strict=True) if word.islower()}
 
 
 def _goes_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
@@ -205,10 +252,14 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     capital = parses.tags.among({"NNP", "NNPS", "PRP", "PRP$"})
     definite = heads.among(words("the this that these those")) | capital[left]
     definite &= ~heads.among(_INDEFINITE) & ~parses.tags.among({"CD", "JJ"})[left]
+    shouted = parses.forms_at(begins).where(lambda form: len(form) > 1 and form.isupper())
+    definite &= ~shouted | capital[begins]
     one_clause = (view.subjects[rows] >= 0) & (left == begins)
     several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
+    verbs = (view.roles == Role.CONJUNCT) & parses.pos.among({"VERB", "AUX"})
     # Quotation marks, brackets, colons and the like part what is said.
-    marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among({",", ".", "-", "'", "’", "%", "!"})
+    marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among({",", ".", "-", "%"})
+    scoped = parses.lower.among(_SCOPED) | parses.lower.among(_CLITICS)
     # Of other clauses only infinitives and those inside a noun phrase may be there.
     subordinate = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
     subordinate &= view.of_root | view.of_root[view.parents]
@@ -216,17 +267,30 @@ def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
     inner = parses.deps.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})[
         labels
     ]
-    free = ~view.any(several | marks | (subordinate & ~inner))[rows]
+    free = ~view.any(several | verbs | marks | scoped | (subordinate & ~inner))[rows]
     one_sentence = np.bincount(view.rows, parses.sentence_starts, count)[rows] <= 1
     return (
         definite
         & one_clause
         & free
         & one_sentence
-        & ~clauses.holds_word(_SCOPED)
+        & ~parses.lower_at(subjects).among(_POINTING)
+        & ~_says_how(view)[rows]
+        & (np.diff(parses.offsets)[rows] <= _LONGEST)
         & ~_has_some(view)[rows]
         & (roots >= 0)
     )
+
+
+def _says_how(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows whose verb has an adverbial of manner behind it, which "not" would deny."""
+    parses = view.parses
+    manner = np.flatnonzero(parses.tags.among({"RB"}) & view.of_root)
+    manner = manner[parses.lower_at(manner).where(lambda word: word.endswith("ly"))]
+    together = np.flatnonzero(parses.tags.among({"IN"}) & (view.of_root | view.of_root[view.parents]))
+    together = together[parses.lower_at(together).among({"with", "without"})]
+    places = np.concatenate([manner, together])
+    return np.bincount(view.rows[places[places > view.roots[view.rows[places]]]], minlength=len(parses)) > 0
 
 
 def _has_some(view: ClauseView) -> np.ndarray:
