@@ -20,8 +20,6 @@ from augment_cli.text.edit_list import EditList
 ADVERBS = ("indeed", "in fact", "actually")
 # Beside one of these another affirmation is one too many.
 _AFFIRMED = words("indeed fact actually really truly certainly surely definitely probably perhaps maybe")
-_BEHIND_DO = words("also often still sometimes usually typically generally frequently finally later")
-_BEHIND_BE = words("also soon too so both either just even only then again now once therefore thus all")
 
 
 def faithful(
@@ -50,13 +48,13 @@ def faithful(
         *clauses.checks(),
         (clauses.holds_word(NEGATIVES), Reason.NEGATED),
         (clauses.holds_word(_AFFIRMED), Reason.RULE_DOES_NOT_APPLY),
-        (_beside_adverb(view, clauses), Reason.RULE_DOES_NOT_APPLY),
+        (_after_two_adverbs(view, clauses), Reason.RULE_DOES_NOT_APPLY),
         (clauses.follows_speech, Reason.RULE_DOES_NOT_APPLY),
         (clauses.is_verb & _denies_object(view)[rows], Reason.NEGATED),
-        (~clauses.is_verb & _is_predicate(view, clauses.subjects), Reason.INVERTED),
+        (~clauses.is_verb & _is_predicate(view, clauses), Reason.INVERTED),
     )
     # "did glare and scolded" would not do: the verbs of one subject are affirmed together.
-    shared = clauses.is_verb & clauses.goes_on
+    shared = clauses.is_verb & clauses.goes_on & ~clauses.adverb_in_front
     has_do = (clauses.is_verb & ~shared)[good]
     verbs, others = good[has_do], good[~has_do]
 
@@ -81,20 +79,11 @@ def faithful(
     return answer
 
 
-def _beside_adverb(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): verbs whose own adverbs leave no good place: `nearly always goes`, `therefore decided`.
-
-    Before a verb only adverbs that go well behind "did" may stand, and none where the verbs of a subject are
-    affirmed together; behind "was" none that goes with what follows: `was soon the object`.
-    """
-    parses, tokens = view.parses, clauses.tokens
-    first, second = np.maximum(tokens - 1, 0), np.maximum(tokens - 2, 0)
-    several = parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
-    plain = parses.lower_at(first).among(_BEHIND_DO) & ~clauses.goes_on
-    behind = np.minimum(tokens + 1, len(view.roles) - 1)
-    follows = parses.lower_at(behind).among(_BEHIND_BE) & (view.rows[behind] == clauses.rows)
-    in_front = clauses.is_verb & clauses.adverb_in_front & (several | ~plain)
-    return in_front | (~clauses.is_verb & follows)
+def _after_two_adverbs(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): "nearly always goes", where no place between the adverbs is right."""
+    second = np.maximum(clauses.tokens - 2, 0)
+    adverb = view.parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
+    return clauses.is_verb & clauses.adverb_in_front & adverb
 
 
 def _denies_object(view: ClauseView) -> np.ndarray:
@@ -107,6 +96,7 @@ def _denies_object(view: ClauseView) -> np.ndarray:
     return view.any(mask)
 
 
-def _is_predicate(view: ClauseView, subjects: np.ndarray) -> np.ndarray:
-    """bool (m,): supposed subjects that are adjectives: `Wonderful were those wanderings`."""
-    return view.parses.tags.among({"JJ", "JJR", "JJS"})[np.maximum(subjects, 0)] & (subjects >= 0)
+def _is_predicate(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): supposed subjects that are adjectives before "be": `Wonderful were those wanderings`."""
+    adjectives = view.parses.tags.among({"JJ", "JJR", "JJS"})[np.maximum(clauses.subjects, 0)]
+    return adjectives & (clauses.subjects >= 0) & (clauses.subjects + 1 == clauses.tokens)

@@ -99,8 +99,7 @@ class Assertions:
     def is_torn(self) -> np.ndarray:
         """bool (m,): rows with a finite verb beside the main one that nothing joins to it: a wrong parse.
 
-        "The society founded in 1851 is the oldest", "the taxi he kept in waiting, followed", "This
-        accomplished, he left": there the supposed main verb is a participle, or another clause's verb.
+        In "The society founded in 1851 is the oldest" the supposed main verb is a participle.
         """
         view, parses = self.view, self.view.parses
         joined = np.zeros(len(view.roles), bool)
@@ -110,14 +109,17 @@ class Assertions:
             self._is_finite & view.of_root & ~self._have_subjects & ~joined & (view.roles != Role.AUXILIARY)
         )
         places = np.flatnonzero(free)
-        torn = self._any_of(places[places > view.roots[view.rows[places]]])
+        # In ClearNLP's scheme the conjunction belongs to the first verb.
+        conjunctions = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
+        roots = view.roots[view.rows[places]]
+        alone = conjunctions[places] == conjunctions[np.minimum(roots, places)]
+        torn = self._any_of(places[alone & (places > roots)])
         behind = np.minimum(self.tokens + 1, len(view.roles) - 1)
-        past = self.is_verb & (view.verb_forms[self.tokens] == VerbForm.PAST)
         second = np.minimum(self.tokens + 2, len(view.roles) - 1)
         verbs = parses.pos.among({"VERB"}) & self._is_finite & ~self._have_subjects
         runs_into = verbs[behind] & (view.rows[behind] == self.rows) & (behind > self.tokens)
         runs_into |= verbs[second] & (view.rows[second] == self.rows) & (second > behind)
-        return torn | (past & parses.lower_at(behind).among({","})) | (self.is_verb & runs_into)
+        return torn | (self.is_verb & runs_into)
 
     @cached_property
     def _disagrees(self) -> np.ndarray:
@@ -128,15 +130,12 @@ class Assertions:
 
     @cached_property
     def follows_speech(self) -> np.ndarray:
-        """bool (m,): subjects or verbs, behind a quotation mark: `"Enough," he said`, `"Yes," said he`."""
+        """bool (m,): subjects behind a quotation mark: `"Enough," he said`."""
         view, parses = self.view, self.view.parses
         left = view.edges[0][np.maximum(self.subjects, 0)]
         before = np.maximum(left - 1, 0)
         quoted = parses.lower_at(before).among(_QUOTATION_MARKS) & (before < left)
-        quoted &= (view.rows[before] == self.rows) & (before > self.sentence_begins)
-        front = np.maximum(self.tokens - 1, 0)
-        inverted = parses.lower_at(front).among(_QUOTATION_MARKS) & (front > self.sentence_begins)
-        return quoted | inverted
+        return quoted & (view.rows[before] == self.rows) & (before > self.sentence_begins)
 
     @cached_property
     def _is_finite(self) -> np.ndarray:
