@@ -42,8 +42,13 @@ _LIMITS = words("no not never longer only hardly scarcely barely almost nearly s
 _IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
 _PARTITIVES = words(
     "one some many most all none part number majority half few several both each any lot rest total kind "
-    "type sort"
+    "type sort terms sense way ways degree extent rate level amount share percentage proportion fraction pair "
+    "couple lack absence presence act process growth result case member members basis form process end rise "
+    "beginning middle idea notion abandoning"
 )
+# A relative clause behind these says which, or how many: "few songs that do not", "the first time they met".
+_CHOSEN = words("few no only all every any first last same such those that most many")
+_OPEN_NOUNS = words("time times way ways reason reasons place day one ones thing things those person people")
 _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
 
@@ -97,7 +102,10 @@ def _summarise(
         rows,
         (several | quoted, Reason.RULE_DOES_NOT_APPLY),
         (asks, Reason.QUESTION),
-        ((_ends_open(view, spans, keep) | _loses_limit(view, keep))[rows], Reason.DOUBTFUL_PARSE),
+        (
+            (_ends_open(view, spans, keep) | _loses_limit(view, keep) | _loses_choice(view, keep))[rows],
+            Reason.DOUBTFUL_PARSE,
+        ),
         (kept == all_words, Reason.SAME_TEXT),
         (fragment, Reason.TOO_FEW_WORDS),
     )
@@ -164,6 +172,15 @@ def _ends_open(view: ClauseView, spans: Constituents, keep: np.ndarray) -> np.nd
 def _loses_limit(view: ClauseView, keep: np.ndarray) -> np.ndarray:
     """bool (n,): rows where a word goes without which what stays is false: `no longer`, `only`, `hardly`."""
     return view.any(~keep & keep[view.parents] & view.parses.lower.among(_LIMITS))
+
+
+def _loses_choice(view: ClauseView, keep: np.ndarray) -> np.ndarray:
+    """bool (n,): rows where a relative clause goes without which its noun says another thing, or nothing."""
+    parses, parents = view.parses, view.parents
+    chosen = np.zeros(len(parents), bool)
+    chosen[parents[np.flatnonzero(parses.lower.among(_CHOSEN))]] = True
+    chosen |= parses.lower.among(_OPEN_NOUNS)
+    return view.any(view.relatives & ~keep & keep[parents] & chosen[parents])
 
 
 def _completes(view: ClauseView) -> np.ndarray:
@@ -274,7 +291,7 @@ def _delete(
 
 SUMMARY = Augmentation(
     name="summary",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),

@@ -14,10 +14,11 @@ and adverbs (`yesterday`) stay as they are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
@@ -58,6 +59,7 @@ _LAST_YEAR = 2025  # surely over, whenever the sentence is read
 _PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
 _NEGATIONS = words("not n't n’t")
+_NOMINATIVES = words("i you he she we they")
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def _transform(
     wanted: int,
 ) -> np.ndarray:
     """Add the edits; int64 (n,), the tense that each row was put in, or −1."""
+    is_dated = _is_past_dated(view)
+    view = _with_mended_conjuncts(view)
     count, parses = len(view.parses), view.parses
     arguments = Arguments(view)
     verbs, heads = _finite_verbs(view)
@@ -120,7 +124,6 @@ def _transform(
     will = parses.lower_at(mains).among(WILL) & modal
     current = np.where(view.is_past[mains], PAST, np.where(will, FUTURE, PRESENT))
     drawn = (current + 1 + (draws[rows] * 2).astype(np.int64)) % 3
-    is_dated = _is_past_dated(view)
     dated = is_dated[rows]
     # Of the two tenses left, a sentence with a date in the past takes the one that can be said of it.
     other = np.where(current == PAST, PRESENT, PAST)
@@ -155,14 +158,36 @@ def _is_past_dated(view: ClauseView) -> np.ndarray:
     lower = view.parses.lower
     current = view.any(lower.among({"21st", "twenty-first"}))
     century = view.any(lower.among({"century", "centuries"})) & ~current
-    return century | view.any(lower.where(_is_past_year) | lower.among(_PAST_WORDS))
+    return century | view.any(lower.among(_past_years(lower.values)) | lower.among(_PAST_WORDS))
 
 
-def _is_past_year(word: str) -> bool:
-    """1939, 1914–18, 1980s."""
-    if "1" not in word and "2" not in word:
-        return False
-    return any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))
+def _past_years(values: tuple[str, ...]) -> list[str]:
+    """Those of some words that name a year that is over: 1939, 1914–18, 1980s."""
+    words_ = pa.array(values, pa.string())
+    maybe = words_.filter(pc.match_substring_regex(words_, "[12]...")).to_pylist()
+    return [word for word in maybe if any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))]
+
+
+def _with_mended_conjuncts(view: ClauseView) -> ClauseView:
+    """The view with "set" in "He preached and set up schools" as a verb in the past.
+
+    Taggers like to take it for a participle, which would need an auxiliary; the verb beside it has none.
+    """
+    parses, parents = view.parses, view.parents
+    tokens = np.flatnonzero((view.roles == Role.CONJUNCT) & (view.verb_forms == VerbForm.PAST_PARTICIPLE))
+    heads = parents[tokens]
+    joined = parses.pos.among({"CCONJ"})
+    near = joined[np.maximum(tokens - 1, 0)] | joined[np.maximum(tokens - 2, 0)]  # "and then taught"
+    # Between the two no auxiliary that could be its own: "was chosen in 1597, and appointed".
+    helpers = np.append(0, np.cumsum(view.auxiliaries))
+    free = (helpers[tokens] == helpers[heads]) & (tokens > heads)
+    main = (heads == view.roots[view.rows[tokens]]) & (view.verb_forms[heads] == VerbForm.PAST)
+    past = tokens[main & near & free & ~view.is_be[heads]]
+    if not len(past):
+        return view
+    forms, doubtful = view.verb_forms.copy(), view.is_doubtful.copy()
+    forms[past], doubtful[past] = VerbForm.PAST, False
+    return replace(view, verb_forms=forms, is_doubtful=doubtful)
 
 
 def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +217,11 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     subjects = arguments.subjects[heads]
     expletive = np.zeros(len(view.roles), bool)
     expletive[view.parents[view.roles == Role.EXPLETIVE]] = True
-    return (subjects > verbs) & ~expletive[heads]
+    # "What rate will I get": a helper before its pronoun, whatever the parse makes of "rate".
+    behind = np.minimum(verbs + 1, len(view.roles) - 1)
+    asks = view.parses.lower_at(behind).among(_NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
+    asks &= view.roles[verbs] == Role.AUXILIARY
+    return ((subjects > verbs) & ~expletive[heads]) | asks
 
 
 Change = tuple[int, int, int, int, str]  # row, verb, start, end, text
@@ -364,7 +393,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),

@@ -91,11 +91,11 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     """
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
+    negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
     good = refuse(answer.reasons, rows, *clauses.checks())
     applies = np.zeros(len(rows), bool)
     applies[good] = True
     nouns = _denied_nouns(view)[rows]
-    negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
     answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
     applies &= negatives == 0
