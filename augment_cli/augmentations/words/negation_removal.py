@@ -7,7 +7,8 @@ Differences from the original: `does not` and `did not`, which it leaves alone, 
 takes over the ending (`goes`, `went`) where it stands directly behind and its form is known; `not only`,
 `not just` and `whether or not` stay, and so do negations with a word behind them that needs one (`not … any`,
 `at all`, `yet`); every other of the sentence goes; spacing and case survive; a question is labelled *neither*,
-since `Is it free?` asks what `Isn't it free?` asks. No parse is needed, since auxiliary and negation stand
+since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several, which may undo each
+other. No parse is needed, since auxiliary and negation stand
 together.
 """
 
@@ -132,7 +133,9 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         labels = np.full(len(rows), None, object)
         labels[edits.rows] = "other"
         changed = np.unique(edits.rows)
-        labels[changed[_asks(words, rows.texts, changed)]] = "neither"
+        # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
+        several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
+        labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
         reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
         return Outcome(edits, reasons, {"label": pa.array(labels, pa.string())})
 
@@ -152,5 +155,5 @@ NEGATION_REMOVAL = Augmentation(
     examples=("augment-cli negation-removal",),
     is_random=False,
     meaning="altered",
-    entailment=("other", "what was denied is asserted; a row that asks is labelled neither"),
+    entailment=("other", "what was denied is asserted; a row that asks, or loses several, is labelled neither"),
 )

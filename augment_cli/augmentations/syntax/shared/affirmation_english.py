@@ -80,9 +80,9 @@ def faithful(
 
 
 def _after_two_adverbs(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): "nearly always goes", where no place between the adverbs is right."""
+    """bool (m,): "nearly always goes" and "at first goes", where no place between the words is right."""
     second = np.maximum(clauses.tokens - 2, 0)
-    adverb = view.parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
+    adverb = view.parses.tags.among({"RB", "IN"})[second] & (view.rows[second] == clauses.rows)
     return clauses.is_verb & clauses.adverb_in_front & adverb
 
 

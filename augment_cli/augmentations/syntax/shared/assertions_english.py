@@ -132,10 +132,12 @@ class Assertions:
     def follows_speech(self) -> np.ndarray:
         """bool (m,): subjects behind a quotation mark: `"Enough," he said`."""
         view, parses = self.view, self.view.parses
-        left = view.edges[0][np.maximum(self.subjects, 0)]
-        before = np.maximum(left - 1, 0)
-        quoted = parses.lower_at(before).among(_QUOTATION_MARKS) & (before < left)
-        return quoted & (view.rows[before] == self.rows) & (before > self.sentence_begins)
+        heads = np.maximum(self.subjects, 0)
+        pronouns = parses.pos.among({"PRON"})[heads]  # parsers hang the mark on them, too
+        before = np.maximum(np.where(pronouns, heads, view.edges[0][heads]) - 1, 0)
+        quoted = parses.lower_at(before).among(_QUOTATION_MARKS)
+        quoted &= before > parses.offsets[:-1][self.rows]
+        return quoted & (self.subjects >= 0)
 
     @cached_property
     def _is_finite(self) -> np.ndarray:

@@ -43,7 +43,7 @@ _EXPECTED = words(
     "publish punish pursue quote raise reach recognise recognize recommend record recruit reform register "
     "reject release remind remove repair repay replace report request rescue respond restore restrict "
     "reveal reward satisfy save score secure seize send show sign solve strengthen stress submit suggest "
-    "supply support surpass sustain tackle take teach telephone thank train translate undertake update "
+    "supply support surpass sustain tackle teach telephone thank train translate undertake update "
     "upgrade urge use visit vote warn welcome win write"
 )
 # What a thing may be expected to do.

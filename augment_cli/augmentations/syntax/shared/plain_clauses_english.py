@@ -92,11 +92,11 @@ def _subordinate(view: ClauseView) -> np.ndarray:
     labels = parses.deps.at(Arguments(view).clause_labels[places])
     inner = labels.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})
     said = labels.among({"ccomp"}) & parses.lemmas_at(view.parents[places]).lowered().among(_SAYING)
-    # "landed to collect samples", "advanced, capturing a town", but not "because", "while" or "if"
+    # "landed to collect samples", but not "because", "while" or "if"
     marked = np.zeros(len(view.roles), bool)
     marked[view.parents[view.roles == Role.MARKER]] = True
-    untensed = np.isin(view.verb_forms[places], (VerbForm.BASE, VerbForm.PRESENT_PARTICIPLE))
-    adverbial = labels.among({"advcl"}) & untensed & ~marked[places] & (places > view.parents[places])
+    purpose = labels.among({"advcl"}) & (view.verb_forms[places] == VerbForm.BASE) & ~marked[places]
+    adverbial = purpose & (places > view.parents[places])
     mask[places[inner | said | adverbial]] = False
     return mask
 
