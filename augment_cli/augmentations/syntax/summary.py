@@ -7,8 +7,8 @@ of the original (every edit takes words out), instead of bare triples joined by 
 word instead of `!` before the verb; the main clause, its coordinated verbs and its complements count, not
 every verb of every relative or adverbial clause; of several prepositional phrases the first stays where a
 verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty, and so
-is one of which less than five words, or two in five, would be left, and a text of several sentences. What says
-which or how much stays (`the rate of change`), and so does where something is put.
+is one of which less than five words, or two in five, would be left, and a text of several sentences. What
+says which or how much stays (`the rate of change`), and so does where something is put.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _PLACING = words("put place set lay throw hang keep bring lead drive force turn"
 _IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
 _PARTITIVES = words(
     "one some many most all none part number majority half few several both each any lot rest total kind "
-    "type sort terms sense way ways degree extent rate level amount share percentage proportion fraction pair "
-    "couple lack absence presence act process growth result case member members basis form process end rise "
-    "beginning middle idea notion abandoning care charge advantage"
+    "type sort terms sense way ways degree extent rate level amount share percentage proportion fraction "
+    "pair couple lack absence presence act process growth result case member members basis form process end "
+    "rise beginning middle idea notion abandoning care charge advantage"
 )
 # A relative clause behind these says which, or how many: "few songs that do not", "the first time they met".
 _CHOSEN = words("few no only all every any first last same such those that most many")
@@ -181,7 +181,9 @@ def _loses_limit(view: ClauseView, keep: np.ndarray) -> np.ndarray:
     parents = view.parents
     limits = ~keep & view.parses.lower.among(_LIMITS)
     # "serviceable only in crossing the stream": the limit goes with the phrase that it is of.
-    return view.any(limits & (keep[parents] | (keep[parents[parents]] & view.parses.lower.among(_OF_PHRASES))))
+    return view.any(
+        limits & (keep[parents] | (keep[parents[parents]] & view.parses.lower.among(_OF_PHRASES)))
+    )
 
 
 def _loses_choice(view: ClauseView, keep: np.ndarray) -> np.ndarray:

@@ -6,7 +6,8 @@ from the other list, the same one wherever it stands in the sentence. The lists 
 
 Differences from the original: `her` becomes `his` before what it belongs to and `him` elsewhere, and `his`
 accordingly `her` or `hers`; titles of persons named (`King John`) and names inside longer ones (`St. Paul`,
-`Pope John`) stay; of `the king's` the ending stays; case and spacing survive; each sentence draws its own names.
+`Pope John`) stay; of `the king's` the ending stays; case and spacing survive; each sentence draws its own
+names.
 """
 
 from __future__ import annotations

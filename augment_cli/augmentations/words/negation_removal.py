@@ -6,10 +6,9 @@ have, is, may, might, must, shall, should, was, were, will, would, and `do` toge
 Differences from the original: `does not` and `did not`, which it leaves alone, go too, and the verb behind
 takes over the ending (`goes`, `went`) where it stands directly behind and its form is known; `not only`,
 `not just` and `whether or not` stay, and so do negations with a word behind them that needs one (`not … any`,
-`at all`, `yet`); every other of the sentence goes; spacing and case survive; a question is labelled *neither*,
-since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several, which may undo each
-other. No parse is needed, since auxiliary and negation stand
-together.
+`at all`, `yet`); every other of the sentence goes; spacing and case survive; a question is labelled
+*neither*, since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several negations, which may
+undo each other. No parse is needed, since auxiliary and negation stand together.
 """
 
 from __future__ import annotations
@@ -46,8 +45,35 @@ _POLAR = frozenset(
 _ASKING = pa.array(
     [
         *("who", "what", "which", "whose", "whom", "when", "where", "why", "how"),
-        *("am", "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"),
-        *("would", "shall", "should", "may", "might", "must", "isn't", "aren't", "wasn't", "weren't", "doesn't"),
+        *(
+            "am",
+            "is",
+            "are",
+            "was",
+            "were",
+            "do",
+            "does",
+            "did",
+            "has",
+            "have",
+            "had",
+            "can",
+            "could",
+            "will",
+        ),
+        *(
+            "would",
+            "shall",
+            "should",
+            "may",
+            "might",
+            "must",
+            "isn't",
+            "aren't",
+            "wasn't",
+            "weren't",
+            "doesn't",
+        ),
         *("didn't", "hasn't", "haven't", "hadn't", "can't", "couldn't", "won't", "wouldn't", "shouldn't"),
     ]
 )
@@ -155,5 +181,8 @@ NEGATION_REMOVAL = Augmentation(
     examples=("augment-cli negation-removal",),
     is_random=False,
     meaning="altered",
-    entailment=("other", "what was denied is asserted; a row that asks, or loses several, is labelled neither"),
+    entailment=(
+        "other",
+        "what was denied is asserted; a row that asks, or loses several, is labelled neither",
+    ),
 )

@@ -181,7 +181,10 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
     verbs = np.where(clauses.is_verb, clauses.bases, lemmas)
     acting = _act(view, np.maximum(clauses.subjects, 0)).tolist()
     expected = np.array(
-        [verb in (_EXPECTED if acts else _EFFECTS) for verb, acts in zip(verbs.tolist(), acting, strict=True)],
+        [
+            verb in (_EXPECTED if acts else _EFFECTS)
+            for verb, acts in zip(verbs.tolist(), acting, strict=True)
+        ],
         bool,
     )
     passive = parses.lower_at(places).among({"been", "be"}) & (mains != places)

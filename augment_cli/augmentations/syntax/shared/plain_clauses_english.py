@@ -22,15 +22,15 @@ _LONGEST = 30  # tokens of a sentence with a phrase in front; in longer ones a r
 # A negation takes these in, or means something else beside them, wherever they stand.
 _SCOPED = words(
     "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
-    "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately arguably "
-    "however therefore thus hence henceforth so then otherwise instead once again soon always usually often "
-    "generally typically sometimes frequently commonly normally mostly mainly largely primarily partly rather "
-    "quite later until till any either some somewhat somewhere several someone somebody something anyone "
+    "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
+    "arguably however therefore thus hence henceforth so then otherwise instead once again soon always usually often "
+    "generally typically sometimes frequently commonly normally mostly mainly largely primarily partly "
+    "rather quite later until till any either some somewhat somewhere several someone somebody something anyone "
     "everything everyone everybody presumably likely indeed actually truly really surely approximately"
 )
 # Of these only what belongs to the verb or its subject counts.
 _CHOOSING = words("all every each both most many half either another more less enough about few")
-_HARMLESS_MARKS = words(", . - % ( ) \" “ ” `` \'\'")
+_HARMLESS_MARKS = words(", . - % ( ) \" “ ” `` ''")
 _CLITICS = words("'s ’s 're ’re 'm ’m 've ’ve 'll ’ll 'd ’d")
 _INDEFINITE = words(
     "a an another some any all every each no both many most several few either neither half others "
@@ -145,9 +145,7 @@ def _says_how(view: ClauseView) -> np.ndarray:
     parses = view.parses
     manner = np.flatnonzero(parses.tags.among({"RB"}) & view.of_root)
     manner = manner[parses.lower_at(manner).where(lambda word: word.endswith("ly"))]
-    return (
-        np.bincount(view.rows[manner[manner > view.roots[view.rows[manner]]]], minlength=len(parses)) > 0
-    )
+    return np.bincount(view.rows[manner[manner > view.roots[view.rows[manner]]]], minlength=len(parses)) > 0
 
 
 def put_phrase(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
