@@ -7,8 +7,8 @@ Differences from the original: `does not` and `did not`, which it leaves alone, 
 takes over the ending (`goes`, `went`) where it stands directly behind and its form is known; `not only`,
 `not just` and `whether or not` stay, and so do negations with a word behind them that needs one (`not … any`,
 `at all`, `yet`); every other of the sentence goes; spacing and case survive; a question is labelled
-*neither*, since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several negations, which may
-undo each other. No parse is needed, since auxiliary and negation stand together.
+*neither*, since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several negations,
+which may undo each other. No parse is needed, since auxiliary and negation stand together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DN's phrase: `It is not true that he was not a painter`, where the two negations meet nothing on their way.
 
 Two negations undo each other wherever the inner one takes in the whole of its clause. So the clause has one
-verb, no word that a negation would take in or leave out (`only`, `usually`, `any`), and a subject of which there
-is no choice: `A man did not come` leaves open which. What stands in front (`In 1995,`) may stay there.
+verb, no word that a negation would take in or leave out (`only`, `usually`, `any`), and a subject of which
+there is no choice: `A man did not come` leaves open which. What stands in front (`In 1995,`) may stay there.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _LONGEST = 30  # tokens of a sentence with a phrase in front; in longer ones a r
 _SCOPED = words(
     "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
     "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
-    "arguably however therefore thus hence henceforth so then otherwise instead once again soon always usually often "
-    "generally typically sometimes frequently commonly normally mostly mainly largely primarily partly "
-    "rather quite later until till any either some somewhat somewhere several someone somebody something anyone "
-    "everything everyone everybody presumably likely indeed actually truly really surely approximately"
+    "arguably however therefore thus hence henceforth so then otherwise instead once again soon always "
+    "usually often generally typically sometimes frequently commonly normally mostly mainly largely "
+    "primarily partly rather quite later until till any either some somewhat somewhere several someone "
+    "somebody something anyone everything everyone everybody presumably likely indeed actually truly "
+    "really surely approximately"
 )
 # Of these only what belongs to the verb or its subject counts.
 _CHOOSING = words("all every each both most many half either another more less enough about few")
