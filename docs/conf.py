@@ -20,6 +20,7 @@ html_show_sphinx = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
 exclude_patterns = ["_build", "notebooks"]
+smartquotes = False  # `--where` in a command's help is no dash
 # The pages quote shell commands, TOML and diffs that need no colours.
 highlight_language = "none"
 
@@ -33,8 +34,17 @@ def _write_reference(app: Any) -> None:
     reference.write(Path(app.srcdir) / "reference")
 
 
+def _mend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """What a screen reader and a keyboard need: levels of captions, and boxes that scroll can be reached."""
+    levels = ('role="heading"', 'role="heading" aria-level="2"')
+    for part in ("body", "furo_navigation_tree"):
+        text = context.get(part, "").replace(*levels).replace("<pre>", '<pre tabindex="0">')
+        context[part] = text.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", _write_reference)
     app.connect("source-read", _prepare_links)
+    app.connect("html-page-context", _mend, priority=900)  # after the theme
     return {"parallel_read_safe": True}

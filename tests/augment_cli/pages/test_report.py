@@ -76,6 +76,12 @@ def test_it_can_be_read_by_a_screen_reader(store, tmp_path):
     assert all(attrs.get("aria-label") for tag, attrs in page.elements if tag == "svg")
     named = [attrs["aria-labelledby"] for _, attrs in page.elements if "aria-labelledby" in attrs]
     assert named and set(named) <= set(page.ids)
+    landmarks = [
+        attrs["aria-labelledby"]
+        for tag, attrs in page.elements
+        if "aria-labelledby" in attrs and (tag == "section" or attrs.get("role") == "region")
+    ]
+    assert len(landmarks) == len(set(landmarks))
     assert ("html", {"lang": "en"}) in page.elements
 
 
@@ -101,6 +107,21 @@ def test_its_numbers_are_those_of_stats(store):
             for edit in reversed(example.edits):
                 text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
             assert text == example.text
+
+
+def test_each_bar_of_the_lengths_stands_for_equally_many(tmp_path, monkeypatch):
+    drawn = []
+    histogram = pages.drawing.histogram
+
+    def kept(*given):
+        drawn.append(given)
+        return histogram(*given)
+
+    monkeypatch.setattr(pages.drawing, "histogram", kept)
+    store = made(tmp_path, [f"the {'long ' * n}river" for n in range(60)], radius=4)
+    pages._lengths(store)
+    ((_, low, high, bars, _),) = drawn
+    assert low == 0 and 20 <= bars <= 30 and high % bars == 0 and high >= 59
 
 
 def test_copies_of_another_sentence_are_counted(tmp_path):
@@ -148,9 +169,11 @@ def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
 
 
 def test_the_command_makes_the_same_stage(store):
-    one = facts_of(store, "una.1")
-    assert pages._command(one).startswith("augment-cli una --radius 4")
-    assert pages._command(one).endswith("--name una.1")
+    page = pages.render(store, [facts_of(store, "una.1")], [], {})
+    assert re.search(r"<dd><code>augment-cli una --radius 4 .*--draws 2</code></dd>", page)
+    version = store.stage("una.1").settings["version"]
+    assert re.search(rf"<code>una.1</code>: una, version {version}, fingerprint [0-9a-f]{{12}}</dt>", page)
+    assert re.search(r"Made with numpy [0-9.]+, pyarrow [0-9.]+\.</p>", page)
 
 
 def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):

@@ -1,11 +1,15 @@
 """The options that a stage's settings give, and that they make the stage again."""
 
+import dataclasses
+import shlex
 import shutil
 
 import pytest
 
 from augment_cli.engine.engine import Engine
-from augment_cli.runs.again import options_of
+from augment_cli.models import shipped_paraphraser
+from augment_cli.models.digest import model_digest
+from augment_cli.runs.again import command_of, options_of
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
@@ -35,3 +39,52 @@ def test_a_file_is_known_by_its_digest_alone(made_store, tmp_path):
     with Session(tmp_path / "store", Engine(1)) as session:
         session.augment(make_run("una", radius=3, keep=str(tmp_path / "kept.txt")), "kept")
     assert options_of(Store.open(tmp_path / "store").stage("kept").settings)[1] == ["keep"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "stage"),
+    [
+        ("una --radius 3 --background none --name plain", "plain"),
+        ("una --radius 4 --draws 3 --seed 7 --name three", "three.2"),
+        ("una --radius 4 --surface in-place --fit second --name of-second", "of-second"),
+        ("word-deletion --rate 0.3 --name fewer", "fewer"),
+    ],
+)
+def test_a_command_that_makes_a_stage_again(made_store, tmp_path, command, typed, stage):
+    shutil.copytree(made_store, tmp_path / "store")
+    if "--fit" in typed:
+        assert (
+            command("fit", "--min-df", 2, "--name", "second", "--store", tmp_path / "store").returncode == 0
+        )
+    assert command(*typed.split(), "--store", tmp_path / "store").returncode == 0
+    store = Store.open(tmp_path / "store")
+    fingerprint, again = store.stage(stage).settings["fingerprint"], shlex.split(command_of(store, stage))
+    done = command("remove", stage, "--store", tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert command(*again[1:], "--store", tmp_path / "store").returncode == 0
+    assert Store.open(tmp_path / "store").stage(stage).settings["fingerprint"] == fingerprint
+
+
+def test_a_command_names_what_a_stage_does_not_know_the_place_of(made_store, monkeypatch):
+    store = Store.open(made_store)
+    settings = {
+        "stage": "paraphrase",
+        "seed": 42,
+        "parameters": {"faithful": {"wordnet": "0" * 64}, "rows": 3, "draw": 0},
+        "inputs": {"corpus": "1" * 64},
+        "resources": {"model": "2" * 64},
+    }
+    stages = {"paraphrase": dataclasses.replace(store.stage("una"), settings=settings)}
+    monkeypatch.setattr(Store, "stage", lambda self, name: stages[name])
+    assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --model FOLDER"
+    settings["resources"] = {"model": model_digest(shipped_paraphraser())}
+    settings["parameters"]["faithful"] = None
+    assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --no-faithful"
+    settings |= {
+        "stage": "back-translate",
+        "resources": {"forward model": "3" * 64, "backward model": "4" * 64},
+    }
+    settings["parameters"] = {}
+    assert command_of(store, "paraphrase") == (
+        "augment-cli back-translate --forward FOLDER --backward FOLDER --name paraphrase"
+    )
