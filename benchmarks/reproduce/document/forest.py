@@ -9,6 +9,8 @@ from pathlib import Path
 from benchmarks.reproduce.document.primary import Finding
 from benchmarks.reproduce.grid import Grid
 
+_MARGIN = 0.8  # points
+
 
 def draw_forest(findings: Sequence[Finding], grid: Grid, path: Path) -> bool:
     """Draw what was measured; returns whether there was anything."""
@@ -19,7 +21,7 @@ def draw_forest(findings: Sequence[Finding], grid: Grid, path: Path) -> bool:
     from matplotlib.figure import Figure
 
     titles = {row.name: row.title for row in grid.rows}
-    figure = Figure(figsize=(7.2, 0.9 + 0.42 * len(measured)), layout="constrained")
+    figure = Figure(figsize=(9, 1.1 + 0.34 * len(measured)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     for place, (primary, value) in enumerate(reversed(measured)):
@@ -33,8 +35,11 @@ def draw_forest(findings: Sequence[Finding], grid: Grid, path: Path) -> bool:
     names = [f"{titles[one.better]} – {titles[one.worse]} ({value.seeds})" for one, value in measured]
     axes.set_yticks(range(len(measured)), list(reversed(names)), fontsize=8)
     axes.axvline(0, color="0.7", linewidth=0.8, zorder=0)
+    # With two seeds an interval may be ten times as wide as all else: it then leaves the picture.
+    shown = [end for one, value in measured for end in (one.published, value.mean)]
+    axes.set_xlim(min(0, *shown) - _MARGIN, max(0, *shown) + _MARGIN)
     axes.set_xlabel("points of STS average (in brackets: seeds; hollow: a single one)", fontsize=8)
     axes.tick_params(axis="x", labelsize=8)
-    axes.legend(fontsize=7)
+    figure.legend(fontsize=8, ncols=2, loc="outside lower center")
     figure.savefig(path, dpi=80, metadata={"Software": None})
     return True
