@@ -13,6 +13,8 @@ from augment_cli.text.numbers import cardinal, ordinal
 
 _TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
 _PREPOSITIONS = words("about against at by for from in into of on over through to towards under with")
+_MAY_NOT_GO = _PREPOSITIONS | {"the"}
+_RESTRICTIONS = words("only just merely simply solely")
 # "to see if it stands": this "if" asks, and "If it stands, …" sets a condition.
 _ASKS_IF = re.compile(
     r"\b(?:see|sees|saw|seen|know|knows|knew|known|ask|asks|asked|wonder|wonders|wondered|doubt|doubted|tell|"
@@ -25,6 +27,10 @@ _NUMBERS = frozenset(
 )
 _BETWEEN = re.compile(r"\bbetween (?:the )?([\w-]+) and (?:the )?([\w-]+)")
 _QUOTE_IN_SMALL_LETTERS = re.compile(r"(?:^|[\s(—-])[\"'“‘]+[a-z]")
+# "It is due to the rain", or "due directly to": only "due to" as one preposition is "because of".
+_PREDICATE_DUE = re.compile(r"\b(?:is|are|was|were|be|been)(?: \w+){0,3} due\b|\bdue (?!to\b)")
+_HYPHENATED = re.compile(r"\w+(?:-\w+)+")
+_LAST_CLAUSE = re.compile(r", (\w+ \w+)[.!?][\"'”’]?$")
 # "That very day" is that day and no other.
 _VERY_ONE = re.compile(r"\b(?:the|that|this|these|those) very\b")
 # What comes with a slip, and stands in no original that is written well.
@@ -38,6 +44,15 @@ _SLIPS = (
     ),
     re.compile(r"\b(?:i|we|you|they)'s\b"),
     re.compile(r"\b(?:do|does|did) there\b"),
+    re.compile(r"\b(?:for|in) what way\b"),
+    re.compile(r"\b(?:am|is|are|was|were|be|been) remaining\b"),
+    re.compile(r"\b(?:soon|shortly|later|then) (?:subsequently|afterwards|later|soon)\b"),
+    re.compile(r"\battempt(?:ed|ing|s)?\b(?! (?:to|at)\b)"),
+    re.compile(r"\b[a-z]+s's\b"),
+    re.compile(r"\b(?:so|as|how|too|very|not) (?:an? (?:large|great|small) number|a lot|the majority)\b"),
+    re.compile(r"\bto (?:about|across|against|at|by|for|from|in|into|of|on|over|to|toward|towards|upon|with)\b"),
+    re.compile(r"\bof (?:next|last|yesterday|today|to-?day|tomorrow|to-?morrow)\b"),
+    re.compile(r"\bof (?:\w+ ){1,3}[\"“]"),
     re.compile(r"\bin fact[!?]"),
 )
 
@@ -58,12 +73,17 @@ def is_misphrased(original: str, output: str) -> bool:
     return (
         next(small) < next(small)
         or len(_VERY_ONE.findall(two)) < len(_VERY_ONE.findall(one))
-        or after.count("and") < before.count("and")
+        or any(after.count(word) < before.count(word) for word in ("and", "but"))
+        or any(after.count(word) != before.count(word) for word in ("this", "these", "those"))
+        or _loses_a_restriction(before, after)
+        or (_PREDICATE_DUE.search(one) is not None and after.count("due") < before.count("due"))
+        or set(_HYPHENATED.findall(two)) - set(_HYPHENATED.findall(one))
+        or _ends_with_who_said_it(one, two)
         or _sets_a_condition(one, two)
         or _opens_with_as(one, two)
         or _exchanges_bounds(one, two)
         or _ends_with_a_clause(one, two)
-        or _leaves_a_preposition_out(before, after)
+        or _leaves_a_word_out(before, after)
         or _names_two_agents(before, after)
     )
 
@@ -99,11 +119,24 @@ def _ends_with_a_clause(original: str, output: str) -> bool:
     return bool(opens) and output.lstrip("\"'“‘([ ").find(opening) > 0
 
 
-def _leaves_a_preposition_out(before: list[str], after: list[str]) -> bool:
-    """Whether the words around a preposition have closed up: of "go on with it", "go on it"."""
+def _loses_a_restriction(before: list[str], after: list[str]) -> bool:
+    """Whether an "only" or its like has gone: "Only then did he go" says more than "Then he went"."""
+    return sum(word in _RESTRICTIONS for word in after) < sum(word in _RESTRICTIONS for word in before)
+
+
+def _ends_with_who_said_it(original: str, output: str) -> bool:
+    """Whether "I thought" has gone to the end of more than one clause: of "I thought it rained, and that …"."""
+    found = _LAST_CLAUSE.search(output)
+    if found is None or not original.lstrip("\"'“‘([ ").startswith(found[1] + " "):
+        return False
+    return any(mark in original for mark in (",", " and ", " that ", ";"))
+
+
+def _leaves_a_word_out(before: list[str], after: list[str]) -> bool:
+    """Whether the words around a preposition or a "the" have closed up: of "go on with it", "go on it"."""
     known, closed = set(pairwise(before)), set(pairwise(after))
     return any(
-        word in _PREPOSITIONS
+        word in _MAY_NOT_GO
         and before[place].isalpha()
         and before[place + 2].isalpha()
         and (before[place], before[place + 2]) in closed - known
