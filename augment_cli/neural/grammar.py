@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
 from augment_cli.neural.vocabulary import Vocabulary
@@ -191,11 +192,20 @@ def _joined(words: list[str]) -> list[tuple[str, str, bool]]:
 
 def _relates_anew(before: list[str], after: list[str]) -> bool:
     """Whether a relative clause with "be" has come: of "the sign passed" comes "the sign that is passed"."""
+    known, relations = Counter(pairwise(before)), Counter(pairwise(after))
     return any(
-        word in ("that", "which", "who") and after[place + 1] in _BE
-        for place, word in enumerate(after[:-1])
-        if (word, after[place + 1]) not in set(pairwise(before))
-    )
+        one in ("that", "which", "who") and two in _BE and count > known[one, two]
+        for (one, two), count in relations.items()
+    ) or _relates_elsewhere(before, after)
+
+
+def _relates_elsewhere(before: list[str], after: list[str]) -> bool:
+    """Whether a relative clause with "be" belongs to another noun than before."""
+    heads = [
+        {(some[place - 1], some[place]) for place in range(1, len(some) - 1) if some[place + 1] in _BE}
+        for some in (before, after)
+    ]
+    return any(relative in ("that", "which", "who") for _, relative in heads[1] - heads[0])
 
 
 def _turns_wrongly(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:

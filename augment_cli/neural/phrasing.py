@@ -6,6 +6,7 @@ Each check compares an output with its original and finds one kind of slip, as r
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
 from augment_cli.syntax.tree import words
@@ -30,6 +31,8 @@ _QUOTE_IN_SMALL_LETTERS = re.compile(r"(?:^|[\s(—-])[\"'“‘]+[a-z]")
 # "It is due to the rain", or "due directly to": only "due to" as one preposition is "because of".
 _PREDICATE_DUE = re.compile(r"\b(?:is|are|was|were|be|been)(?: \w+){0,3} due\b|\bdue (?!to\b)")
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
+_QUOTED_WORDS = re.compile(r"[\"“]((?:[\w'’-]+ ){0,2}[\w'’-]+)[\"”]")
+_DETERMINERS = words("a an the my your his her its our their this that these those")
 _LAST_CLAUSE = re.compile(r", (\w+ \w+)[.!?][\"'”’]?$")
 # "That very day" is that day and no other.
 _VERY_ONE = re.compile(r"\b(?:the|that|this|these|those) very\b")
@@ -37,7 +40,7 @@ _VERY_ONE = re.compile(r"\b(?:the|that|this|these|those) very\b")
 _SLIPS = (
     re.compile(r"\bby (?:me|him|us|them)\b"),
     re.compile(r"\bby (?:i|he|she|we|they|her|you|it)(?=[.,;:!?]|$)"),
-    re.compile(r"\b(?:is|was) this(?=[.,;:!?]|$)"),
+    re.compile(r"\b(?:is|was|are|were) (?:this|it|he|she|they|these|those)(?=[.,;:!]|$)"),
     re.compile(r"\b(?:who|what|that|there|where|how)'m\b"),
     re.compile(
         r"\bin order to (?:the|an?|this|these|those|that|my|his|her|its|our|their|your|i|he|she|we|they)\b"
@@ -77,7 +80,10 @@ def is_misphrased(original: str, output: str) -> bool:
         or any(after.count(word) != before.count(word) for word in ("this", "these", "those"))
         or _loses_a_restriction(before, after)
         or (_PREDICATE_DUE.search(one) is not None and after.count("due") < before.count("due"))
-        or set(_HYPHENATED.findall(two)) - set(_HYPHENATED.findall(one))
+        or set(_HYPHENATED.findall(two)) != set(_HYPHENATED.findall(one))
+        or not _quoted(original) <= _quoted(output)
+        or _counts_another_person(before, after)
+        or _renames_an_attribute(before, after)
         or _ends_with_who_said_it(one, two)
         or _sets_a_condition(one, two)
         or _opens_with_as(one, two)
@@ -122,6 +128,29 @@ def _ends_with_a_clause(original: str, output: str) -> bool:
 def _loses_a_restriction(before: list[str], after: list[str]) -> bool:
     """Whether an "only" or its like has gone: "Only then did he go" says more than "Then he went"."""
     return sum(word in _RESTRICTIONS for word in after) < sum(word in _RESTRICTIONS for word in before)
+
+
+def _quoted(text: str) -> Counter[str]:
+    """Words that stand in quotation marks as words, without a mark of their own."""
+    return Counter(_QUOTED_WORDS.findall(text))
+
+
+def _counts_another_person(before: list[str], after: list[str]) -> bool:
+    """Whether "does not" has become "don't"."""
+    counts = [
+        (sum(word in ("does", "doesn't") for word in some), sum(word in ("do", "don't") for word in some))
+        for some in (before, after)
+    ]
+    return counts[1][0] < counts[0][0] and counts[1][1] > counts[0][1]
+
+
+def _renames_an_attribute(before: list[str], after: list[str]) -> bool:
+    """Whether a participle before its noun is another: of "the remaining part", "the staying part"."""
+    new = set(pairwise(after)) - set(pairwise(before))
+    return any(
+        one in _DETERMINERS and two.endswith("ing") and two not in before and len(two) > len("thing")
+        for one, two in new
+    )
 
 
 def _ends_with_who_said_it(original: str, output: str) -> bool:

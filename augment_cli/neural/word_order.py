@@ -26,15 +26,19 @@ _WITHIN_SUBJECTS = words("of in")
 _SUBORDINATORS = words(
     "after although because before if once since though unless until when whenever where while whereas"
 )
+_TEMPORAL = words("after before since until till")  # that may open a phrase as well as a clause
 _PRONOUNS = words("he she it they")
 _CONJUNCTIONS = words("and but or")
-_CLAUSE_WORDS = words("which who whom whose that when while because if although though where") | {"but"}
+_CLAUSE_WORDS = words("which who whom whose that when while because if although though where but than")
 _TIME = words(
-    "january february march april may june july august september october november december monday tuesday wednesday "
+    "january february march april june july august september october november december monday tuesday wednesday "
     "thursday friday saturday sunday spring summer autumn winter morning afternoon evening night noon midnight dawn dusk "
     "day days week weeks month months year years decade decades century centuries hour hours minute minutes moment "
     "time times age period era beginning end first last"
 )
+_BEFORE_MAY = words("in of by since until till last next this early late mid on")
+_NOMINATIVE = words("i you he she it we they who")
+_OBJECTS = words("me you him her it us them myself himself herself itself themselves")
 _YEAR = re.compile(r"\d{3,4}s?$")
 
 
@@ -69,7 +73,8 @@ def _position(piece: list[str], words: list[str]) -> int:
 
 
 def _is_time(piece: list[str]) -> bool:
-    return any(word in _TIME or _YEAR.match(word) for word in piece)
+    in_may = any(pair[1] == "may" and pair[0] in _BEFORE_MAY for pair in pairwise(piece))
+    return in_may or any(word in _TIME or _YEAR.match(word) for word in piece)
 
 
 def _opens_with_what_belongs_elsewhere(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
@@ -87,24 +92,28 @@ def _opens_with_what_belongs_elsewhere(before: list[str], after: list[str], voca
     opener = piece[0]
     if "VBG" in vocabulary.tags(opener):
         return True
-    if opener in _SUBORDINATORS or opener not in _PREPOSITIONS:
+    is_clause = opener in _SUBORDINATORS and not (opener in _TEMPORAL and not _NOMINATIVE & set(piece))
+    if is_clause or opener not in _PREPOSITIONS | _TEMPORAL:
         return False
-    return not _is_time(piece) or "," in before[: place - 1]
+    return "," in before[: place - 1] or not (opener in _TEMPORAL or _is_time(piece))
 
 
 def _ends_with_an_opening_of_several_clauses(
     before: list[str], after: list[str], vocabulary: Vocabulary
 ) -> bool:
-    """Whether a phrase such as "In 1900," has gone to the end of a sentence with more than one clause."""
+    """Whether "In 1900," has gone to the end of a sentence with more than one clause, or with another time."""
     if "," not in before or before[:2] == after[:2]:
         return False
     stop = before.index(",")
     piece, rest = before[:stop], before[stop + 1 :]
     if piece[0] not in _PREPOSITIONS or _position(piece, after) <= 0:
         return False
+    if _is_time(piece) and _is_time(rest):
+        return True
     return any(
-        word in _CLAUSE_WORDS
+        (word in _CLAUSE_WORDS and word != "because")
         or word in ",;:"
+        or (word == "to" and "VB" in vocabulary.tags(rest[place + 1]))
         or (word in _CONJUNCTIONS and vocabulary.tags(rest[place + 1]) & {"VBD", "VBZ"})
         for place, word in enumerate(rest[:-1])
     )
@@ -149,9 +158,9 @@ def _turns_into_a_bad_passive(before: list[str], after: list[str], vocabulary: V
         return False
     start = max((place + 1 for place, word in enumerate(after[:new]) if word in ",;:"), default=0)
     subject = after[start:new]
-    if any(word in _PREPOSITIONS - _WITHIN_SUBJECTS for word in subject[1:]):
+    if any(word in _PREPOSITIONS - _WITHIN_SUBJECTS for word in subject) or subject[:1] == ["in"]:
         return True
-    if _is_stranded(before, after):
+    if _is_stranded(before, after, vocabulary):
         return True
     stop = next((place for place, word in enumerate(subject) if word in _WITHIN_SUBJECTS), len(subject))
     tags = vocabulary.tags(subject[stop - 1]) if stop else frozenset()
@@ -161,13 +170,18 @@ def _turns_into_a_bad_passive(before: list[str], after: list[str], vocabulary: V
     return not is_several and "NN" in tags and "NNS" not in tags
 
 
-def _is_stranded(before: list[str], after: list[str]) -> bool:
-    """Whether what ended the object now stands behind the agent: "rule was ended by the war in China"."""
+def _is_stranded(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether what ended the object now stands behind the agent: "rule was ended by the war in China".
+
+    A time and an adverb may stand there.
+    """
     shared = 0
     while shared < min(len(before), len(after)) and before[-1 - shared] == after[-1 - shared]:
         shared += 1
     tail = [word for word in before[len(before) - shared :] if word.isalnum()]
-    return bool(tail) and tail[0] in _PREPOSITIONS | _WITHIN_SUBJECTS and not _is_time(tail)
+    if not tail or _is_time(tail):
+        return False
+    return tail[0] in _PREPOSITIONS | _WITHIN_SUBJECTS or "RB" not in vocabulary.tags(tail[0])
 
 
 def _exchanges_parts_of_names_and_compounds(
@@ -186,6 +200,8 @@ def _exchanges_parts_of_names_and_compounds(
         turned = (right.lower(), word, left.lower())
         if turned in known or turned not in {(a.lower(), b, c.lower()) for a, b, c in _joined(after)}:
             continue
+        if right.lower() in _OBJECTS:
+            return True
         follows = before[place + 2].lower() if place + 2 < len(before) else "."
         is_compound = follows[0].isalpha() and follows not in vocabulary.function_words
         if left[0].isupper() != right[0].isupper() and place > 1:
