@@ -15,6 +15,7 @@ from augment_cli.text.numbers import cardinal, ordinal
 _TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
 _PREPOSITIONS = words("about against at by for from in into of on over through to towards under with")
 _MAY_NOT_GO = _PREPOSITIONS | {"the"}
+_SAME_NUMBER = words("this these those another both either neither")
 _RESTRICTIONS = words("only just merely simply solely")
 # "to see if it stands": this "if" asks, and "If it stands, …" sets a condition.
 _ASKS_IF = re.compile(
@@ -51,6 +52,14 @@ _SLIPS = (
     re.compile(r"\b(?:am|is|are|was|were|be|been) remaining\b"),
     re.compile(r"\b(?:soon|shortly|later|then) (?:subsequently|afterwards|later|soon)\b"),
     re.compile(r"\battempt(?:ed|ing|s)?\b(?! (?:to|at)\b)"),
+    re.compile(r"\bduring the night\b"),
+    re.compile(r"\b(?:extremely|highly) (?:well|much|many|few|same|good|best|one)\b"),
+    re.compile(r", (?:do not|don't) \w+[.!?]*[\"'”’]?$"),
+    re.compile(r"\ba kid\b"),
+    re.compile(r"\bof it\b"),
+    re.compile(r"\b(?:hardly|scarcely|barely)(?=[.,;:!?])"),
+    re.compile(r"\bknown as (?:back|up|off|out|on|upon|for|to|in)\b"),
+    re.compile(r"'s (?:is|are|was|were|am)\b"),
     re.compile(r"\b[a-z]+s's\b"),
     re.compile(r"\b(?:so|as|how|too|very|not) (?:an? (?:large|great|small) number|a lot|the majority)\b"),
     re.compile(r"\bto (?:about|across|against|at|by|for|from|in|into|of|on|over|to|toward|towards|upon|with)\b"),
@@ -77,7 +86,7 @@ def is_misphrased(original: str, output: str) -> bool:
         next(small) < next(small)
         or len(_VERY_ONE.findall(two)) < len(_VERY_ONE.findall(one))
         or any(after.count(word) < before.count(word) for word in ("and", "but"))
-        or any(after.count(word) != before.count(word) for word in ("this", "these", "those"))
+        or any(after.count(word) != before.count(word) for word in _SAME_NUMBER)
         or _loses_a_restriction(before, after)
         or (_PREDICATE_DUE.search(one) is not None and after.count("due") < before.count("due"))
         or set(_HYPHENATED.findall(two)) != set(_HYPHENATED.findall(one))
@@ -148,7 +157,7 @@ def _renames_an_attribute(before: list[str], after: list[str]) -> bool:
     """Whether a participle before its noun is another: of "the remaining part", "the staying part"."""
     new = set(pairwise(after)) - set(pairwise(before))
     return any(
-        one in _DETERMINERS and two.endswith("ing") and two not in before and len(two) > len("thing")
+        one in _DETERMINERS and two.endswith(("ing", "ed")) and two not in before and len(two) > len("thing")
         for one, two in new
     )
 

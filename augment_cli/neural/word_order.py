@@ -26,6 +26,11 @@ _WITHIN_SUBJECTS = words("of in")
 _SUBORDINATORS = words(
     "after although because before if once since though unless until when whenever where while whereas"
 )
+_WITHIN_CLAUSES = words("that which who whom whose and but or so because if when while")
+_OPENINGS = (["in", "fact"], ["in", "addition"], ["for", "example"], ["for", "instance"], ["after", "that"])
+_HARDLY = words("hardly scarcely barely only")
+_PARTICLES = words("up off out away down back over on together apart forth about along around")
+_VERB_TAGS = frozenset(["VB", "VBZ", "VBD", "VBN", "VBG"])
 _TEMPORAL = words("after before since until till")  # that may open a phrase as well as a clause
 _PRONOUNS = words("he she it they")
 _CONJUNCTIONS = words("and but or")
@@ -39,6 +44,7 @@ _TIME = words(
 _BEFORE_MAY = words("in of by since until till last next this early late mid on")
 _NOMINATIVE = words("i you he she it we they who")
 _OBJECTS = words("me you him her it us them myself himself herself itself themselves")
+_DETERMINERS = words("a an the my your his her its our their")
 _YEAR = re.compile(r"\d{3,4}s?$")
 
 
@@ -59,8 +65,9 @@ def is_misplaced(original: str, output: str, vocabulary: Vocabulary) -> bool:
         or _ends_with_an_opening_of_several_clauses(before, after, vocabulary)
         or _opens_with_a_pronoun_for_a_later_name(*written)
         or _equates_the_wrong_way(before, after)
-        or _turns_a_present_passive(before, after)
+        or _turns_a_passive_wrongly(before, after, vocabulary)
         or _turns_into_a_bad_passive(before, after, vocabulary)
+        or _parts_a_verb_from_its_particle(before, after, vocabulary)
         or _exchanges_parts_of_names_and_compounds(*written, vocabulary)
     )
 
@@ -87,14 +94,19 @@ def _opens_with_what_belongs_elsewhere(before: list[str], after: list[str], voca
         return False
     piece = after[: after.index(",")]
     place = _position(piece, before)
+    if place < 0 and piece[0] in _PREPOSITIONS | _TEMPORAL | _SUBORDINATORS:  # one of its words is another now
+        place = _position(piece[:1], before)
     if place <= 0:
         return False
     opener = piece[0]
+    is_clause = opener in _SUBORDINATORS and not (opener in _TEMPORAL and not _NOMINATIVE & set(piece))
+    if is_clause:
+        follows_comma = opener == "when" and before[place - 1] == ","
+        return follows_comma or bool(set(before[1:place]) & _WITHIN_CLAUSES)
     if "VBG" in vocabulary.tags(opener):
         return True
-    is_clause = opener in _SUBORDINATORS and not (opener in _TEMPORAL and not _NOMINATIVE & set(piece))
-    if is_clause or opener not in _PREPOSITIONS | _TEMPORAL:
-        return False
+    if opener not in _PREPOSITIONS | _TEMPORAL:
+        return len(piece) > 1 and not _is_time(piece) and piece[:2] not in _OPENINGS
     return "," in before[: place - 1] or not (opener in _TEMPORAL or _is_time(piece))
 
 
@@ -141,11 +153,17 @@ def _equates_the_wrong_way(before: list[str], after: list[str]) -> bool:
     return before[places[0]] in _PLURAL_BE or "," in rest or "," in subject  # type: ignore[index]
 
 
-def _turns_a_present_passive(before: list[str], after: list[str]) -> bool:
-    """Whether "are shared by two atoms" has become active, as its verb then wants another person or tense."""
+def _turns_a_passive_wrongly(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether "are shared by two atoms" has become active, as its verb then wants another person or tense.
+
+    So does "was taken by", as "taken" is no past tense.
+    """
     if after.count("by") >= before.count("by"):
         return False
-    return any(before.count(verb) > after.count(verb) for verb in ("is", "are"))
+    if any(before.count(verb) > after.count(verb) for verb in ("is", "are")):
+        return True
+    participles = {two for one, two in pairwise(before) if one in _BE and two in after}
+    return any({"VBN"} <= vocabulary.tags(word) and "VBD" not in vocabulary.tags(word) for word in participles)
 
 
 def _turns_into_a_bad_passive(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
@@ -181,7 +199,15 @@ def _is_stranded(before: list[str], after: list[str], vocabulary: Vocabulary) ->
     tail = [word for word in before[len(before) - shared :] if word.isalnum()]
     if not tail or _is_time(tail):
         return False
-    return tail[0] in _PREPOSITIONS | _WITHIN_SUBJECTS or "RB" not in vocabulary.tags(tail[0])
+    is_adverb = "RB" in vocabulary.tags(tail[0]) and tail[0] not in _PREPOSITIONS | _WITHIN_SUBJECTS | _HARDLY
+    return not is_adverb
+
+
+def _parts_a_verb_from_its_particle(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether another verb stands before a particle: of "built up", "constructed up"."""
+    gone, come = set(pairwise(before)) - set(pairwise(after)), set(pairwise(after)) - set(pairwise(before))
+    lost = {two for _, two in gone if two in _PARTICLES}
+    return any(two in lost and one not in before and vocabulary.tags(one) & _VERB_TAGS for one, two in come)
 
 
 def _exchanges_parts_of_names_and_compounds(
@@ -196,13 +222,14 @@ def _exchanges_parts_of_names_and_compounds(
     for place, word in enumerate(before[1:-1], 1):
         if word not in ("and", "or"):
             continue
-        left, right = before[place - 1], before[place + 1]
+        left, right = before[place - 1], _second(before, place)
         turned = (right.lower(), word, left.lower())
         if turned in known or turned not in {(a.lower(), b, c.lower()) for a, b, c in _joined(after)}:
             continue
         if right.lower() in _OBJECTS:
             return True
-        follows = before[place + 2].lower() if place + 2 < len(before) else "."
+        behind = before.index(right, place) + 1
+        follows = before[behind].lower() if behind < len(before) else "."
         is_compound = follows[0].isalpha() and follows not in vocabulary.function_words
         if left[0].isupper() != right[0].isupper() and place > 1:
             return True
@@ -213,7 +240,12 @@ def _exchanges_parts_of_names_and_compounds(
 
 def _joined(words: list[str]) -> list[tuple[str, str, str]]:
     return [
-        (words[place - 1], word, words[place + 1])
+        (words[place - 1], word, _second(words, place))
         for place, word in enumerate(words[1:-1], 1)
         if word in ("and", "or")
     ]
+
+
+def _second(words: list[str], place: int) -> str:
+    """The word behind a conjunction, past articles and possessives."""
+    return next((word for word in words[place + 1 :] if word.lower() not in _DETERMINERS), ".")

@@ -81,7 +81,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=3,
+        version=4,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),
