@@ -148,7 +148,7 @@ _TURNS = (
     re.compile(r"\b(?:before|prior)\b"),
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("„", "“"))
-_NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: [A-Z][\w-]*)+")
+_NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: (?:(?:upon|on|under|sur|de|von|van) )?[A-Z][\w-]*)+")
 _SYMBOL = re.compile(r"[@#$€£°^*+=<>|~/\\&]")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original
 _SLACK = 3  # words that an output may have more or fewer in any case

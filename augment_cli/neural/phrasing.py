@@ -56,6 +56,7 @@ _SLIPS = (
     re.compile(r"\b(?:extremely|highly) (?:well|much|many|few|same|good|best|one)\b"),
     re.compile(r", (?:do not|don't) \w+[.!?]*[\"'”’]?$"),
     re.compile(r"\ba kid\b"),
+    re.compile(r"\b(?:more|most) (?:big|fast|great|hard|high|huge|large|odd|quick|rich|sad|small|strong|tiny|weak)\b"),
     re.compile(r"\bof it\b"),
     re.compile(r"\b(?:hardly|scarcely|barely)(?=[.,;:!?])"),
     re.compile(r"\bknown as (?:back|up|off|out|on|upon|for|to|in)\b"),
