@@ -126,9 +126,16 @@ def _ends_with_an_opening_of_several_clauses(
         (word in _CLAUSE_WORDS and word != "because")
         or word in ",;:"
         or (word == "to" and "VB" in vocabulary.tags(rest[place + 1]))
-        or (word in _CONJUNCTIONS and vocabulary.tags(rest[place + 1]) & {"VBD", "VBZ"})
+        or (word in _CONJUNCTIONS and _begins_a_clause(rest[place + 1 : place + 3], vocabulary))
         for place, word in enumerate(rest[:-1])
     )
+
+
+def _begins_a_clause(words: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether a finite verb comes, or an adverb and a finite verb."""
+    tags = [vocabulary.tags(word) for word in words]
+    is_finite = [bool(some & {"VBD", "VBZ"}) for some in tags]
+    return bool(tags) and (is_finite[0] or ("RB" in tags[0] and is_finite[-1]))
 
 
 def _opens_with_a_pronoun_for_a_later_name(before: list[str], after: list[str]) -> bool:
