@@ -29,6 +29,8 @@ _NUMBERS = frozenset(
 )
 _BETWEEN = re.compile(r"\bbetween (?:the )?([\w-]+) and (?:the )?([\w-]+)")
 _QUOTE_IN_SMALL_LETTERS = re.compile(r"(?:^|[\s(—-])[\"'“‘]+[a-z]")
+# "Temples such as man never saw" are not like anything.
+_SUCH_AS_CLAUSE = re.compile(r"\bsuch as (?:the|an?|his|her|its|their|my|your|i|you|he|she|it|we|they|\w+ (?:never|ever))\b")
 # "It is due to the rain", or "due directly to": only "due to" as one preposition is "because of".
 _PREDICATE_DUE = re.compile(r"\b(?:is|are|was|were|be|been)(?: \w+){0,3} due\b|\bdue (?!to\b)")
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
@@ -56,6 +58,9 @@ _SLIPS = (
     re.compile(r"\b(?:extremely|highly) (?:well|much|many|few|same|good|best|one)\b"),
     re.compile(r", (?:do not|don't) \w+[.!?]*[\"'”’]?$"),
     re.compile(r"\ba kid\b"),
+    re.compile(r"\b(?:no|yes) in fact\b"),
+    re.compile(r"\b(\w+) and \1\b"),
+    re.compile(r"\bbeg[aiu]n\w* to (?:an?|the|my|your|his|her|its|our|their)\b"),
     re.compile(r"\b(?:more|most) (?:big|fast|great|hard|high|huge|large|odd|quick|rich|sad|small|strong|tiny|weak)\b"),
     re.compile(r"\bof it\b"),
     re.compile(r"\b(?:hardly|scarcely|barely)(?=[.,;:!?])"),
@@ -91,6 +96,7 @@ def is_misphrased(original: str, output: str) -> bool:
         or _loses_a_restriction(before, after)
         or (_PREDICATE_DUE.search(one) is not None and after.count("due") < before.count("due"))
         or set(_HYPHENATED.findall(two)) != set(_HYPHENATED.findall(one))
+        or len(_SUCH_AS_CLAUSE.findall(two)) < len(_SUCH_AS_CLAUSE.findall(one))
         or not _quoted(original) <= _quoted(output)
         or _counts_another_person(before, after)
         or _renames_an_attribute(before, after)

@@ -59,6 +59,8 @@ def is_misplaced(original: str, output: str, vocabulary: Vocabulary) -> bool:
         Says which tags a word can have.
     """
     written = tuple(_TOKEN.findall(text.replace("’", "'").lstrip("\"'“‘([ ")) for text in (original, output))
+    if not all(written):
+        return False
     before, after = ([word.lower() for word in words] for words in written)
     return (
         _opens_with_what_belongs_elsewhere(before, after, vocabulary)
@@ -80,6 +82,8 @@ def _position(piece: list[str], words: list[str]) -> int:
 
 
 def _is_time(piece: list[str]) -> bool:
+    if piece == ["at", "a", "time"]:
+        return False
     in_may = any(pair[1] == "may" and pair[0] in _BEFORE_MAY for pair in pairwise(piece))
     return in_may or any(word in _TIME or _YEAR.match(word) for word in piece)
 
@@ -106,7 +110,8 @@ def _opens_with_what_belongs_elsewhere(before: list[str], after: list[str], voca
     if "VBG" in vocabulary.tags(opener):
         return True
     if opener not in _PREPOSITIONS | _TEMPORAL:
-        return len(piece) > 1 and not _is_time(piece) and piece[:2] not in _OPENINGS
+        is_adverb = len(piece) == 1 and "RB" in vocabulary.tags(opener)
+        return not (is_adverb or _is_time(piece) or piece[:2] in _OPENINGS)
     return "," in before[: place - 1] or not (opener in _TEMPORAL or _is_time(piece))
 
 
@@ -118,12 +123,12 @@ def _ends_with_an_opening_of_several_clauses(
         return False
     stop = before.index(",")
     piece, rest = before[:stop], before[stop + 1 :]
-    if piece[0] not in _PREPOSITIONS or _position(piece, after) <= 0:
+    if not piece or piece[0] not in _PREPOSITIONS or _position(piece, after) <= 0:
         return False
     if _is_time(piece) and _is_time(rest):
         return True
     return any(
-        (word in _CLAUSE_WORDS and word != "because")
+        (word in _CLAUSE_WORDS | {"as", "had"} and word != "because")
         or word in ",;:"
         or (word == "to" and "VB" in vocabulary.tags(rest[place + 1]))
         or (word in _CONJUNCTIONS and _begins_a_clause(rest[place + 1 : place + 3], vocabulary))
@@ -240,7 +245,7 @@ def _exchanges_parts_of_names_and_compounds(
         is_compound = follows[0].isalpha() and follows not in vocabulary.function_words
         if left[0].isupper() != right[0].isupper() and place > 1:
             return True
-        if is_compound and "NN" in vocabulary.tags(left.lower()) and not left[0].isupper():
+        if is_compound and vocabulary.tags(left.lower()) & (_VERB_TAGS | {"NN"}) and not left[0].isupper():
             return True
     return False
 

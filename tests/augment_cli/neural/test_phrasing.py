@@ -91,6 +91,10 @@ MORE_SLIPS = [
     ("He soon moved.", "He soon subsequently moved."),
     ("It is like a child.", "It is like a kid."),
     ("The dress hardly moved.", "The dress moved hardly."),
+    ("No indeed, men of Oslo.", "No in fact, men of Oslo."),
+    ("She was moaning and groaning.", "She was groaning and groaning."),
+    ("Tears started to his eyes.", "Tears began to his eyes."),
+    ("It has rooms such as the king never saw.", "It has rooms like the king never saw."),
 ]  # fmt: skip
 
 

@@ -33,6 +33,10 @@ MISPLACED = [
     ("It has ease of use and feature set.", "It has ease of feature and use set."),
     ("He drove his car and me away.", "He drove his me and car away."),
     ("The bow and the general rudeness hurt.", "The general and the bow rudeness hurt."),
+    ("Olaf looked up in wonder.", "Wonder, Olaf looked up."),
+    ("He left, stooping and avoiding looking back.", "He left, avoiding and stooping looking back."),
+    ("They read one book at a time.", "At a time, they read one book."),
+    ("In his last duel, he was as kind as he had been brave.", "He was as kind as he had been brave in his last duel."),
     ("It must be built up slowly.", "It must be constructed up slowly."),
 ]  # fmt: skip
 
