@@ -43,7 +43,8 @@ _VERY_ONE = re.compile(r"\b(?:the|that|this|these|those) very\b")
 _SLIPS = (
     re.compile(r"\bby (?:me|him|us|them)\b"),
     re.compile(r"\bby (?:i|he|she|we|they|her|you|it)(?=[.,;:!?]|$)"),
-    re.compile(r"\b(?:is|was|are|were) (?:this|it|he|she|they|these|those)(?=[.,;:!]|$)"),
+    re.compile(r"\b(?:is|was|are|were) (?:this|it|he|she|they|these|those|such)(?=[.,;:!]|$)"),
+    re.compile(r"\boccur\w* (?:on|upon)\b"),
     re.compile(r"\b(?:who|what|that|there|where|how)'m\b"),
     re.compile(
         r"\bin order to (?:the|an?|this|these|those|that|my|his|her|its|our|their|your|i|he|she|we|they)\b"

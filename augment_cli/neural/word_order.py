@@ -26,7 +26,7 @@ _WITHIN_SUBJECTS = words("of in")
 _SUBORDINATORS = words(
     "after although because before if once since though unless until when whenever where while whereas"
 )
-_WITHIN_CLAUSES = words("that which who whom whose and but or so because if when while")
+_WITHIN_CLAUSES = words("for that which who whom whose and but or so because if when while")
 _OPENINGS = (["in", "fact"], ["in", "addition"], ["for", "example"], ["for", "instance"], ["after", "that"])
 _HARDLY = words("hardly scarcely barely only")
 _PARTICLES = words("up off out away down back over on together apart forth about along around")
@@ -245,9 +245,17 @@ def _exchanges_parts_of_names_and_compounds(
         is_compound = follows[0].isalpha() and follows not in vocabulary.function_words
         if left[0].isupper() != right[0].isupper() and place > 1:
             return True
+        if place > 1 and _is_modified(before[place - 2].lower(), left.lower(), vocabulary):
+            return True
         if is_compound and vocabulary.tags(left.lower()) & (_VERB_TAGS | {"NN"}) and not left[0].isupper():
             return True
     return False
+
+
+def _is_modified(word: str, noun: str, vocabulary: Vocabulary) -> bool:
+    """Whether a word before a noun may say what kind it is: the stick of "cocked hat and stick" is not cocked."""
+    is_noun = "NN" in vocabulary.tags(noun) and "JJ" not in vocabulary.tags(noun)
+    return is_noun and word not in vocabulary.function_words and bool(vocabulary.tags(word) & {"JJ", "VBN"})
 
 
 def _joined(words: list[str]) -> list[tuple[str, str, str]]:

@@ -91,6 +91,8 @@ MORE_SLIPS = [
     ("He soon moved.", "He soon subsequently moved."),
     ("It is like a child.", "It is like a kid."),
     ("The dress hardly moved.", "The dress moved hardly."),
+    ("Such was the home that he left.", "The home that he left was such."),
+    ("You have happened upon us.", "You have occurred on us."),
     ("No indeed, men of Oslo.", "No in fact, men of Oslo."),
     ("She was moaning and groaning.", "She was groaning and groaning."),
     ("Tears started to his eyes.", "Tears began to his eyes."),

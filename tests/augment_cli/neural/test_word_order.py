@@ -37,6 +37,8 @@ MISPLACED = [
     ("He left, stooping and avoiding looking back.", "He left, avoiding and stooping looking back."),
     ("They read one book at a time.", "At a time, they read one book."),
     ("In his last duel, he was as kind as he had been brave.", "He was as kind as he had been brave in his last duel."),
+    ("He took his cocked hat and stick.", "He took his cocked stick and hat."),
+    ("It rains, for it is long before we dine.", "Before we dine, it rains, for it is long."),
     ("It must be built up slowly.", "It must be constructed up slowly."),
 ]  # fmt: skip
 

@@ -22,7 +22,7 @@ from augment_cli.resources.wordnet import NOUN, load_wordnet
 # A word stands for a synset only if the synset is what it mostly means, and is met in tagged texts: without
 # the first evidence becomes a symptom, without the second a week becomes a shiva and a son a man-child.
 LEAST_SHARE = lexical.DOMINANT_SHARE
-LEAST_COUNT = 3
+LEAST_COUNT = 8
 
 
 @dataclass(frozen=True)
