@@ -211,7 +211,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: has no [[run]] tables; {FOLDER / 'default.toml'} shows the form")
     if unknown := sorted(content.keys() - {"run", "parse"}):
-        raise UsageError(f"{path}: {unknown[0]!r} is neither [[run]] nor [parse]; a comment may say anything")
+        raise UsageError(f"{path}: {unknown[0]!r} is neither [[run]] nor [parse]; remove it")
     stages: dict[str, dict[str, Any]] = {}
     for position, table in enumerate(tables, 1):
         if not isinstance(table.get("augmentation"), str):

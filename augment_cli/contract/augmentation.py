@@ -192,7 +192,7 @@ class Augmentation:
         if unknown := sorted(set(self.needs) - set(_NEEDS)):
             raise ContractError(f"needs {', '.join(unknown)}: choose among {', '.join(_NEEDS)}")
         if not dataclasses.is_dataclass(self.parameters):
-            raise ContractError(f"parameters = {self.parameters!r} is no dataclass")
+            raise ContractError(f"parameters = {self.parameters!r} is not a dataclass")
         plain = [item.name for item in dataclasses.fields(self.parameters) if "help" not in item.metadata]
         if plain:
             raise ContractError(

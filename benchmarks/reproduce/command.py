@@ -100,9 +100,9 @@ def _run(args: argparse.Namespace) -> None:
     # A repetition is compared with all seeds of its row.
     units = make_units(grid, profile, grid.choose(names), () if args.action == "repeat" else seeds)
     entries = plan.make_plan(units, results, stages, profile)
-    if args.action == "repeat" and not names:
-        raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
     if args.action == "repeat":
+        if not names:
+            raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
         from benchmarks.reproduce.repeat import recorded_of
 
         _check_corpus(profile.corpus, args.data)

@@ -1,11 +1,9 @@
 """The table of adaptation on real domains: differences seed by seed, and the page shows what was measured."""
 
 import json
-from pathlib import Path
 
 from benchmarks.adapt_domains import difference_table
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.helpers.places import REPOSITORY
 
 
 def test_differences_are_those_to_the_starting_encoder():
@@ -21,6 +19,6 @@ def test_differences_are_those_to_the_starting_encoder():
 
 
 def test_the_page_shows_what_was_measured():
-    file = ROOT / "benchmarks" / "adapt_domains.jsonl"
+    file = REPOSITORY / "benchmarks" / "adapt_domains.jsonl"
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert difference_table(lines) in (ROOT / "docs" / "adapt.md").read_text(encoding="utf-8")
+    assert difference_table(lines) in (REPOSITORY / "docs" / "adapt.md").read_text(encoding="utf-8")

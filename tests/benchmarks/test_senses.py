@@ -1,10 +1,9 @@
 """The judged senses are whole, and the documented counts are theirs."""
 
-from pathlib import Path
-
 from benchmarks.senses import HALVES, read_cases, right, rows
+from tests.helpers.places import REPOSITORY
 
-DOCUMENT = Path(__file__).parents[2] / "docs/augmentations.md"
+DOCUMENT = REPOSITORY / "docs/augmentations.md"
 
 
 def test_every_case_is_a_word_in_its_sentence():

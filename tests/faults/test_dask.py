@@ -70,20 +70,9 @@ def ingest(folder, store):
 
 
 def una(folder, store, *options):
-    command = [
-        sys.executable,
-        "-m",
-        "augment_cli",
-        "una",
-        "--radius",
-        "5",
-        "--draws",
-        "2",
-        "--background",
-        "none",
-    ]
+    options = ("--radius", "5", "--draws", "2", "--background", "none", "--store", store, *options)
     return subprocess.Popen(
-        [*command, "--store", store, *options],
+        [sys.executable, "-m", "augment_cli", "una", *options],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import REPOSITORY
 from train.seeds import next_lines
 
 
@@ -22,5 +23,5 @@ def test_lines_that_publish_and_convert_are_commands_of_the_folder(folder):
 
 
 def test_a_static_encoder_gets_no_conversion_that_would_do_nothing():
-    static = Path(__file__).resolve().parents[2] / "data" / "models" / "static"
+    static = REPOSITORY / "data" / "models" / "static"
     assert next_lines(static).split("\n")[2].startswith("ONNX: none, as a static encoder has no layers")

@@ -157,14 +157,14 @@ class Ranks:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter, layout=torch.sparse_coo)
         own = parameter.grad.coalesce()
+        own_rows = own.indices()[0]
         touched = torch.zeros(len(parameter), dtype=torch.uint8, device=own.device)
-        touched[own.indices()[0]] = 1
+        touched[own_rows] = 1
         dist.all_reduce(touched, op=dist.ReduceOp.MAX)
         rows = touched.nonzero().squeeze(1)
         values = own.values().new_zeros((len(rows), *parameter.shape[1:]))
-        # A rank without rows of its own has values of another shape, (0,).
-        own_values = own.values().view(-1, *parameter.shape[1:]) if own.values().numel() else values[:0]
-        values[torch.searchsorted(rows, own.indices()[0])] = own_values
+        # The view: a rank without rows of its own has values of another shape, (0,).
+        values[torch.searchsorted(rows, own_rows)] = own.values().view(len(own_rows), *parameter.shape[1:])
         dist.all_reduce(values)
         parameter.grad = torch.sparse_coo_tensor(
             rows[None], values, parameter.shape, is_coalesced=True, check_invariants=False

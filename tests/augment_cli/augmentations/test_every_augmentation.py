@@ -136,9 +136,7 @@ def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
     table = augmented(texts, name, sample_store)
     assert_sound(table)
     assert table["row_id"].to_pylist() == list(range(len(texts)))
-    # Parses out of a hat may have no place for a narrow rule; then its golden examples show that it applies.
-    shown = needs_parses(name) and any("expected" in case for case in golden(name)["case"])
-    assert shown or table["text"].null_count < len(texts), "no sentence of the sample was changed"
+    assert table["text"].null_count < len(texts), "no sentence of the sample was changed"
 
 
 ODD_CHARACTERS = st.sampled_from("a bB'\"`.,-()…“”éİΣς日🙂\u0301\u00a0\t0")
@@ -181,12 +179,6 @@ def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) 
         augmented(texts, name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
         for seed, draw in choices
     ]
-    if needs_parses(name) and not any(results[0]):  # a narrow rule: its golden examples, truly parsed
-        texts = [case["text"] for case in golden(name)["case"] if {"text", "expected"} <= case.keys()] * 50
-        results = [
-            augment_texts(texts, sample_store, make_run(name, seed=seed, draw=draw))["text"].to_pylist()
-            for seed, draw in choices
-        ]
     hint = "if it draws nothing by default, its descriptor says `is_random=False`"
     assert results[0] != results[1], hint
     assert results[0] != results[2], hint

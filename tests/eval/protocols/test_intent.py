@@ -44,11 +44,11 @@ def test_small_classes_give_the_larger_half_to_training_and_are_named(size, expe
 
 
 def test_clear_classes_are_learnt_and_scores_are_means_over_splits():
-    score = intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=2)
+    score = intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3)
     assert score.scores["accuracy_5"] > 0.95
     assert score.main == pytest.approx((score.scores["accuracy_2"] + score.scores["accuracy_5"]) / 2)
     assert score.items["correct_5"].mean() == pytest.approx(score.scores["accuracy_5"])
-    assert score.scores == intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=2).scores
+    assert score.scores == intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3).scores
 
 
 def test_small_classes_are_dropped_from_both_parts_where_the_task_says_so():
