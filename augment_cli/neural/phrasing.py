@@ -30,7 +30,9 @@ _NUMBERS = frozenset(
 _BETWEEN = re.compile(r"\bbetween (?:the )?([\w-]+) and (?:the )?([\w-]+)")
 _QUOTE_IN_SMALL_LETTERS = re.compile(r"(?:^|[\s(—-])[\"'“‘]+[a-z]")
 # "Temples such as man never saw" are not like anything.
-_SUCH_AS_CLAUSE = re.compile(r"\bsuch as (?:the|an?|his|her|its|their|my|your|i|you|he|she|it|we|they|\w+ (?:never|ever))\b")
+_SUCH_AS_CLAUSE = re.compile(
+    r"\bsuch as (?:the|an?|his|her|its|their|my|your|i|you|he|she|it|we|they|\w+ (?:never|ever))\b"
+)
 # "It is due to the rain", or "due directly to": only "due to" as one preposition is "because of".
 _PREDICATE_DUE = re.compile(r"\b(?:is|are|was|were|be|been)(?: \w+){0,3} due\b|\bdue (?!to\b)")
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
@@ -62,14 +64,18 @@ _SLIPS = (
     re.compile(r"\b(?:no|yes) in fact\b"),
     re.compile(r"\b(\w+) and \1\b"),
     re.compile(r"\bbeg[aiu]n\w* to (?:an?|the|my|your|his|her|its|our|their)\b"),
-    re.compile(r"\b(?:more|most) (?:big|fast|great|hard|high|huge|large|odd|quick|rich|sad|small|strong|tiny|weak)\b"),
+    re.compile(
+        r"\b(?:more|most) (?:big|fast|great|hard|high|huge|large|odd|quick|rich|sad|small|strong|tiny|weak)\b"
+    ),
     re.compile(r"\bof it\b"),
     re.compile(r"\b(?:hardly|scarcely|barely)(?=[.,;:!?])"),
     re.compile(r"\bknown as (?:back|up|off|out|on|upon|for|to|in)\b"),
     re.compile(r"'s (?:is|are|was|were|am)\b"),
     re.compile(r"\b[a-z]+s's\b"),
     re.compile(r"\b(?:so|as|how|too|very|not) (?:an? (?:large|great|small) number|a lot|the majority)\b"),
-    re.compile(r"\bto (?:about|across|against|at|by|for|from|in|into|of|on|over|to|toward|towards|upon|with)\b"),
+    re.compile(
+        r"\bto (?:about|across|against|at|by|for|from|in|into|of|on|over|to|toward|towards|upon|with)\b"
+    ),
     re.compile(r"\bof (?:next|last|yesterday|today|to-?day|tomorrow|to-?morrow)\b"),
     re.compile(r"\bof (?:\w+ ){1,3}[\"“]"),
     re.compile(r"\bin fact[!?]"),
@@ -171,7 +177,7 @@ def _renames_an_attribute(before: list[str], after: list[str]) -> bool:
 
 
 def _ends_with_who_said_it(original: str, output: str) -> bool:
-    """Whether "I thought" has gone to the end of more than one clause: of "I thought it rained, and that …"."""
+    """Whether "I thought" of "I thought it rained, and that …" has gone to the end of the clauses."""
     found = _LAST_CLAUSE.search(output)
     if found is None or not original.lstrip("\"'“‘([ ").startswith(found[1] + " "):
         return False

@@ -116,7 +116,11 @@ class Vocabulary:
                 or (self._is_form_of(one, right) and self._is_form_of(other, left))
                 for left, right in self._misused
             )
-            and (self.is_inflection(one, other) or self._is_listed(one, other) or self._mostly_agree(one, other))
+            and (
+                self.is_inflection(one, other)
+                or self._is_listed(one, other)
+                or self._mostly_agree(one, other)
+            )
         )
 
     def _is_form_of(self, word: str, lemma: str) -> bool:
@@ -126,7 +130,7 @@ class Vocabulary:
         return [word, *(self._wordnet.lemmas[entry].as_py() for entry in sorted(self.entries(word)))]
 
     def _is_listed(self, one: str, other: str) -> bool:
-        """Whether two lower-case words are forms of a pair on the lists of those that may replace each other."""
+        """Whether two lower-case words are forms of a pair on the lists of those that may be exchanged."""
         return any(
             frozenset((left, right)) in self._listed_pairs
             for left in self._lemmas_of(one)
@@ -137,7 +141,9 @@ class Vocabulary:
     def _shares(self, entry: int) -> dict[int, float]:
         """Share of an entry's uses in WordNet's tagged texts that each of its synsets makes up."""
         senses = range(*self._wordnet.entry_senses[entry : entry + 2].tolist())
-        return {int(self._wordnet.sense_synsets[one]): float(self._wordnet.sense_shares[one]) for one in senses}
+        return {
+            int(self._wordnet.sense_synsets[one]): float(self._wordnet.sense_shares[one]) for one in senses
+        }
 
     def _mostly_agree(self, one: str, other: str) -> bool:
         """Whether two lower-case words mostly mean the same, as some part of speech."""
@@ -169,7 +175,9 @@ class Vocabulary:
 def _listed_pairs() -> frozenset[frozenset[str]]:
     """Pairs of lemmas of which one may stand for the other."""
     pairs = {frozenset(pair) for pair in word_table("akin_words")}
-    pairs |= {frozenset((word, other)) for word, *others in word_table("equivalent_words") for other in others}
+    pairs |= {
+        frozenset((word, other)) for word, *others in word_table("equivalent_words") for other in others
+    }
     pairs |= {
         frozenset((word, other))
         for word, _, others in word_table("rephrase_synonyms")

@@ -17,9 +17,9 @@ _TOKEN = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
 _BE = words("is are was were am")
 _SINGULAR_BE, _PLURAL_BE = words("is was"), words("are were")
 _PREPOSITIONS = words(
-    "about above across against along among amongst around as at behind below beneath beside besides between beyond "
-    "by for from in inside into like near of off on onto out outside over through to toward towards under upon with "
-    "within without"
+    "about above across against along among amongst around as at behind below beneath beside besides between "
+    "beyond by for from in inside into like near of off on onto out outside over through to toward towards "
+    "under upon with within without"
 )
 # "Of" and "in" belong to the noun before them; the others more often to the verb.
 _WITHIN_SUBJECTS = words("of in")
@@ -36,10 +36,10 @@ _PRONOUNS = words("he she it they")
 _CONJUNCTIONS = words("and but or")
 _CLAUSE_WORDS = words("which who whom whose that when while because if although though where but than")
 _TIME = words(
-    "january february march april june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday spring summer autumn winter morning afternoon evening night noon midnight dawn dusk "
-    "day days week weeks month months year years decade decades century centuries hour hours minute minutes moment "
-    "time times age period era beginning end first last"
+    "january february march april june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday spring summer autumn winter morning afternoon evening night "
+    "noon midnight dawn dusk day days week weeks month months year years decade decades century centuries "
+    "hour hours minute minutes moment time times age period era beginning end first last"
 )
 _BEFORE_MAY = words("in of by since until till last next this early late mid on")
 _NOMINATIVE = words("i you he she it we they who")
@@ -65,12 +65,12 @@ def is_misplaced(original: str, output: str, vocabulary: Vocabulary) -> bool:
     return (
         _opens_with_what_belongs_elsewhere(before, after, vocabulary)
         or _ends_with_an_opening_of_several_clauses(before, after, vocabulary)
-        or _opens_with_a_pronoun_for_a_later_name(*written)
+        or _opens_with_a_pronoun_for_a_later_name(written[0], written[1])
         or _equates_the_wrong_way(before, after)
         or _turns_a_passive_wrongly(before, after, vocabulary)
         or _turns_into_a_bad_passive(before, after, vocabulary)
         or _parts_a_verb_from_its_particle(before, after, vocabulary)
-        or _exchanges_parts_of_names_and_compounds(*written, vocabulary)
+        or _exchanges_parts_of_names_and_compounds(written[0], written[1], vocabulary)
     )
 
 
@@ -91,14 +91,16 @@ def _is_time(piece: list[str]) -> bool:
 def _opens_with_what_belongs_elsewhere(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
     """Whether a phrase has come to the front that belongs to the words before it.
 
-    "At last the term may refer to skiing on one ski" is not "On one ski, the term may refer to skiing", and of
-    "it came eighth, up from 14 in 2013" comes no "in 2013, it came eighth". A time or a clause may come.
+    "At last the term may refer to skiing on one ski" is not "On one ski, the term may refer to skiing", and
+    of "it came eighth, up from 14 in 2013" comes no "in 2013, it came eighth". A time or a clause may come.
     """
     if "," not in after or before[:2] == after[:2]:
         return False
     piece = after[: after.index(",")]
     place = _position(piece, before)
-    if place < 0 and piece[0] in _PREPOSITIONS | _TEMPORAL | _SUBORDINATORS:  # one of its words is another now
+    if (
+        place < 0 and piece[0] in _PREPOSITIONS | _TEMPORAL | _SUBORDINATORS
+    ):  # one of its words is another now
         place = _position(piece[:1], before)
     if place <= 0:
         return False
@@ -118,7 +120,7 @@ def _opens_with_what_belongs_elsewhere(before: list[str], after: list[str], voca
 def _ends_with_an_opening_of_several_clauses(
     before: list[str], after: list[str], vocabulary: Vocabulary
 ) -> bool:
-    """Whether "In 1900," has gone to the end of a sentence with more than one clause, or with another time."""
+    """Whether "In 1900," has gone to the end of a sentence with several clauses, or with another time."""
     if "," not in before or before[:2] == after[:2]:
         return False
     stop = before.index(",")
@@ -144,7 +146,7 @@ def _begins_a_clause(words: list[str], vocabulary: Vocabulary) -> bool:
 
 
 def _opens_with_a_pronoun_for_a_later_name(before: list[str], after: list[str]) -> bool:
-    """Whether a pronoun now comes before the name that it stood for: "He left when Ivo came" was Ivo's leaving."""
+    """Whether a pronoun now comes before its name: of "When Ivo came, he …" comes "He … when Ivo"."""
     if "," not in before or before[0].lower() not in _SUBORDINATORS or after[0].lower() not in _PRONOUNS:
         return False
     clause = before[1 : before.index(",")]
@@ -156,13 +158,13 @@ def _equates_the_wrong_way(before: list[str], after: list[str]) -> bool:
 
     Number is lost in the first, and the second is out of balance. "Rome is the capital" may be turned.
     """
-    places = [next((place for place, word in enumerate(some) if word in _BE), None) for some in (before, after)]
-    if None in places or before[:2] == after[:2]:
+    one = next((place for place, word in enumerate(before) if word in _BE), None)
+    if one is None or before[:2] == after[:2]:
         return False
-    subject, rest = before[: places[0]], before[places[0] + 1 : -1]  # type: ignore[misc]
+    subject, rest = before[:one], before[one + 1 : -1]
     if not rest or after[: len(rest)] != rest or _position(subject, after) < len(rest):
         return False
-    return before[places[0]] in _PLURAL_BE or "," in rest or "," in subject  # type: ignore[index]
+    return before[one] in _PLURAL_BE or "," in rest or "," in subject
 
 
 def _turns_a_passive_wrongly(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
@@ -175,7 +177,9 @@ def _turns_a_passive_wrongly(before: list[str], after: list[str], vocabulary: Vo
     if any(before.count(verb) > after.count(verb) for verb in ("is", "are")):
         return True
     participles = {two for one, two in pairwise(before) if one in _BE and two in after}
-    return any({"VBN"} <= vocabulary.tags(word) and "VBD" not in vocabulary.tags(word) for word in participles)
+    return any(
+        {"VBN"} <= vocabulary.tags(word) and "VBD" not in vocabulary.tags(word) for word in participles
+    )
 
 
 def _turns_into_a_bad_passive(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
@@ -183,7 +187,9 @@ def _turns_into_a_bad_passive(before: list[str], after: list[str], vocabulary: V
     if after.count("by") <= before.count("by"):
         return False
     known = set(pairwise(before))
-    new = next((place for place, pair in enumerate(pairwise(after)) if pair[0] in _BE and pair not in known), None)
+    new = next(
+        (place for place, pair in enumerate(pairwise(after)) if pair[0] in _BE and pair not in known), None
+    )
     if new is None:
         return False
     start = max((place + 1 for place, word in enumerate(after[:new]) if word in ",;:"), default=0)
@@ -227,8 +233,8 @@ def _exchanges_parts_of_names_and_compounds(
 ) -> bool:
     """Whether words beside "and" or "or" have changed places of which only one is a whole part.
 
-    "Northern Syria and upper Egypt" is not "northern upper and Syria Egypt", nor "ease of use and feature set"
-    "ease of feature and use set".
+    "Northern Syria and upper Egypt" is not "northern upper and Syria Egypt", nor "ease of use and feature
+    set" "ease of feature and use set".
     """
     known = {(one.lower(), word, two.lower()) for one, word, two in _joined(before)}
     for place, word in enumerate(before[1:-1], 1):
@@ -253,7 +259,7 @@ def _exchanges_parts_of_names_and_compounds(
 
 
 def _is_modified(word: str, noun: str, vocabulary: Vocabulary) -> bool:
-    """Whether a word before a noun may say what kind it is: the stick of "cocked hat and stick" is not cocked."""
+    """Whether a word may describe the noun behind it: the stick of "cocked hat and stick" is not cocked."""
     is_noun = "NN" in vocabulary.tags(noun) and "JJ" not in vocabulary.tags(noun)
     return is_noun and word not in vocabulary.function_words and bool(vocabulary.tags(word) & {"JJ", "VBN"})
 

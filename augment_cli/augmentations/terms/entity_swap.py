@@ -3,9 +3,9 @@
 `Reagan was elected in 1980` becomes `Thatcher was elected in 1979`: the sentence stays fluent and says
 something else. GCSE (Lai et al. 2024) has a language model do so; here the others of the same kind are drawn
 from the corpus's own terms, with probability ∝ the number of sentences that have them. Kinds are men's and
-women's first names, surnames, places, peoples (`German`), months, days, weekdays, years, and numbers by their shape. Every mention
-of a name changes alike. Which names are of which kind is in the table that ships; other names are left alone,
-but for those behind a first name. Text without capitals has numbers only.
+women's first names, surnames, places, peoples (`German`), months, days, weekdays, years, and numbers by their
+shape. Every mention of a name changes alike. Which names are of which kind is in the table that ships; other
+names are left alone, but for those behind a first name. Text without capitals has numbers only.
 """
 
 from __future__ import annotations

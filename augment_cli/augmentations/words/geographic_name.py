@@ -35,6 +35,7 @@ from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list_digests, word_set
 from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words as listed
 
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
 
@@ -45,9 +46,13 @@ _DETERMINERS = pa.array(
 )
 # `northern Italy` is no country, and of `ancient Greece` today's neighbours say nothing.
 _PARTS = pa.array(
-    "northern southern eastern western north south east west central upper lower inner outer mid mainland ancient "
-    "medieval modern early late old colonial imperial occupied divided reunified rural post-war pre-war nazi fascist "
-    "soviet".split()
+    sorted(
+        listed(
+            "northern southern eastern western north south east west central upper lower inner outer mid "
+            "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
+            "rural post-war pre-war nazi fascist soviet"
+        )
+    )
 )
 _RELATIVES = pa.array(["who", "whose", "whom"])
 

@@ -20,7 +20,6 @@ from augment_cli.resources.word_lists import word_set
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import read_parquet
 
-
 _OF_NAMES = pa.array(["da", "de", "del", "den", "der", "di", "do", "dos", "du", "la", "van", "von"])
 _AT = pa.array(["around", "at", "in", "inside", "near", "outside", "throughout", "within"])
 
@@ -44,8 +43,8 @@ def _digest(name: str) -> str:
 def find_places(words: Words, table: PhraseTable) -> Matches:
     """Where a name of the gazetteer stands as a name of its own: capitalised, and in no longer name.
 
-    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris`, `Hôtel de Paris`
-    and `paris` it does not. `Charlotte` counts behind `in` alone (`words/doubtful_places.txt`).
+    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris`, `Hôtel de
+    Paris` and `paris` it does not. `Charlotte` counts behind `in` alone (`words/doubtful_places.txt`).
     """
     matches = table.find(words)
     if not len(matches):
