@@ -47,7 +47,8 @@ def ingest_corpus(
     Parameters
     ----------
     corpus : path or sequence of paths, optional
-        Files (plain or compressed text, jsonl, csv, tsv, Parquet), folders, globs.
+        Files (plain or compressed text, jsonl, csv, tsv, Parquet), folders, globs, addresses of them such as
+        `s3://bucket/folder`.
     store : path
         Folder, made if it is not there.
     texts : list of str, DataFrame, Series or Arrow table, optional

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "\nInterrupted. Finished parts are kept; the same command resumes."
 # They add their commands when imported; the help lists the commands in this order.
-_COMMANDS = ("reports", "judging", "stages", "vectors", "models", "stores")
+_COMMANDS = ("reports", "judging", "stages", "vectors", "models", "stores", "remote")
 
 
 def main() -> None:

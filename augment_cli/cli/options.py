@@ -38,8 +38,9 @@ Corpus = Annotated[
     list[str] | None,
     typer.Option(
         "--corpus",
-        help="file, folder or glob of .txt, .jsonl, .csv, .tsv, .parquet (also .gz, .zst), or - for standard "
-        "input; may be given more than once. By default the store's own corpus, else the shipped sample",
+        help="file, folder or glob of .txt, .jsonl, .csv, .tsv, .parquet (also .gz, .zst), or the address of "
+        "one, such as s3://bucket/folder, or - for standard input; may be given more than once. By default "
+        "the store's own corpus, else the shipped sample",
         show_default=False,
     ),
 ]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
-import re
 import shutil
 import sys
 from collections import Counter
@@ -12,12 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError
 from augment_cli.ingest.checks import RawLines
+from augment_cli.ingest.finding import STDIN, entries_of, find_files
 from augment_cli.ingest.options import IngestOptions, IngestReport
-from augment_cli.ingest.readers import Layout, kind_of, read_file
+from augment_cli.ingest.readers import Layout, read_file
 from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
+from augment_cli.remote.files import RemoteFile
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
@@ -34,87 +33,11 @@ __all__ = [
 ]
 
 VERSION = 1
-STDIN = "-"
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a Path makes one slash of two
 
 
-def entries_of(corpus: str | Path | Sequence[str | Path] | None) -> list[str | Path] | None:
-    """What a caller from Python names as the corpus, as a list; None stays None.
-
-    Raises
-    ------
-    UsageError
-        If it is, or holds, something else than paths, such as sentences.
-    """
-    if corpus is None:
-        return None
-    entries = [corpus] if isinstance(corpus, str | Path) else corpus
-    if not isinstance(entries, list | tuple) or not all(isinstance(entry, str | Path) for entry in entries):
-        raise UsageError(
-            f"corpus is of {type(corpus).__name__}, and names files; what is in memory is given as texts=…"
-        )
-    for entry in entries:
-        try:
-            find_files([] if entry == STDIN else [entry])
-        except (BadInputError, OSError, ValueError) as error:
-            if " " not in str(entry).strip():
-                raise
-            raise UsageError(
-                f"{str(entry)[:80]}: no such file; corpus names files, sentences themselves are given as "
-                "texts=[…]"
-            ) from error
-    return list(entries)
-
-
-def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path, str]]:
-    """The files meant by paths, folders and globs, with the names under which they are stored.
-
-    Folders are searched for the known endings, at any depth, in sorted order. Stored names are
-    relative to what all files have in common, so that they don't depend on where a corpus lies.
-
-    Raises
-    ------
-    BadInputError
-        If a path does not exist, or a folder or glob has no file to read.
-    """
-    if not corpus:
-        return []
-    files: list[Path] = []
-    for entry in corpus:
-        if _ADDRESS.match(str(entry)):
-            raise BadInputError(
-                f"{entry}: addresses are not read, only files; fetch it first, or pipe its text to --corpus -"
-            )
-        path = Path(entry).expanduser()
-        if path.is_dir():
-            matches = sorted(
-                child
-                for child in path.rglob("*")
-                if child.is_file() and kind_of(child) and not child.name.startswith(".")
-            )
-            if not matches:
-                raise BadInputError(f"{path}: no .txt, .jsonl, .csv, .tsv, .parquet (.gz, .zst) file in it")
-        elif path.exists():
-            matches = [path]
-        else:
-            matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
-            if not matches:
-                raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
-        if broken := [match for match in matches if match.is_symlink() and not match.exists()]:
-            raise BadInputError(f"{broken[0]}: is a link that leads to no file; mend or remove it")
-        files += [file for file in matches if file not in files]
-    parent = Path(os.path.commonpath([file.resolve().parent for file in files]))
-    return [(file, _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]
-
-
-def _utf8(name: str) -> str:
-    """A file name as text: bytes in it that are not UTF-8 become the replacement character."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Settings:
+def corpus_settings(files: Sequence[tuple[Path | RemoteFile, str]], options: IngestOptions) -> Settings:
     """What the corpus stage depends on: the files' names and digests, and how they are read."""
-    digest = sha256_of_json([[name, sha256_of_file(path)] for path, name in files])
+    digest = sha256_of_json([[name, _sha256_of(file)] for file, name in files])
     return Settings(
         "corpus",
         VERSION,
@@ -137,6 +60,10 @@ def corpus_settings(files: Sequence[tuple[Path, str]], options: IngestOptions) -
     )
 
 
+def _sha256_of(file: Path | RemoteFile) -> str:
+    return file.sha256() if isinstance(file, RemoteFile) else sha256_of_file(file)
+
+
 def ingest(
     store: Store,
     corpus: Sequence[str | Path],
@@ -152,7 +79,7 @@ def ingest(
     store : Store
         New, or holding the same corpus (then nothing is read again).
     corpus : sequence of str or Path
-        Files, folders, globs; `-` is standard input.
+        Files, folders, globs, addresses of them (`s3://…`); `-` is standard input.
     options : IngestOptions
         How to read them.
     strict : bool
@@ -189,6 +116,9 @@ def ingest(
                 f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
                 f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
             )
+        for file, _ in files:
+            if isinstance(file, RemoteFile):
+                file.refuse_change()
         writer.commit()
     store.clean_work("stdin")
     return report_of(store)
@@ -199,7 +129,9 @@ def _in_words(reasons: Counter[str]) -> str:
     return ", ".join(counts) or "the input is empty"
 
 
-def _read_pieces(files: Sequence[tuple[Path, str]], options: IngestOptions) -> Iterator[RawLines]:
+def _read_pieces(
+    files: Sequence[tuple[Path | RemoteFile, str]], options: IngestOptions
+) -> Iterator[RawLines]:
     layout = Layout(
         options.text_column,
         options.id_column,

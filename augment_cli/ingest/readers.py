@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.streams import read_blocks, split_lines
 from augment_cli.ingest.tables import read_table
+from augment_cli.remote.files import RemoteFile
 from augment_cli.store.parquet import open_parquet
 
 FORMATS = ("text", "jsonl", "csv", "tsv", "parquet")
@@ -58,7 +61,7 @@ class Layout:
     encoding: str = "utf-8"
 
 
-def kind_of(path: Path) -> str | None:
+def kind_of(path: Path | RemoteFile) -> str | None:
     """One of `FORMATS` from a file's ending (before .gz or .zst), or None where it says nothing."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
@@ -66,7 +69,7 @@ def kind_of(path: Path) -> str | None:
     return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
-def read_file(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
+def read_file(path: Path | RemoteFile, source: str, layout: Layout) -> Iterator[RawLines]:
     """Read one file; the ending decides how, an unknown one is read as plain text.
 
     Damage in the middle of a file ends it with one rejected line that names the damage.
@@ -107,7 +110,7 @@ _DOCUMENTS = {
 _JSON_ARRAY = re.compile(rb'\s*\[\s*[{"\[]')
 
 
-def refuse_documents(path: Path) -> None:
+def refuse_documents(path: Path | RemoteFile) -> None:
     """See that a file that would be read as lines of text is not something else altogether.
 
     Raises
@@ -140,7 +143,7 @@ def _parses_as_lines(head: bytes) -> bool:
     return 2 * odd < len(lines)
 
 
-def _read_lines(path: Path, source: str, encoding: str) -> Iterator[RawLines]:
+def _read_lines(path: Path | RemoteFile, source: str, encoding: str) -> Iterator[RawLines]:
     first_line = 1
     for block in read_blocks(path, encoding):
         raw = split_lines(block.data)
@@ -227,11 +230,11 @@ def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None,
     return record[name], text_id, None
 
 
-def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]:
+def _read_parquet(path: Path | RemoteFile, source: str, layout: Layout) -> Iterator[RawLines]:
     name = layout.text or "text"
     first_row = 1
     try:
-        with open_parquet(path) as file:
+        with _opened(path) as source_file, open_parquet(source_file) as file:
             check_columns(path, file.schema_arrow, name, layout.id)
             check_kept(path, file.schema_arrow, layout.keep)
             columns = list(dict.fromkeys([name, *([layout.id] if layout.id else []), *layout.keep]))
@@ -262,6 +265,11 @@ def _read_parquet(path: Path, source: str, layout: Layout) -> Iterator[RawLines]
         more = {column: pa.array([None], pa.string()) for column in layout.keep}
         damage = [(0, checks.DAMAGED_FILE)]
         yield RawLines(source, np.array([first_row]), broken, broken, ids, damage, more)
+
+
+def _opened(path: Path | RemoteFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:
+    """What Arrow is given to read from: a remote file as a stream, of which it asks for what it needs."""
+    return path.open() if isinstance(path, RemoteFile) else contextlib.nullcontext(path)
 
 
 def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
@@ -296,7 +304,7 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]
     return pa.array(strings, pa.string()), reasons
 
 
-def check_kept(path: Path, schema: pa.Schema, names: Sequence[str]) -> None:
+def check_kept(path: Path | RemoteFile, schema: pa.Schema, names: Sequence[str]) -> None:
     """See that columns to be kept are there, and can be strings.
 
     Raises
@@ -319,7 +327,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
 
 
-def check_columns(path: Path, schema: pa.Schema, text: str, identity: str | None) -> None:
+def check_columns(path: Path | RemoteFile, schema: pa.Schema, text: str, identity: str | None) -> None:
     """See that the columns of texts and ids are there, once, and of such a type.
 
     Raises

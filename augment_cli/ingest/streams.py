@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.ingest import checks
+from augment_cli.remote.files import RemoteFile
 
 BLOCK_BYTES = 4 << 20
 PIECE_BYTES = 256 << 10  # read at a time; what a damage may cost beside it
@@ -50,7 +51,7 @@ class Block:
     damage: str | None = None
 
 
-def read_blocks(path: Path, encoding: str = "utf-8") -> Iterator[Block]:
+def read_blocks(path: Path | RemoteFile, encoding: str = "utf-8") -> Iterator[Block]:
     """The lines of a file in blocks, as UTF-8; what compresses it is told from its first bytes.
 
     A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding` does
@@ -82,7 +83,7 @@ def read_blocks(path: Path, encoding: str = "utf-8") -> Iterator[Block]:
         yield Block(joined + end, is_too_long, damage)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _chunks(path: Path | RemoteFile) -> Iterator[bytes]:
     """Uncompressed bytes, without a byte order mark."""
     with path.open("rb") as file:
         magic = file.read(4)
@@ -149,8 +150,13 @@ def _unzstd(file: BinaryIO) -> Iterator[bytes]:
         raise _DamageError(checks.DAMAGED_ZSTD) from None
 
 
-def _limited(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    allowed = max(_RATIO_FROM_BYTES, _MAX_RATIO * path.stat().st_size)
+def size_of(path: Path | RemoteFile) -> int:
+    """Bytes of a file, as it is stored."""
+    return path.size if isinstance(path, RemoteFile) else path.stat().st_size
+
+
+def _limited(path: Path | RemoteFile, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    allowed = max(_RATIO_FROM_BYTES, _MAX_RATIO * size_of(path))
     for data in chunks:
         allowed -= len(data)
         if allowed < 0:

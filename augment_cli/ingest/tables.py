@@ -13,6 +13,7 @@ from augment_cli.errors import UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.streams import read_blocks
+from augment_cli.remote.files import RemoteFile
 
 _ROWS_AT_A_TIME = 8_192
 _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
@@ -21,7 +22,7 @@ _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 surv
 class _Lines:
     """The file's lines for `csv.reader`, and those it has taken for the row at hand."""
 
-    def __init__(self, path: Path, encoding: str) -> None:
+    def __init__(self, path: Path | RemoteFile, encoding: str) -> None:
         self._blocks = read_blocks(path, encoding)
         self._lines: list[bytes] = []
         self._next = 0
@@ -46,7 +47,7 @@ class _Lines:
 
 
 def read_table(
-    path: Path,
+    path: Path | RemoteFile,
     source: str,
     text_name: str | None,
     id_name: str | None,
@@ -103,7 +104,7 @@ def read_table(
 
 
 def _header(
-    path: Path, rows: Iterator[list[str]], columns: list[str | None], keep: Sequence[str]
+    path: Path | RemoteFile, rows: Iterator[list[str]], columns: list[str | None], keep: Sequence[str]
 ) -> list[str]:
     try:
         header = next(rows, [])

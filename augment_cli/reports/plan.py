@@ -8,6 +8,8 @@ from typing import Any
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import STDIN, IngestOptions, find_files
+from augment_cli.ingest.streams import size_of
+from augment_cli.remote.files import RemoteFile
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
@@ -83,13 +85,13 @@ def plan_stages(
     return entries
 
 
-def estimate_rows(files: Sequence[Path], limit: int | None) -> int:
+def estimate_rows(files: Sequence[Path | RemoteFile], limit: int | None) -> int:
     """About how many sentences some files hold, from their sizes alone."""
     rows = 0
     for path in files:
         compressed = path.suffix in {".gz", ".zst", ".parquet"}
         per_row = _BYTES_PER_SENTENCE_COMPRESSED if compressed else _BYTES_PER_SENTENCE_OF_TEXT
-        rows += max(1, path.stat().st_size // per_row)
+        rows += max(1, size_of(path) // per_row)
     return rows if limit is None else min(rows, limit)
 
 

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import sha256_of_json
-from augment_cli.store.manifest_schema import check_shape
+from augment_cli.store.manifest_schema import check_shape, refuse_constant
+from augment_cli.store.schema import SCHEMA_VERSION
 
 STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)
 RESERVED_NAMES = frozenset({"manifest.json", "readme.md"})
@@ -72,6 +74,56 @@ class Stage:
 
 
 RowRanges = list[tuple[int, int]]  # (first row_id, number of rows) of each part of the corpus
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A manifest that was read and checked.
+
+    Attributes
+    ----------
+    data : bytes
+        As they were read.
+    row_ranges : list of (int, int)
+    stages : dict of str to Stage
+    """
+
+    data: bytes
+    row_ranges: RowRanges
+    stages: dict[str, Stage]
+
+
+def read_manifest(data: bytes, where: str, remedy: str) -> Manifest:
+    """Check a manifest's bytes and make sense of them.
+
+    Parameters
+    ----------
+    data : bytes
+    where : str
+        What they were read from, for messages.
+    remedy : str
+        What to do about a damaged one.
+
+    Raises
+    ------
+    MixError
+        If a version with another format wrote it.
+    BadInputError
+        If it is damaged, edited, or not a manifest of this package.
+    """
+    try:
+        value = json.loads(data, parse_constant=refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadInputError(f"{where}: cannot be read ({error}); {remedy}") from error
+    try:
+        if (schema := value["schema"]) != SCHEMA_VERSION:
+            raise MixError(
+                f"{where.removesuffix('/manifest.json')}: written with store schema {schema}, this version "
+                f"reads {SCHEMA_VERSION}; use another --store"
+            )
+        return Manifest(data, *parse_manifest(value))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise BadInputError(f"{where}: not a manifest of this package ({error}); {remedy}") from error
 
 
 def dump_manifest(schema: int, row_ranges: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:

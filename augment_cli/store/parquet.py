@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -102,12 +103,13 @@ def _naming_damage(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def open_parquet(path: Path, coded: Collection[str] = ()) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: Path | BinaryIO, coded: Collection[str] = ()) -> Iterator[pq.ParquetFile]:
     """A Parquet file for reading, page checksums verified, sizes that no honest file has refused.
 
     List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
     """
-    refuse_special(path)
+    if isinstance(path, Path):
+        refuse_special(path)
     leaves = [f"{name}.list.element" for name in coded]
     with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=leaves, **_LIMITS) as file:
         for group in range(file.num_row_groups):

@@ -56,6 +56,11 @@ class Settings:
         }
         return value | {"fingerprint": sha256_of_json(value)}
 
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> Settings:
+        """The settings that `as_json` wrote."""
+        return cls(**{key: item for key, item in value.items() if key not in ("schema", "fingerprint")})
+
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it; equal fingerprints mean equal contents."""

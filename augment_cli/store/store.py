@@ -15,7 +15,6 @@ without an entry is made again.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from augment_cli.addresses import is_address, shown
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
 from augment_cli.store.manifest import (
@@ -34,10 +34,9 @@ from augment_cli.store.manifest import (
     Stage,
     dump_manifest,
     is_stage_name,
-    parse_manifest,
     part_name,
+    read_manifest,
 )
-from augment_cli.store.manifest_schema import refuse_constant
 from augment_cli.store.parquet import (
     describe,
     iterate_row_groups,
@@ -87,32 +86,20 @@ class Store:
             If the folder is not a store, or its manifest cannot be read.
         """
         folder = _readable(Path(path))
+        place = folder / "manifest.json"
+        remedy = "restore it from a copy, or delete the store and run again"
         try:
-            refuse_special(folder / "manifest.json")
-            text = (folder / "manifest.json").read_bytes()
-            manifest = json.loads(text, parse_constant=refuse_constant)
+            refuse_special(place)
+            data = place.read_bytes()
         except FileNotFoundError:
             raise BadInputError(
                 f"{folder}: no store here (no manifest.json); make one with "
                 f"`augment-cli ingest --corpus FILE --store {folder}`"
             ) from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise BadInputError(
-                f"{folder / 'manifest.json'}: cannot be read ({error}); restore it from a copy, "
-                "or delete the store and run again"
-            ) from error
-        try:
-            if (schema := manifest["schema"]) != SCHEMA_VERSION:
-                raise MixError(
-                    f"{folder}: written with store schema {schema}, this version reads {SCHEMA_VERSION}; "
-                    "use another --store"
-                )
-            return cls(folder, *parse_manifest(manifest))
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise BadInputError(
-                f"{folder / 'manifest.json'}: not a manifest of this package ({error}); restore it from a "
-                "copy, or delete the store and run again"
-            ) from error
+        except (OSError, ValueError) as error:
+            raise BadInputError(f"{place}: cannot be read ({error}); {remedy}") from error
+        manifest = read_manifest(data, str(place), remedy)
+        return cls(folder, manifest.row_ranges, manifest.stages)
 
     @classmethod
     def create(cls, path: str | Path) -> Store:
@@ -506,7 +493,13 @@ class Store:
 
 
 def _readable(folder: Path) -> Path:
-    """The folder, unless Arrow could not open a file in it."""
+    """The folder, unless it is an address, or Arrow could not open a file in it."""
+    if is_address(folder):
+        raise UsageError(
+            f"{shown(folder)}: a live store lies in a folder, as an object store can neither lock it nor let "
+            "a file appear as a whole; make it in a folder and copy it with `augment-cli publish "
+            f"FOLDER {shown(folder)}`, or fetch one with `augment-cli fetch {shown(folder)} FOLDER`"
+        )
     try:
         str(folder).encode()
     except UnicodeEncodeError:

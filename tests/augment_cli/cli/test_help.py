@@ -19,7 +19,7 @@ from augment_cli.session import SAMPLE, Session
 
 COMMANDS = (
     "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
-    "doctor", "card", "embed", "score", "mine",
+    "doctor", "card", "embed", "score", "mine", "publish", "fetch",
 )  # fmt: skip
 SLOW = ("run", "paraphrase", "parse")  # their examples run the shipped models on the whole sample
 HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
@@ -131,6 +131,11 @@ def test_every_example_works(command, folder, request, tmp_path, name):
         if example.startswith("cat "):
             source, _, example = example.partition("|")
             stdin = (place / source.split()[1]).read_text()
+        if name in ("publish", "fetch"):  # a folder stands for the bucket
+            published = (place / "bucket").as_uri()
+            example = example.replace("s3://bucket", published)
+            if name == "fetch":
+                assert command("publish", "store", f"{published}/folder", cwd=place).returncode == 0
         words = shlex.split(example)
         assert words[0] == "augment-cli"
         result = command(*words[1:], cwd=place, stdin=stdin)

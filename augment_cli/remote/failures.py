@@ -1,0 +1,93 @@
+"""What an object store's error means for a person: what, where, what to do next; no secret is repeated."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from augment_cli.addresses import Address, without_secrets
+from augment_cli.errors import BadInputError, MissingError, UsageError, UserError
+
+_NO_BUCKET = (
+    "no_such_bucket",
+    "nosuchbucket",
+    "bucket does not exist",
+    "container does not exist",
+    "' not found",  # of a bucket whose region is looked for
+)
+_NOT_ALLOWED = (
+    "access_denied",
+    "accessdenied",
+    "forbidden",
+    "permission_denied",
+    "permission denied",
+    "unauthorized",
+    "unauthenticated",
+    "http status 403",
+    "http status 401",
+    "invalid_access_key_id",
+    "invalidaccesskeyid",
+    "signature_does_not_match",
+    "signaturedoesnotmatch",
+    "invalid_signature",
+)
+_MOST_CHARACTERS = 240
+
+
+@contextlib.contextmanager
+def explained(where: str, address: Address, writes: bool = False) -> Iterator[None]:
+    """Turn whatever a client of an object store raises into an error of ours.
+
+    Parameters
+    ----------
+    where : str
+        What is read or written, as it may be shown.
+    address : Address
+        What a person gave, whose secrets no message repeats.
+    writes : bool
+        Whether it is written.
+
+    Raises
+    ------
+    BadInputError
+        If the bucket or the file is not there, or may not be read.
+    MissingError
+        If it may not be written, the connection failed, or a package is lacking.
+    UsageError
+        If a client cannot make sense of the address.
+    """
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:  # each client library has errors of its own
+        raise explanation(error, where, address, writes) from None
+
+
+def explanation(error: Exception, where: str, address: Address, writes: bool = False) -> UserError:
+    """The error of ours that says what an error of a client library means; parameters as in `explained`."""
+    lines = without_secrets(str(error), address).strip().splitlines()
+    reason = (lines or [type(error).__name__])[0].partition(" (Request ID")[0][:_MOST_CHARACTERS]
+    words = str(error).lower()
+    if isinstance(error, ImportError):
+        return MissingError(f"{where}: needs a package that is not installed ({reason})")
+    if isinstance(error, ValueError):
+        return UsageError(f"{where}: makes no sense as an address ({reason}); correct it")
+    if any(word in words for word in _NO_BUCKET):
+        return BadInputError(
+            f"{where}: there is no such bucket ({reason}); correct its name, or make it first with your "
+            "provider's own tool"
+        )
+    if isinstance(error, FileNotFoundError):
+        return BadInputError(f"{where}: there is no such file ({reason}); correct the address")
+    if isinstance(error, PermissionError) or any(word in words for word in _NOT_ALLOWED):
+        kind = MissingError if writes else BadInputError
+        return kind(
+            f"{where}: not allowed to {'write' if writes else 'read'} it ({reason}); give credentials that "
+            "are, where the provider's own tools look for them (such as AWS_PROFILE, or "
+            "GOOGLE_APPLICATION_CREDENTIALS)"
+        )
+    return MissingError(
+        f"{where}: the connection failed ({reason}); see that the address is right and can be reached, then "
+        "run the same command again"
+    )

@@ -1,0 +1,234 @@
+"""Single files of an object store: looked for, read as a stream that survives a cut, and written."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import io
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow.fs import FileInfo, FileSelector, FileType
+
+from augment_cli.errors import BadInputError
+from augment_cli.remote.failures import explained
+from augment_cli.remote.places import Place, place_of
+
+BUFFER_BYTES = 4 << 20  # asked for at a time where less is wanted: each question costs a round trip
+_TRIES, _FIRST_PAUSE = 3, 0.25  # of reading on where a connection was cut; seconds, doubled each time
+_WILDCARDS = frozenset("*[")
+
+
+class _Source(io.RawIOBase):
+    """The bytes of a place; where the connection breaks, it is opened again at the byte that was not read."""
+
+    def __init__(self, place: Place, size: int) -> None:
+        self._place, self._size, self._at = place, size, 0
+        self._stream: Any = None
+        self._stream_at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer from where we are; fewer bytes only at the end.
+
+        Raises
+        ------
+        BadInputError, MissingError
+            If it cannot be read, however often it is tried.
+        """
+        wanted = max(0, min(len(buffer), self._size - self._at))
+        if not wanted:
+            return 0
+        with explained(str(self._place), self._place.address):
+            for attempt in range(_TRIES):
+                try:
+                    data = self._read(wanted)
+                    break
+                except (OSError, pa.ArrowException):
+                    self._stream = None
+                    if attempt == _TRIES - 1:
+                        raise
+                    time.sleep(_FIRST_PAUSE * 2**attempt)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def _read(self, wanted: int) -> bytes:
+        if self._stream is None:
+            self._stream, self._stream_at = self._place.filesystem.open_input_file(self._place.path), 0
+        if self._stream_at != self._at:
+            self._stream.seek(self._at)
+        data = self._stream.read(wanted)
+        if not data:
+            raise OSError(f"ended after {self._at:,} of {self._size:,} bytes")
+        self._stream_at = self._at + len(data)
+        return data
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file to read, with what `pathlib.Path` has of what the readers ask; as text it has no secret.
+
+    Attributes
+    ----------
+    place : Place
+    size : int
+        Bytes.
+    changed : int or None
+        When it was written last, in nanoseconds since 1970, where the file system says so.
+    """
+
+    place: Place
+    size: int
+    changed: int | None
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+    @property
+    def _pure(self) -> PurePosixPath:
+        return PurePosixPath(str(self))
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self._pure.name
+
+    @property
+    def stem(self) -> str:
+        """The name without its last ending."""
+        return self._pure.stem
+
+    @property
+    def suffix(self) -> str:
+        """The last ending of the name."""
+        return self._pure.suffix
+
+    @property
+    def suffixes(self) -> list[str]:
+        """All endings of the name."""
+        return self._pure.suffixes
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        """The file for reading, streamed: some megabytes are asked for at a time."""
+        return io.BufferedReader(_Source(self.place, self.size), BUFFER_BYTES)
+
+    def sha256(self) -> str:
+        """SHA-256 of its bytes, 64 hexadecimal digits; the whole of it is read, and nothing kept."""
+        with self.open() as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+    def refuse_change(self) -> None:
+        """See that it is still the file that was found: it is read twice, for its digest and for its lines.
+
+        Raises
+        ------
+        BadInputError
+            If it was written to since.
+        """
+        now = find_file(self.place)
+        if now is None or (now.size, now.changed) != (self.size, self.changed):
+            raise BadInputError(f"{self}: changed while it was read; run the same command again")
+
+
+def _as_file(place: Place, info: FileInfo) -> RemoteFile:
+    if info.size is None:
+        raise BadInputError(f"{place}: its server does not say how long it is; fetch it first")
+    return RemoteFile(place, info.size, info.mtime_ns)
+
+
+def find_file(place: Place) -> RemoteFile | None:
+    """The file at a place, or None where there is none."""
+    with explained(str(place), place.address):
+        info = place.filesystem.get_file_info(place.path)
+        return _as_file(place, info) if info.type == FileType.File else None
+
+
+def files_below(place: Place, at_any_depth: bool = True) -> list[RemoteFile]:
+    """The files in a folder, in the order of their names; none where there is no folder."""
+    with explained(str(place), place.address):
+        selector = FileSelector(place.path, allow_not_found=True, recursive=at_any_depth)
+        infos = [info for info in place.filesystem.get_file_info(selector) if info.type == FileType.File]
+    return [_as_file(place.listed(info.path), info) for info in sorted(infos, key=lambda info: info.path)]
+
+
+def find_files_at(address: str) -> tuple[list[RemoteFile], bool]:
+    """The files that an address means: one file, all in a folder, or those that a pattern fits.
+
+    `*` and `[…]` stand for characters within a name, `**` for any folders; a name that has them outright is
+    looked for first.
+
+    Returns
+    -------
+    files : list of RemoteFile
+        In the order of their names.
+    is_folder : bool
+        Whether they were found in a folder, where files of other kinds are passed over.
+    """
+    place = place_of(address)
+    if (file := find_file(place)) is not None:
+        return [file], False
+    if not _WILDCARDS & set(place.path):
+        return files_below(place), True
+    pattern = place.path.split("/")
+    fixed = next(at for at, name in enumerate(pattern) if _WILDCARDS & set(name))
+    depth = len(pattern) - fixed
+    found = files_below(place.above(depth), at_any_depth=depth > 1 or pattern[-1] == "**")
+    return [file for file in found if _fits(file.place.path.split("/")[fixed:], pattern[fixed:])], False
+
+
+def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path fit those of a pattern; `**` is any number of folders, as in `glob`."""
+    if not pattern:
+        return not names
+    if pattern[0] == "**":
+        hidden = next((at for at, name in enumerate(names) if name.startswith(".")), len(names))
+        return any(_fits(names[skipped:], pattern[1:]) for skipped in range(hidden + 1))
+    if not names or (names[0].startswith(".") and not pattern[0].startswith(".")):
+        return False
+    return fnmatch.fnmatchcase(names[0], pattern[0]) and _fits(names[1:], pattern[1:])
+
+
+def write(place: Place, chunks: Iterable[bytes]) -> None:
+    """Write a file, in place of one that is there.
+
+    An object store lets it appear as a whole. In a folder of this machine it gets its name at the end.
+
+    Raises
+    ------
+    BadInputError, MissingError
+        If it cannot be written.
+    """
+    with explained(str(place), place.address, writes=True):
+        system, path = place.filesystem, place.path
+        if place.has_folders:
+            system.create_dir(path.rpartition("/")[0], recursive=True)
+        is_local = system.type_name == "local"
+        written = f"{path}.partial" if is_local else path
+        with system.open_output_stream(written, compression=None) as stream:
+            for chunk in chunks:
+                stream.write(chunk)
+        if is_local:
+            system.move(written, path)
+
+
+def delete(place: Place) -> None:
+    """Delete a file that is there."""
+    with explained(str(place), place.address, writes=True):
+        place.filesystem.delete_file(place.path)

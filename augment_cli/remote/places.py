@@ -1,0 +1,155 @@
+"""From an address to a file system: pyarrow's clients for the large object stores, fsspec for the rest."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+import pyarrow.fs
+
+from augment_cli.addresses import Address, parse, whole
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.remote.failures import explained
+
+# Every wait has an end: seconds until a connection stands and between two bytes, and tries of a request.
+# Ctrl-C is taken between two requests, so they are short.
+CONNECT_SECONDS, SILENT_SECONDS, TRIES = 5.0, 10.0, 3
+_GCS_SECONDS = 30  # for all tries of a request
+_OPTIONS_OF_S3 = ("region", "scheme", "endpoint_override")
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # the first that is set counts
+_BY_ARROW = frozenset({"gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file or folder that an address names; as text it has no secret.
+
+    Attributes
+    ----------
+    filesystem : pyarrow.fs.FileSystem
+    path : str
+        As the file system has it.
+    name : str
+        As it is shown: the address without its secrets.
+    address : Address
+        What a person gave, secrets included; its path may be that of a folder or pattern this was found by.
+    """
+
+    filesystem: pyarrow.fs.FileSystem = field(repr=False)
+    path: str = field(repr=False)
+    name: str
+    address: Address = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_folders(self) -> bool:
+        """Whether a file needs a folder to lie in, which object stores do not have."""
+        return self.filesystem.type_name not in ("s3", "gcs", "abfs")
+
+    def at(self, relative: str) -> Place:
+        """The file or folder of a relative path inside this folder."""
+        return replace(
+            self, path=f"{self.path.rstrip('/')}/{relative}", name=f"{self.name.rstrip('/')}/{relative}"
+        )
+
+    def listed(self, path: str) -> Place:
+        """What a listing of this folder has under a path of the file system."""
+        folder = self.path.rstrip("/")
+        if path.startswith(f"{folder}/"):
+            return replace(self.at(path[len(folder) + 1 :]), path=path)
+        return replace(self, path=path, name=f"{self.address.scheme}://{path.lstrip('/')}")
+
+    def above(self, levels: int) -> Place:
+        """The folder so many levels up."""
+        path = self.path.rsplit("/", levels)[0] or "/"
+        return replace(self, path=path, name=self.name.rstrip("/").rsplit("/", levels)[0])
+
+
+def place_of(address: str) -> Place:
+    """Open the file system that an address speaks of; nothing is read yet.
+
+    Credentials are those that the provider's own tools find (environment, profile, machine), or stand in the
+    address.
+
+    Raises
+    ------
+    UsageError
+        If the address makes no sense.
+    MissingError
+        If no installed package knows its scheme.
+    """
+    parts = parse(address)
+    with explained(parts.shown, parts):
+        if parts.scheme == "file":
+            path = unquote(parts.path).rstrip("/") or "/"
+            return Place(pyarrow.fs.LocalFileSystem(), path, f"file://{path}", parts)
+        if not parts.host or "*" in parts.host:
+            raise UsageError(
+                f"{parts.shown}: names no bucket or machine; write it as {parts.scheme}://NAME/…"
+            )
+        if parts.scheme == "s3":
+            return Place(_s3(parts), f"{parts.host}{parts.path}".rstrip("/"), parts.shown, parts)
+        if parts.scheme in _BY_ARROW:
+            filesystem, bucket = _by_arrow(parts)
+            return Place(filesystem, f"{bucket.rstrip('/')}{parts.path}".rstrip("/"), parts.shown, parts)
+        filesystem, path = _by_fsspec(address, parts)
+        return Place(filesystem, path, parts.shown, parts)
+
+
+def _s3(address: Address) -> pyarrow.fs.FileSystem:
+    """A client of S3 whose waits end; of what is not Amazon's, `endpoint_override` names the server."""
+    options: dict[str, Any] = {}
+    for name, value in parse_qsl(address.query, keep_blank_values=True):
+        if name not in _OPTIONS_OF_S3:
+            known = ", ".join(_OPTIONS_OF_S3)
+            raise UsageError(f"{address.shown}: unknown option {name!r} in it; known are {known}")
+        options[name] = value
+    if address.user:
+        key, _, secret = address.user.partition(":")
+        options |= {"access_key": unquote(key), "secret_key": unquote(secret)}
+    endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), None)
+    if endpoint and "endpoint_override" not in options:  # which pyarrow does not look for by itself
+        scheme, _, server = endpoint.rpartition("://")
+        options |= {"endpoint_override": server.rstrip("/"), "scheme": scheme or "https"}
+    if not (
+        {"region", "endpoint_override"} & options.keys()
+        or {"AWS_REGION", "AWS_DEFAULT_REGION"} & os.environ.keys()
+    ):
+        options["region"] = pyarrow.fs.resolve_s3_region(address.host)
+    return pyarrow.fs.S3FileSystem(
+        connect_timeout=CONNECT_SECONDS,
+        request_timeout=SILENT_SECONDS,
+        retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=TRIES),
+        **options,
+    )
+
+
+def _by_arrow(address: Address) -> tuple[pyarrow.fs.FileSystem, str]:
+    """Another client of pyarrow's, and the bucket as it has it."""
+    query = address.query
+    if address.scheme in ("gs", "gcs") and "retry_limit_seconds" not in query:
+        query = "&".join(filter(None, [query, f"retry_limit_seconds={_GCS_SECONDS}"]))
+    user = f"{address.user}@" if address.user else ""
+    root = f"{address.scheme}://{user}{address.host}/" + (f"?{query}" if query else "")
+    filesystem, bucket = pyarrow.fs.FileSystem.from_uri(root)
+    return filesystem, bucket
+
+
+def _by_fsspec(address: str, parts: Address) -> tuple[pyarrow.fs.FileSystem, str]:
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingError(
+            f"{parts.shown}: this kind of address needs fsspec; pip install 'augment-cli[remote]'"
+        ) from None
+    if parts.scheme not in fsspec.available_protocols():
+        raise UsageError(
+            f"{parts.shown}: no installed package knows addresses that begin with {parts.scheme}://; fetch "
+            "the files with a tool that does"
+        )
+    filesystem, path = fsspec.url_to_fs(whole(address))
+    return pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem)), path

@@ -1,0 +1,181 @@
+"""`augment-cli publish`: a store's finished stages copied to an object store, the manifest last.
+
+Whoever looks there finds a whole store or none: without the manifest no file counts, and a manifest that is
+there stays true at every moment, since no file that it names is replaced under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from augment_cli.addresses import is_address
+from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.remote.files import RemoteFile, delete, find_file, write
+from augment_cli.remote.places import Place, place_of
+from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
+from augment_cli.store.schema import SCHEMA_VERSION
+from augment_cli.store.store import Store
+
+MANIFEST, CARD = "manifest.json", "README.md"
+PIECE_BYTES = 4 << 20
+_MOST_MANIFEST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What was copied, and what was there already.
+
+    Attributes
+    ----------
+    copied, kept : int
+        Parts.
+    bytes : int
+        Of the parts that were copied.
+    unfinished : list of str
+        Stages that were left out.
+    """
+
+    copied: int
+    kept: int
+    bytes: int
+    unfinished: list[str]
+
+
+def publish(
+    store: str | Path,
+    address: str,
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> Copied:
+    """Copy a store's finished stages to an address, such as `s3://bucket/folder`.
+
+    What is there in the right size and with the right SHA-256 is not copied again, so an interrupted command
+    goes on where it stopped; what was copied is read back and compared.
+
+    Parameters
+    ----------
+    store : str or Path
+    address : str
+        Anything that pyarrow's file systems or fsspec write.
+    overwrite : bool
+        Replace another store that is there, instead of refusing.
+    progress : callable
+        Called with the rows of each part that is there.
+
+    Raises
+    ------
+    MixError
+        If something is published there that this store does not have in the same bytes.
+    BadInputError, MissingError
+        If a part is damaged, or the place cannot be written.
+    """
+    if not is_address(address):
+        raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
+    opened = Store.open(store)
+    stages = {name: opened.stage(name) for name in opened.stages() if opened.has(name)}
+    unfinished = [name for name in opened.stages() if name not in stages]
+    if not {"corpus", "rejects"} <= stages.keys():
+        raise BadInputError(f"{opened.path}: has no finished corpus to publish; run `augment-cli ingest`")
+    place = place_of(address)
+    there = _make_way(place, stages, overwrite)
+    copied = kept = size = 0
+    for name, stage in stages.items():
+        for index, part in sorted(stage.parts.items()):
+            if _give(opened, name, index, part, place.at(f"{name}/{part_name(index)}")):
+                copied, size = copied + 1, size + part.bytes
+            else:
+                kept += 1
+            progress(part.rows)
+    if (card := opened.path / CARD).is_file():
+        write(place.at(CARD), [card.read_bytes()])
+    manifest = dump_manifest(SCHEMA_VERSION, opened.parts, stages)
+    if there is None or there.data != manifest:
+        write(place.at(MANIFEST), [manifest])
+    return Copied(copied, kept, size, unfinished)
+
+
+def _make_way(place: Place, stages: dict[str, Stage], overwrite: bool) -> Manifest | None:
+    """The manifest that is there and stays true while the stages are copied; None where there is none."""
+    try:
+        there = _published(place)
+        reason = None if there is None else _conflict(there, stages)
+    except (BadInputError, MixError) as error:
+        if not overwrite:
+            raise
+        reason = str(error)
+    if not reason:
+        return there
+    if not overwrite:
+        raise MixError(
+            f"{place}: has another store ({reason}); nothing was changed. Publish to another address, or "
+            "replace it with --overwrite"
+        )
+    delete(place.at(MANIFEST))  # from here on there is no store, until the new one is whole
+    return None
+
+
+def manifest_at(place: Place) -> Manifest:
+    """The manifest of a published store.
+
+    Raises
+    ------
+    BadInputError
+        If there is none, or it is damaged.
+    """
+    if (manifest := _published(place)) is None:
+        raise BadInputError(
+            f"{place}: no whole store here (no {MANIFEST}): correct the address; if it was being published, "
+            "run that `augment-cli publish` again, which writes it last"
+        )
+    return manifest
+
+
+def _published(place: Place) -> Manifest | None:
+    file = find_file(place.at(MANIFEST))
+    if file is None:
+        return None
+    if file.size > _MOST_MANIFEST_BYTES:
+        raise BadInputError(f"{file}: claims {file.size:,} bytes, which no manifest has; correct the address")
+    with file.open() as stream:
+        data = stream.read()
+    return read_manifest(data, str(file), "publish it again with --overwrite, or correct the address")
+
+
+def _conflict(there: Manifest, stages: dict[str, Stage]) -> str | None:
+    """Why a manifest would not stay true while these stages are copied, or None."""
+    for name, stage in there.stages.items():
+        if name not in stages:
+            return f"with a stage {name} that this one does not have"
+        if stage.parts != stages[name].parts or stage.settings != stages[name].settings:
+            return f"whose stage {name} differs"
+    return None
+
+
+def _give(store: Store, stage: str, index: int, part: Part, target: Place) -> bool:
+    """Copy one part where it is not there yet; whether it had to be."""
+    file = find_file(target)
+    if file is not None and _is_the_part(file, part):
+        return False
+    with store.verified_path(stage, index).open("rb") as source:
+        write(target, _pieces(source))
+    file = find_file(target)
+    if file is None or not _is_the_part(file, part):
+        raise BadInputError(
+            f"{target}: what was written reads differently (size or sha256): it was damaged on the way, or "
+            "another program writes there; run the same command again"
+        )
+    return True
+
+
+def _is_the_part(file: RemoteFile, part: Part) -> bool:
+    """Whether a file has a part's size and SHA-256; it is read for that if it has the size."""
+    return file.size == part.bytes and file.sha256() == part.sha256
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while data := file.read(PIECE_BYTES):
+        yield data

@@ -1,0 +1,270 @@
+"""A store copied to an address and back: whole or not at all, verified, and no part twice."""
+
+import contextlib
+import shutil
+
+import pytest
+
+import augment_cli
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import BadInputError, MissingError, MixError, UsageError, UserError
+from augment_cli.remote import fetch as fetching
+from augment_cli.remote import files
+from augment_cli.remote import publish as publishing
+from augment_cli.remote.places import place_of
+from augment_cli.reports.soundness import verify
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+
+
+def manifest_of(folder):
+    return (folder / "manifest.json").read_bytes()
+
+
+def times_of(folder):
+    files = [*folder.rglob("*.parquet"), folder / "manifest.json"]
+    return {path: path.stat().st_mtime_ns for path in files}
+
+
+@pytest.fixture
+def bucket(tmp_path):
+    return tmp_path / "bucket"
+
+
+def test_there_and_back_is_the_same_store_and_nothing_is_copied_twice(store, bucket, tmp_path):
+    parts = sum(len(store.stage(name).parts) for name in store.stages())
+    first = augment_cli.publish(store.path, bucket.as_uri())
+    assert (first.copied, first.kept, first.unfinished) == (parts, 0, [])
+    assert first.bytes == sum(store.stage(name).bytes for name in store.stages())
+    before = times_of(bucket)
+    again = augment_cli.publish(store.path, bucket.as_uri())
+    assert (again.copied, again.kept) == (0, parts) and times_of(bucket) == before
+
+    back = tmp_path / "back"
+    assert augment_cli.fetch(bucket.as_uri(), back).copied == parts
+    assert manifest_of(back) == manifest_of(bucket) == manifest_of(store.path)
+    assert verify(Store.open(back)) == []
+    before = times_of(back)
+    again = augment_cli.fetch(bucket.as_uri(), back)
+    assert (again.copied, again.kept) == (0, parts) and times_of(back) == before
+    with Session(back, Engine(1)) as session:  # a live store like any other
+        session.ingest()
+        session.augment(make_run("uda"))
+
+
+def test_more_stages_are_added_and_other_stores_are_refused(store, bucket, tmp_path):
+    augment_cli.publish(store.path, bucket.as_uri())
+    augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("uda"))
+    assert augment_cli.publish(store.path, bucket.as_uri()).copied == 3
+    assert augment_cli.fetch(bucket.as_uri(), tmp_path / "back").copied == 3
+
+    published, fetched = manifest_of(bucket), manifest_of(tmp_path / "back")
+    with Store.open(store.path).lock():
+        Store.open(store.path).remove("una")
+    with pytest.raises(MixError, match="with a stage una that this one does not have"):
+        augment_cli.publish(store.path, bucket.as_uri())
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("una", radius=5))
+    with pytest.raises(MixError, match="whose stage una differs"):
+        augment_cli.publish(store.path, bucket.as_uri())
+    assert manifest_of(bucket) == published
+    assert augment_cli.publish(store.path, bucket.as_uri(), overwrite=True).copied == 3
+    with pytest.raises(MixError, match="its stage una was made with other settings"):
+        augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    assert manifest_of(tmp_path / "back") == fetched
+
+
+def test_unfinished_stages_are_left_out_and_named(store, bucket):
+    store.part_path("una.1", 1).unlink()
+    assert augment_cli.publish(store.path, bucket.as_uri()).unfinished == ["una.1"]
+    assert "una.1" not in augment_cli.open_store(bucket).stages()
+    store.part_path("corpus", 1).unlink()
+    with pytest.raises(BadInputError, match="no finished corpus"):
+        augment_cli.publish(store.path, bucket.as_uri())
+
+
+def test_a_publishing_that_stops_anywhere_is_no_store_and_goes_on(store, bucket, tmp_path, monkeypatch):
+    """Stopped at each part: nothing there is taken for a store; the next command copies the rest only."""
+    kept = publishing.write
+    for stop in range(1, 5):
+        written = []
+
+        def write(place, chunks, stop=stop, written=written):
+            if len(written) == stop:
+                kept(place, [next(iter(chunks))[:50]])  # half of it is there
+                raise KeyboardInterrupt
+            written.append(place)
+            kept(place, chunks)
+
+        monkeypatch.setattr(publishing, "write", write)
+        with pytest.raises(KeyboardInterrupt):
+            augment_cli.publish(store.path, bucket.as_uri())
+        with pytest.raises(BadInputError, match="no whole store here"):
+            augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+        assert not (tmp_path / "back").exists() and not (bucket / "manifest.json").exists()
+    monkeypatch.setattr(publishing, "write", kept)
+    done = augment_cli.publish(store.path, bucket.as_uri())
+    assert done.kept == 1 + 2 + 3 + 4 and manifest_of(bucket) == manifest_of(store.path)
+
+
+def test_an_overwriting_that_stops_is_no_store(store, bucket, monkeypatch):
+    augment_cli.publish(store.path, bucket.as_uri())
+    with Store.open(store.path).lock():
+        Store.open(store.path).remove("una")
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(publishing, "_give", stop)
+    with pytest.raises(KeyboardInterrupt):
+        augment_cli.publish(store.path, bucket.as_uri(), overwrite=True)
+    assert not (bucket / "manifest.json").exists()
+
+
+def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeypatch):
+    augment_cli.publish(store.path, bucket.as_uri())
+    kept = fetching._take
+    parts = sum(len(store.stage(name).parts) for name in store.stages())
+    for stop in range(parts):
+        taken = []
+
+        def take(*arguments, stop=stop, taken=taken):
+            if taken:
+                raise KeyboardInterrupt
+            taken.append(arguments)
+            return kept(*arguments)
+
+        monkeypatch.setattr(fetching, "_take", take)
+        with pytest.raises(KeyboardInterrupt) if stop < parts - 1 else contextlib.nullcontext():
+            augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+        here = Store.open(tmp_path / "back")
+        assert sum(len(here.stage(name).parts) for name in here.stages()) == stop + 1
+        assert [name for name in here.stages() if here.has(name)] == [
+            name for name in here.stages() if here.stage(name).is_complete
+        ]
+    assert manifest_of(tmp_path / "back") == manifest_of(store.path)
+
+
+@pytest.mark.parametrize("spoil", ["flip", "cut", "longer", "missing"])
+def test_a_part_that_is_damaged_on_the_way_back_is_not_taken(store, bucket, tmp_path, spoil):
+    augment_cli.publish(store.path, bucket.as_uri())
+    path = bucket / "una" / "part-00001.parquet"
+    data = path.read_bytes()
+    changed = {
+        "flip": data[:99] + bytes([data[99] ^ 1]) + data[100:],
+        "cut": data[:-7],
+        "longer": data + b"x",
+    }
+    path.unlink() if spoil == "missing" else path.write_bytes(changed[spoil])
+    with pytest.raises(
+        BadInputError, match=r"una/part-00001\.parquet: .*run `augment-cli publish`"
+    ) as raised:
+        augment_cli.fetch(f"{bucket.as_uri()}?signature=hidden", tmp_path / "back")
+    assert "hidden" not in str(raised.value)
+    back = Store.open(tmp_path / "back")
+    assert 1 not in back.stage("una").parts and 0 in back.stage("una").parts
+    assert not list((back.work / "parts").rglob("*.parquet"))
+    assert augment_cli.publish(store.path, bucket.as_uri()).copied == 1  # as the message says
+    augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    assert manifest_of(tmp_path / "back") == manifest_of(store.path)
+
+
+def test_a_damaged_part_is_not_published(store, bucket):
+    path = store.part_path("una", 0)
+    data = path.read_bytes()
+    path.write_bytes(data[:-9] + bytes(9))
+    with pytest.raises(BadInputError, match="bytes differ from what was committed"):
+        augment_cli.publish(store.path, bucket.as_uri())
+    assert not (bucket / "manifest.json").exists()
+
+
+def test_what_was_written_is_read_back(store, bucket, monkeypatch):
+    kept = files.write
+    monkeypatch.setattr(
+        publishing, "write", lambda place, chunks: kept(place, [b"".join(chunks)[:-1] + b"?"])
+    )
+    with pytest.raises(BadInputError, match="what was written reads differently"):
+        augment_cli.publish(store.path, bucket.as_uri())
+    assert not (bucket / "manifest.json").exists()
+
+
+def test_a_forged_or_foreign_manifest_is_refused(store, bucket, tmp_path):
+    augment_cli.publish(store.path, bucket.as_uri())
+    for data in (b"", b"[]", b"{}", manifest_of(bucket).replace(b'"rows": 20', b'"rows": 21')):
+        (bucket / "manifest.json").write_bytes(data)
+        with pytest.raises(BadInputError, match=r"manifest\.json: .*publish it again with --overwrite"):
+            augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+        assert not (tmp_path / "back").exists()
+        with pytest.raises(BadInputError, match="publish it again with --overwrite"):
+            augment_cli.publish(store.path, bucket.as_uri())
+    assert augment_cli.publish(store.path, bucket.as_uri(), overwrite=True).copied == 0  # as it says
+    assert manifest_of(bucket) == manifest_of(store.path)
+
+
+def test_a_file_that_is_there_is_replaced_as_a_whole(bucket):
+    place = place_of(bucket.as_uri()).at("manifest.json")
+    files.write(place, [b"old"])
+
+    def stopping():
+        yield b"ne"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.write(place, stopping())
+    assert (bucket / "manifest.json").read_bytes() == b"old"
+    files.write(place, [b"ne", b"w"])
+    assert (bucket / "manifest.json").read_bytes() == b"new" and len(list(bucket.iterdir())) == 1
+
+
+def test_another_store_in_the_folder_is_left_alone(store, bucket, tmp_path):
+    augment_cli.publish(store.path, bucket.as_uri())
+    other = tmp_path / "other"
+    augment_cli.ingest_corpus(texts=["one river", "two rivers"], store=other)
+    before = manifest_of(other)
+    with pytest.raises(MixError, match="is another store than file://"):
+        augment_cli.fetch(bucket.as_uri(), other)
+    assert manifest_of(other) == before
+
+
+@pytest.mark.parametrize("opening", [Store.open, Store.create, Session, augment_cli.fit])
+@pytest.mark.parametrize("address", ["s3://key:hidden@bucket/store", "gs://bucket/store?s=hidden"])
+def test_a_live_store_on_an_object_store_is_refused(opening, address):
+    with pytest.raises(
+        UsageError, match=r"a live store lies in a folder.*augment-cli publish FOLDER"
+    ) as raised:
+        opening(address)
+    assert "hidden" not in str(raised.value)
+
+
+@pytest.mark.parametrize("call", [augment_cli.publish, lambda store, url: augment_cli.fetch(url, store)])
+def test_a_path_in_the_place_of_an_address(store, call):
+    with pytest.raises(UsageError, match="is not an address"):
+        call(store.path, "folder/of/mine")
+
+
+def test_the_commands(store, bucket, command, tmp_path):
+    shutil.copytree(store.path, tmp_path / "mine", dirs_exist_ok=True)
+    published = command("publish", "mine", f"{bucket.as_uri()}?s=hidden")
+    assert published.returncode == 0 and "mine is published" in published.stdout
+    fetched = command("fetch", f"{bucket.as_uri()}?s=hidden", "back", "--json")
+    assert fetched.returncode == 0 and '"kept": 0' in fetched.stdout
+    refused = command("publish", "mine", "s3://key:hidden@bucket/x?signature=1")
+    assert refused.returncode == 2
+    for result in (published, fetched, refused):
+        assert "hidden" not in result.stdout + result.stderr
+
+
+def test_the_card_goes_with_it(store, bucket):
+    (store.path / "README.md").write_text("# A card\n")
+    augment_cli.publish(store.path, bucket.as_uri())
+    assert (bucket / "README.md").read_text() == "# A card\n"
+
+
+def test_a_place_that_cannot_be_written(store, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises((MissingError, BadInputError)) as raised:
+        augment_cli.publish(store.path, (tmp_path / "file").as_uri())
+    assert isinstance(raised.value, UserError) and "\n" not in str(raised.value)
