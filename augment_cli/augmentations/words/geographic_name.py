@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.augmentations.words.shared import word_edits
-from augment_cli.augmentations.words.shared.phrases import character_after, is_any
+from augment_cli.augmentations.words.shared.phrases import character_after, is_any, next_words
 from augment_cli.augmentations.words.shared.places import (
     countries_and_cities,
     find_places,
@@ -33,7 +32,7 @@ from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
-from augment_cli.resources.word_lists import word_list_digests, word_set
+from augment_cli.resources.word_lists import word_list, word_list_digests
 from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words as listed
 
@@ -58,16 +57,16 @@ _RELATIVES = pa.array(["who", "whose", "whom"])
 
 
 @lru_cache(maxsize=1)
-def _finite_verbs() -> pa.StringArray:
-    """Words that can be a finite verb, and no noun or adjective: behind them no compound goes on."""
+def _ending_words() -> frozenset[str]:
+    """Words of grammar, and finite verbs that are no noun or adjective: behind a name they end a compound."""
     wordnet = load_wordnet()
     encoded = wordnet.forms.dictionary_encode()
     bits = np.zeros(len(encoded.dictionary), np.int64)
     np.bitwise_or.at(bits, encoded.indices.to_numpy(), wordnet.form_bits.astype(np.int64))
     nominal = TAGS["NN"] | TAGS["NNS"] | TAGS["JJ"]
     finite = ((bits & (TAGS["VBD"] | TAGS["VBZ"])) > 0) & (bits & nominal == 0)
-    verbs = encoded.dictionary.filter(pa.array(finite))
-    return verbs.filter(pc.invert(pc.is_in(verbs, pa.array(["based"]))))
+    verbs = encoded.dictionary.filter(pa.array(finite)).to_pylist()
+    return frozenset(verbs).union(word_list("function_words")) - {"based"}
 
 
 def _people(population: int) -> str:
@@ -175,10 +174,9 @@ def _is_explained(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndar
 
 def _modifies(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
     """bool (m,): whether the next word may be the noun of which the name says where (`my Paris address`)."""
-    following = np.minimum(index + 1, len(words) - 1)
-    inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index]) & is_any(after, " ")
-    ends = words.among(word_set("function_words")) | words.among(_finite_verbs())
-    return inside & words.follows_space[following] & ~ends[following]
+    following = next_words(words, index)
+    goes_on = [word is not None and word not in _ending_words() for word in following]
+    return is_any(after, " ") & np.array(goes_on, bool)
 
 
 GEOGRAPHIC_NAME = Augmentation(
