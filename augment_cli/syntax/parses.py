@@ -45,6 +45,8 @@ class Coded:
 
     def lowered(self) -> Coded:
         """The strings in lower case, each distinct one once."""
+        if len(self.codes) < len(self.values):
+            return self.compacted().lowered()
         lowered = _lowered(self.values)
         distinct = tuple(dict.fromkeys(lowered))
         code_of = dict(zip(distinct, range(len(distinct)), strict=True))
@@ -95,7 +97,12 @@ class Coded:
         return self.map(test, bool)
 
     def map(self, function: Callable[[str], Any], dtype: Any) -> np.ndarray:
-        """(N,) of `dtype`: `function` of each string; called once for each distinct value."""
+        """(N,) of `dtype`: `function` of each string; called once for each distinct value that occurs."""
+        if len(self.codes) < len(self.values):
+            return self.compacted()._mapped(function, dtype)
+        return self._mapped(function, dtype)
+
+    def _mapped(self, function: Callable[[str], Any], dtype: Any) -> np.ndarray:
         table = np.array([function(value) for value in self.values], dtype)
         return table.take(self.codes) if len(table) else np.zeros(len(self.codes), dtype)
 
@@ -206,7 +213,7 @@ class ParseRows:
     def forms_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens (int (m,), positions in the flat arrays) as they stand in the text."""
         if "forms" in self.__dict__:
-            return self.forms.at(positions).compacted()
+            return self.forms.at(positions)
         base = self.texts.offsets[:-1][self.rows[positions]]
         first = self.texts.byte_positions[base + self.starts[positions]]
         last = self.texts.byte_positions[base + self.ends[positions]]
@@ -243,5 +250,5 @@ class ParseRows:
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""
         if "lower" in self.__dict__:
-            return self.lower.at(positions).compacted()
+            return self.lower.at(positions)
         return self.forms_at(positions).lowered()

@@ -24,6 +24,7 @@ from augment_cli.contract.augmentation import (
     Resources,
 )
 from augment_cli.contract.parameters import parameter
+from augment_cli.resources.wordnet import wordnet_digest
 from augment_cli.syntax.clauses import Language
 
 
@@ -52,6 +53,11 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
     return "neither", "two negations of different clauses do not undo each other"
 
 
+def _resolve(parameters: DoubleNegationParameters, resources: Resources) -> dict[str, Any]:
+    settings = settings_of_mode(parameters, resources)
+    return settings | ({"wordnet": wordnet_digest()} if parameters.mode == "faithful" else {})
+
+
 def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
     key = resources.key("dn")
     rules = {
@@ -70,7 +76,7 @@ DN = Augmentation(
     needs=frozenset({"parses"}),
     parameters=DoubleNegationParameters,
     prepare=_prepare,
-    resolve=settings_of_mode,
+    resolve=_resolve,
     columns=COLUMNS,
     libraries=("lemminflect",),
     examples=("augment-cli dn", "augment-cli dn --mode paper --name dn-paper"),

@@ -52,6 +52,8 @@ _AFTER_NOT = words("only just merely simply necessarily least until so all every
 _BEFORE = words("or if why")
 _DO = {"do": (PRESENT, OTHER), "does": (PRESENT, THIRD), "did": (PAST, THIRD)}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+_NOMINATIVES = words("i you he she we they")
+_HELPERS = words("do does did am is are was were can could will would may might must shall should")
 _ADDED_DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 
 
@@ -143,7 +145,22 @@ class Negation:
         first = np.maximum(self._spans.bounds[0], 0)
         asked = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first] & (subjects > verbs)
         wondering = parses.lower_at(first).among(words("how why")) & (verbs >= 0)
-        return asks | turned | asked | wondering
+        # "What cards do you take", "My card, can I use it": a helper before its pronoun, whatever the parse.
+        helped = view.any(self._before_pronoun)
+        opens = parses.tags.among({"WRB", "WP", "WDT", "WP$"})[first]
+        turned |= (verbs >= 0) & self._before_pronoun[verbs] & (subjects > verbs)
+        return asks | turned | asked | wondering | (opens & helped)
+
+    @cached_property
+    def _before_pronoun(self) -> np.ndarray:
+        """bool (N,): auxiliaries directly before a pronoun that can only be a subject: `do you`."""
+        view, parses = self.view, self.view.parses
+        result = np.zeros(len(view.roles), bool)
+        pronouns = np.flatnonzero(parses.lower.among(_NOMINATIVES))
+        pronouns = pronouns[pronouns > parses.offsets[view.rows[pronouns]]]
+        before = pronouns[parses.lower_at(pronouns - 1).among(_HELPERS)] - 1
+        result[before] = True
+        return result
 
     @cached_property
     def _main_verbs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -255,6 +272,7 @@ class Negation:
             reasons,
             rows,
             (~special & (subjects < 0), Reason.NO_SUBJECT),
+            (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
         )
         right = view.edges[1][np.maximum(subjects, 0)]
@@ -284,6 +302,8 @@ class Negation:
         view = self.view
         last = int(view.parses.offsets[view.rows[verb] + 1]) - 1
         behind = min(verb + 1, last)
+        if self._before_pronoun[verb] and self.asks[view.rows[verb]]:
+            return behind
         if subject < verb or behind == verb:
             return verb
         if self._is_light[behind]:  # "is there not", "is it not"
@@ -346,7 +366,7 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=2,
+    version=3,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",

@@ -7,7 +7,8 @@ of the original (every edit takes words out), instead of bare triples joined by 
 word instead of `!` before the verb; the main clause, its coordinated verbs and its complements count, not
 every verb of every relative or adverbial clause; of several prepositional phrases the first stays where a
 verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty, and so
-is one of which less than five words, or two in five, would be left, and a text of several sentences.
+is one of which less than five words, or two in five, would be left, and a text of several sentences. What
+says which or how much stays (`the rate of change`), and so does where something is put.
 """
 
 from __future__ import annotations
@@ -39,11 +40,19 @@ _OF_VERBS = words(
 _INCOMPLETE = words("able unable likely unlikely willing unwilling eager ready bound due reluctant")
 _PARTICLES = words("through up out off down away back in on over")
 _LIMITS = words("no not never longer only hardly scarcely barely almost nearly seldom rarely right well")
+_OF_PHRASES = words("only not never hardly scarcely barely")
+# Verbs that say nothing, or something else, without where or what of: "place me in the dock".
+_PLACING = words("put place set lay throw hang keep bring lead drive force turn")
 _IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
 _PARTITIVES = words(
     "one some many most all none part number majority half few several both each any lot rest total kind "
-    "type sort"
+    "type sort terms sense way ways degree extent rate level amount share percentage proportion fraction "
+    "pair couple lack absence presence act process growth result case member members basis form process end "
+    "rise beginning middle idea notion abandoning care charge advantage"
 )
+# A relative clause behind these says which, or how many: "few songs that do not", "the first time they met".
+_CHOSEN = words("few no only all every any first last same such those that most many")
+_OPEN_NOUNS = words("time times way ways reason reasons place day one ones thing things those person people")
 _LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
 
 
@@ -97,7 +106,10 @@ def _summarise(
         rows,
         (several | quoted, Reason.RULE_DOES_NOT_APPLY),
         (asks, Reason.QUESTION),
-        ((_ends_open(view, spans, keep) | _loses_limit(view, keep))[rows], Reason.DOUBTFUL_PARSE),
+        (
+            (_ends_open(view, spans, keep) | _loses_limit(view, keep) | _loses_choice(view, keep))[rows],
+            Reason.DOUBTFUL_PARSE,
+        ),
         (kept == all_words, Reason.SAME_TEXT),
         (fragment, Reason.TOO_FEW_WORDS),
     )
@@ -126,6 +138,9 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     partitive = parses.tags.among({"CD"}) | parses.lower.among(_PARTITIVES)
     of_noun |= deps.among({"npadvmod", "obl:unmarked"}) & parses.pos.among({"ADJ"})[parents]
     places = np.arange(len(parents))
+    # "a girl ignorant of the business": an adjective behind its noun goes with what it governs.
+    nominal = parses.pos.among({"NOUN", "PROPN"})[parents]
+    of_noun &= ~(deps.among({"amod"}) & (places > parents) & nominal)
     before = np.maximum(places - 1, 0)
     article = parses.lower.among({"a", "an"})[before] & (before < places)
     # the most famous; a very old way, where "an" would have to change; how far
@@ -163,7 +178,21 @@ def _ends_open(view: ClauseView, spans: Constituents, keep: np.ndarray) -> np.nd
 
 def _loses_limit(view: ClauseView, keep: np.ndarray) -> np.ndarray:
     """bool (n,): rows where a word goes without which what stays is false: `no longer`, `only`, `hardly`."""
-    return view.any(~keep & keep[view.parents] & view.parses.lower.among(_LIMITS))
+    parents = view.parents
+    limits = ~keep & view.parses.lower.among(_LIMITS)
+    # "serviceable only in crossing the stream": the limit goes with the phrase that it is of.
+    return view.any(
+        limits & (keep[parents] | (keep[parents[parents]] & view.parses.lower.among(_OF_PHRASES)))
+    )
+
+
+def _loses_choice(view: ClauseView, keep: np.ndarray) -> np.ndarray:
+    """bool (n,): rows where a relative clause goes without which its noun says another thing, or nothing."""
+    parses, parents = view.parses, view.parents
+    chosen = np.zeros(len(parents), bool)
+    chosen[parents[np.flatnonzero(parses.lower.among(_CHOSEN))]] = True
+    chosen |= parses.lower.among(_OPEN_NOUNS)
+    return view.any(view.relatives & ~keep & keep[parents] & chosen[parents])
 
 
 def _completes(view: ClauseView) -> np.ndarray:
@@ -179,8 +208,11 @@ def _first_oblique(view: ClauseView, arguments: Arguments) -> np.ndarray:
     deps, parents = view.parses.deps, view.parents
     places = np.arange(len(parents))
     full = np.zeros(len(parents), bool)
-    others = deps.among(_OF_VERBS - _IN_FRONT)
-    full[parents[others & (places > parents)]] = True
+    others = np.flatnonzero(deps.among(_OF_VERBS - _IN_FRONT) & (places > parents))
+    placing = np.zeros(len(others), bool)
+    objects = np.flatnonzero(deps.among({"dobj", "obj"})[others])
+    placing[objects] = view.parses.lemmas_at(parents[others[objects]]).among(_PLACING)
+    full[parents[others[~placing]]] = True
     full |= view.is_be & (view.roles != Role.AUXILIARY) & (view.parses.deps.among({"cop"}))
     nouns, verbs = arguments.prepositional
     free = (nouns > verbs) & ~full[verbs] & ~view.parses.tags.among({"CD"})[nouns]
@@ -274,7 +306,7 @@ def _delete(
 
 SUMMARY = Augmentation(
     name="summary",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),

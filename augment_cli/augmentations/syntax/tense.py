@@ -13,7 +13,6 @@ and adverbs (`yesterday`) stay as they are.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +27,7 @@ from augment_cli.augmentations.syntax.shared.clause_rules import (
     refuse,
 )
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.augmentations.syntax.shared.tense_clues import is_past_dated, with_mended_conjuncts
 from augment_cli.augmentations.syntax.shared.verb_tense import (
     FIRST,
     FUTURE,
@@ -53,11 +53,9 @@ from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
 
 # used to, ought to: no other tense that would mean the same.
 _NO_OTHER_TENSE = words("used ought let would should 'd ’d")
-_YEAR = re.compile(r"(?<![\d.,])[12]\d{3}(?![\d.,])")
-_LAST_YEAR = 2025  # surely over, whenever the sentence is read
-_PAST_WORDS = words("yesterday ago formerly previously originally then bc bce")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
 _NEGATIONS = words("not n't n’t")
+_NOMINATIVES = words("i you he she we they")
 
 
 @dataclass(frozen=True)
@@ -98,6 +96,8 @@ def _transform(
     wanted: int,
 ) -> np.ndarray:
     """Add the edits; int64 (n,), the tense that each row was put in, or −1."""
+    is_dated = is_past_dated(view)
+    view = with_mended_conjuncts(view)
     count, parses = len(view.parses), view.parses
     arguments = Arguments(view)
     verbs, heads = _finite_verbs(view)
@@ -120,7 +120,6 @@ def _transform(
     will = parses.lower_at(mains).among(WILL) & modal
     current = np.where(view.is_past[mains], PAST, np.where(will, FUTURE, PRESENT))
     drawn = (current + 1 + (draws[rows] * 2).astype(np.int64)) % 3
-    is_dated = _is_past_dated(view)
     dated = is_dated[rows]
     # Of the two tenses left, a sentence with a date in the past takes the one that can be said of it.
     other = np.where(current == PAST, PRESENT, PAST)
@@ -150,21 +149,6 @@ def _transform(
     return targets
 
 
-def _is_past_dated(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows with a year or century that is over, or a word such as `yesterday` or `ago`."""
-    lower = view.parses.lower
-    current = view.any(lower.among({"21st", "twenty-first"}))
-    century = view.any(lower.among({"century", "centuries"})) & ~current
-    return century | view.any(lower.where(_is_past_year) | lower.among(_PAST_WORDS))
-
-
-def _is_past_year(word: str) -> bool:
-    """1939, 1914–18, 1980s."""
-    if "1" not in word and "2" not in word:
-        return False
-    return any(1000 <= int(year) <= _LAST_YEAR for year in _YEAR.findall(word))
-
-
 def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     """Finite verbs that carry the tense of their clauses, and the heads of these clauses; int64 (m,) each."""
     parses = view.parses
@@ -192,7 +176,11 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     subjects = arguments.subjects[heads]
     expletive = np.zeros(len(view.roles), bool)
     expletive[view.parents[view.roles == Role.EXPLETIVE]] = True
-    return (subjects > verbs) & ~expletive[heads]
+    # "What rate will I get": a helper before its pronoun, whatever the parse makes of "rate".
+    behind = np.minimum(verbs + 1, len(view.roles) - 1)
+    asks = view.parses.lower_at(behind).among(_NOMINATIVES) & (view.rows[behind] == view.rows[verbs])
+    asks &= view.roles[verbs] == Role.AUXILIARY
+    return ((subjects > verbs) & ~expletive[heads]) | asks
 
 
 Change = tuple[int, int, int, int, str]  # row, verb, start, end, text
@@ -364,7 +352,7 @@ class _Verbs:
 
 TENSE = Augmentation(
     name="tense",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),

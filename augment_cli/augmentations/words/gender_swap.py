@@ -6,11 +6,13 @@ from the other list, the same one wherever it stands in the sentence. The lists 
 
 Differences from the original: `her` becomes `his` before what it belongs to and `him` elsewhere, and `his`
 accordingly `her` or `hers`; titles of persons named (`King John`) and names inside longer ones (`St. Paul`,
-`Pope John`) stay; case and spacing survive; each sentence draws its own names.
+`Pope John`) stay; of `the king's` the ending stays; case and spacing survive; each sentence draws its own
+names.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -36,6 +38,7 @@ _BEHIND_POSSESSIVE = pa.array(
 )
 
 
+_ADVERBS = pa.array(["away", "back", "home", "alone", "again", "forward", "together", "well"])
 # Before a word of `kin_terms.txt` no relatives: daughter cells, mother tongue.
 _OWNERS = pa.array(["his", "her", "its", "my", "your", "our", "their"])
 _KIN = pa.array(["mother", "father", "daughter", "son", "sister", "brother"])
@@ -51,6 +54,22 @@ def _swaps() -> tuple[pa.StringArray, pa.StringArray]:
     return pa.array(list(table)), pa.array(list(table.values()))
 
 
+def _without_endings(words: Words) -> Words:
+    """The words without the ending of "the king's" and "Anna's"; what they follow stays as it was."""
+    values, ends = words.texts.values, words.flat_ends
+    marks = np.flatnonzero((values == ord("'")) | (values == ord("’")))
+    index = np.searchsorted(ends, marks + 2)  # the word that would end behind "'s"
+    fits = index < len(ends)
+    marks, index = marks[fits], index[fits]
+    owned = index[(ends[index] == marks + 2) & (values[ends[index] - 1] == ord("s"))]
+    owned = owned[words.flat_starts[owned] < ends[owned] - 2]
+    shorter = ends.copy()
+    shorter[owned] -= 2
+    stems = replace(words, flat_ends=shorter)
+    stems.__dict__["follows_space"] = words.follows_space  # an ending is no gap
+    return stems
+
+
 def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
     """bool (m,): whether what stands behind a possessive can belong to it."""
     following = np.minimum(index + 1, len(words) - 1)
@@ -63,12 +82,14 @@ def _has_noun_behind(words: Words, index: np.ndarray) -> np.ndarray:
         character_after(words, index), " "
     )
     function_word = words.among(word_set("function_words")) & ~words.among(_BEHIND_POSSESSIVE)
-    adverb = words.among(pa.array(["away", "back", "home", "alone", "again", "forward", "together", "well"]))
+    adverb = words.among(_ADVERBS)[following]
+    # "They took her back", but "he hurt his back".
+    adverb &= ~(words.among(pa.array(["his"]))[index] & words.among(pa.array(["back", "home"]))[following])
     # "his and her work", but "looked at her and left"
     after = np.minimum(following + 1, len(words) - 1)
     joined = words.among(pa.array(["and", "or"]))[following] & words.among(_OWNERS)[after]
     noun = ~function_word[following] | joined
-    return (near & noun & ~adverb[following]) | (quoted & (following > index))
+    return (near & noun & ~adverb) | (quoted & (following > index))
 
 
 def swapped(words: Words, row_ids: np.ndarray, key: int) -> tuple[np.ndarray, pa.StringArray]:
@@ -133,7 +154,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     key = resources.key("gender-swap")
 
     def run(rows: Rows) -> Outcome:
-        words = Words.of(rows.code_points)
+        words = _without_endings(Words.of(rows.code_points))
         index, strings = swapped(words, rows.row_ids, key)
         order = np.argsort(index, kind="stable")
         index, strings = index[order], strings.take(pa.array(order))
@@ -145,7 +166,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 GENDER_SWAP = Augmentation(
     name="gender-swap",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     needs=frozenset(),

@@ -6,8 +6,9 @@ have, is, may, might, must, shall, should, was, were, will, would, and `do` toge
 Differences from the original: `does not` and `did not`, which it leaves alone, go too, and the verb behind
 takes over the ending (`goes`, `went`) where it stands directly behind and its form is known; `not only`,
 `not just` and `whether or not` stay, and so do negations with a word behind them that needs one (`not … any`,
-`at all`, `yet`); every other of the sentence goes; spacing and case survive. No parse is needed, since
-auxiliary and negation stand together.
+`at all`, `yet`); every other of the sentence goes; spacing and case survive; a question is labelled
+*neither*, since `Is it free?` asks what `Isn't it free?` asks, and so is a text that loses several negations,
+which may undo each other. No parse is needed, since auxiliary and negation stand together.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.phrases import PhraseTable, next_words
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.tags import TAGS
@@ -38,6 +40,42 @@ _DO = {"do": "VB", "does": "VBZ", "did": "VBD"}
 # Words that stand in the reach of a negation, up to the next mark.
 _POLAR = frozenset(
     {"any", "anyone", "anything", "anybody", "anywhere", "anymore", "ever", "either", "yet", "nor", "until"}
+)
+# A text that begins with one of these asks, with its mark or without.
+_ASKING = pa.array(
+    [
+        *("who", "what", "which", "whose", "whom", "when", "where", "why", "how"),
+        *(
+            "am",
+            "is",
+            "are",
+            "was",
+            "were",
+            "do",
+            "does",
+            "did",
+            "has",
+            "have",
+            "had",
+            "can",
+            "could",
+            "will",
+        ),
+        *(
+            "would",
+            "shall",
+            "should",
+            "may",
+            "might",
+            "must",
+            "isn't",
+            "aren't",
+            "wasn't",
+            "weren't",
+            "doesn't",
+        ),
+        *("didn't", "hasn't", "haven't", "hadn't", "can't", "couldn't", "won't", "wouldn't", "shouldn't"),
+    ]
 )
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
 
@@ -85,6 +123,14 @@ def _reaches_polar(words: Words, index: int) -> bool:
     return False
 
 
+def _asks(words: Words, texts: pa.Array, rows: np.ndarray) -> np.ndarray:
+    """bool (m,): rows (m,) with a question mark, or that begin with a word that asks."""
+    marks = pc.match_substring(texts.take(pa.array(rows)), "?").to_numpy(zero_copy_only=False)
+    codes, distinct = words.lower
+    first = distinct.take(pa.array(codes[words.offsets[rows]]))
+    return marks | pc.is_in(first, _ASKING).to_numpy(zero_copy_only=False)
+
+
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     table, left = _phrases()
 
@@ -110,22 +156,33 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         edits = word_edits.edits_of(
             words, words.rows[first], words.flat_starts[first], words.flat_ends[last_word], strings
         )
-        return Outcome(edits, word_edits.reasons_for(words, np.zeros(len(words), bool)))
+        labels = np.full(len(rows), None, object)
+        labels[edits.rows] = "other"
+        changed = np.unique(edits.rows)
+        # Of "If he does not win, it is not his fault" no negation is left, and the same is said.
+        several = np.bincount(edits.rows, minlength=len(rows))[changed] > 1
+        labels[changed[several | _asks(words, rows.texts, changed)]] = "neither"
+        reasons = word_edits.reasons_for(words, np.zeros(len(words), bool))
+        return Outcome(edits, reasons, {"label": pa.array(labels, pa.string())})
 
     return run
 
 
 NEGATION_REMOVAL = Augmentation(
     name="negation-removal",
-    version=2,
+    version=3,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),
+    columns=(LABEL_COLUMN,),
     examples=("augment-cli negation-removal",),
     is_random=False,
     meaning="altered",
-    entailment=("other", "what was denied is asserted"),
+    entailment=(
+        "other",
+        "what was denied is asserted; a row that asks, or loses several, is labelled neither",
+    ),
 )

@@ -77,8 +77,8 @@ def test_golden_examples(
     row = result.to_pylist()[0]
     assert row["text"] == case.get("expected")
     assert row["reason"] == case.get("reason")
-    if "rule" in case:
-        assert row["rule"] == case["rule"]
+    for column in {"rule", "label"} & case.keys():
+        assert row[column] == case[column]
 
 
 def test_every_hand_parse_is_used() -> None:

@@ -71,3 +71,18 @@ def test_strings_that_are_among_some(asked):
 
 def test_no_strings_are_among_any():
     assert Coded.of(pa.array([], pa.string())).among({"a"}).tolist() == []
+
+
+def test_some_of_many_strings_are_asked_of_those_that_occur() -> None:
+    coded = Coded.of(pa.array(["The", "old", "Mill", "the"]))
+    asked: list[str] = []
+
+    def test(value: str) -> bool:
+        asked.append(value)
+        return value == "Mill"
+
+    some = coded.at(np.array([2, 2]))
+    assert some.where(test).tolist() == [True, True]
+    assert asked == ["Mill"]
+    assert some.lowered().values == ("mill",)
+    assert some.among({"Mill"}).all() and not some.among({"old"}).any()

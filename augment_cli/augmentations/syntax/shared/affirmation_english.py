@@ -14,7 +14,7 @@ from augment_cli.augmentations.syntax.shared.clause_rules import refuse
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import words
 from augment_cli.text.edit_list import EditList
 
 ADVERBS = ("indeed", "in fact", "actually")
@@ -49,9 +49,12 @@ def faithful(
         (clauses.holds_word(NEGATIVES), Reason.NEGATED),
         (clauses.holds_word(_AFFIRMED), Reason.RULE_DOES_NOT_APPLY),
         (_after_two_adverbs(view, clauses), Reason.RULE_DOES_NOT_APPLY),
+        (clauses.follows_speech, Reason.RULE_DOES_NOT_APPLY),
+        (clauses.is_verb & _denies_object(view)[rows], Reason.NEGATED),
+        (~clauses.is_verb & _is_predicate(view, clauses), Reason.INVERTED),
     )
     # "did glare and scolded" would not do: the verbs of one subject are affirmed together.
-    shared = clauses.is_verb & _shares_subject(view)[rows] & ~clauses.adverb_in_front
+    shared = clauses.is_verb & clauses.goes_on & ~clauses.adverb_in_front
     has_do = (clauses.is_verb & ~shared)[good]
     verbs, others = good[has_do], good[~has_do]
 
@@ -76,16 +79,24 @@ def faithful(
     return answer
 
 
-def _shares_subject(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows whose main verb has a finite verb beside it without a subject of its own."""
-    has_subject = np.zeros(len(view.roles), bool)
-    has_subject[view.parents[np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE))]] = True
-    finite = np.isin(view.verb_forms, tuple(DO))
-    return view.any((view.roles == Role.CONJUNCT) & view.of_root & finite & ~has_subject)
-
-
 def _after_two_adverbs(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): "nearly always goes", where no place between the adverbs is right."""
+    """bool (m,): "nearly always goes" and "at first goes", where no place between the words is right."""
     second = np.maximum(clauses.tokens - 2, 0)
-    adverb = view.parses.tags.among({"RB"})[second] & (view.rows[second] == clauses.rows)
+    adverb = view.parses.tags.among({"RB", "IN"})[second] & (view.rows[second] == clauses.rows)
     return clauses.is_verb & clauses.adverb_in_front & adverb
+
+
+def _denies_object(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows with "no" before what belongs to the main verb: `I had no pleasure in thinking`."""
+    no = view.parses.starting_with(b"nN")
+    no = no[view.parses.lower_at(no).among({"no"})]
+    near = view.of_root[view.parents[no]]
+    mask = np.zeros(len(view.roles), bool)
+    mask[no[near]] = True
+    return view.any(mask)
+
+
+def _is_predicate(view: ClauseView, clauses: Assertions) -> np.ndarray:
+    """bool (m,): supposed subjects that are adjectives before "be": `Wonderful were those wanderings`."""
+    adjectives = view.parses.tags.among({"JJ", "JJR", "JJS"})[np.maximum(clauses.subjects, 0)]
+    return adjectives & (clauses.subjects >= 0) & (clauses.subjects + 1 == clauses.tokens)

@@ -22,6 +22,7 @@ NEGATIVES = words(
 )
 # No "do" in front of these: ought to, had better, dare say; "let" and "thank" hide an imperative.
 _WITHOUT_DO = words("ought better beware let thank")
+_QUOTATION_MARKS = words("\" ” ’ ' '' »")
 _QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "where" open clauses as well
 
 
@@ -75,6 +76,84 @@ class Assertions:
     def adverb_in_front(self) -> np.ndarray:
         """bool (m,): whether the verb's own adverb stands directly before it, behind its subject."""
         return follows_adverb(self.view, self.tokens, self.subjects)
+
+    @cached_property
+    def goes_on(self) -> np.ndarray:
+        """bool (m,): main verbs that share their subject with a finite verb behind, whatever that hangs on.
+
+        A past participle without an auxiliary counts: behind a verb in the past it is one itself.
+        """
+        view = self.view
+        alone = np.isin(view.verb_forms, (*DO, VerbForm.PAST_PARTICIPLE)) & ~self._have_subjects
+        has_auxiliary = np.zeros(len(view.roles), bool)
+        has_auxiliary[view.parents[view.auxiliaries]] = True
+        places = np.flatnonzero((view.roles == Role.CONJUNCT) & alone & ~has_auxiliary)
+        finite_head = np.isin(view.verb_forms[view.parents[places]], tuple(DO))
+        # "pointed to the heaven below and bade her look", whatever a parser hangs "bade" on
+        lonely = np.flatnonzero(self._is_finite & ~self._have_subjects)
+        joined = lonely[view.parses.pos.among({"CCONJ"})[np.maximum(lonely - 1, 0)]]
+        places = np.concatenate([places[finite_head], joined])
+        return self._any_of(places[places > view.roots[view.rows[places]]])
+
+    @cached_property
+    def is_torn(self) -> np.ndarray:
+        """bool (m,): rows with a finite verb beside the main one that nothing joins to it: a wrong parse.
+
+        In "The society founded in 1851 is the oldest" the supposed main verb is a participle.
+        """
+        view, parses = self.view, self.view.parses
+        joined = np.zeros(len(view.roles), bool)
+        joined[view.parents[np.isin(view.roles, (Role.MARKER, Role.NEGATION))]] = True
+        joined[view.parents[parses.deps.among({"cc", "mark"})]] = True
+        free = (
+            self._is_finite & view.of_root & ~self._have_subjects & ~joined & (view.roles != Role.AUXILIARY)
+        )
+        places = np.flatnonzero(free)
+        # In ClearNLP's scheme the conjunction belongs to the first verb.
+        conjunctions = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
+        roots = view.roots[view.rows[places]]
+        alone = conjunctions[places] == conjunctions[np.minimum(roots, places)]
+        torn = self._any_of(places[alone & (places > roots)])
+        behind = np.minimum(self.tokens + 1, len(view.roles) - 1)
+        second = np.minimum(self.tokens + 2, len(view.roles) - 1)
+        verbs = parses.pos.among({"VERB"}) & self._is_finite & ~self._have_subjects
+        runs_into = verbs[behind] & (view.rows[behind] == self.rows) & (behind > self.tokens)
+        runs_into |= verbs[second] & (view.rows[second] == self.rows) & (second > behind)
+        return torn | (self.is_verb & runs_into)
+
+    @cached_property
+    def _disagrees(self) -> np.ndarray:
+        """bool (m,): verbs that do not agree with "he", "she" or "it": `she ground her teeth` is past."""
+        plain = self.is_verb & (self.view.verb_forms[self.tokens] == VerbForm.PRESENT)
+        single = self.view.parses.lower_at(np.maximum(self.subjects, 0)).among({"he", "she", "it"})
+        return plain & single & (self.subjects >= 0)
+
+    @cached_property
+    def follows_speech(self) -> np.ndarray:
+        """bool (m,): subjects behind a quotation mark: `"Enough," he said`."""
+        view, parses = self.view, self.view.parses
+        heads = np.maximum(self.subjects, 0)
+        pronouns = parses.pos.among({"PRON"})[heads]  # parsers hang the mark on them, too
+        before = np.maximum(np.where(pronouns, heads, view.edges[0][heads]) - 1, 0)
+        quoted = parses.lower_at(before).among(_QUOTATION_MARKS)
+        quoted &= before > parses.offsets[:-1][self.rows]
+        return quoted & (self.subjects >= 0)
+
+    @cached_property
+    def _is_finite(self) -> np.ndarray:
+        view = self.view
+        return np.isin(view.verb_forms, tuple(DO)) & view.parses.pos.among({"VERB", "AUX"})
+
+    @cached_property
+    def _have_subjects(self) -> np.ndarray:
+        view = self.view
+        has_subject = np.zeros(len(view.roles), bool)
+        kinds = (Role.SUBJECT, Role.EXPLETIVE, Role.CLAUSAL_SUBJECT)
+        has_subject[view.parents[np.isin(view.roles, kinds)]] = True
+        return has_subject
+
+    def _any_of(self, places: np.ndarray) -> np.ndarray:
+        return np.bincount(self.view.rows[places], minlength=len(self.view.parses))[self.rows] > 0
 
     @cached_property
     def sentence_ends(self) -> np.ndarray:
@@ -136,6 +215,7 @@ class Assertions:
             (self.subjects > tokens, Reason.INVERTED),
             (no_do | runs_on(view, tokens), Reason.OTHER_AUXILIARY),
             (view.is_doubtful[tokens] & (view.verb_forms[tokens] != VerbForm.MODAL), Reason.DOUBTFUL_PARSE),
+            (self.is_torn | self._disagrees, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]
 

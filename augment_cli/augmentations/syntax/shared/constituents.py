@@ -182,7 +182,7 @@ class Constituents:
         parses = self.view.parses
         if not len(tokens):
             return np.zeros(0, bool)
-        forms = parses.forms_at(tokens)
+        forms = parses.forms_at(tokens).compacted()
         common = loses_capital(pa.array(forms.values, pa.string()))[forms.codes]
         following = np.minimum(tokens + 1, len(parses.starts) - 1)
         joined = parses.rows[following] == parses.rows[tokens]

@@ -6,46 +6,73 @@ a painter, where nothing in the sentence could come between the two negations: o
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+import pyarrow as pa
 
 from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, replace_verbs
-from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put, refuse
-from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.augmentations.syntax.shared.clause_rules import put, refuse
+from augment_cli.augmentations.syntax.shared.plain_clauses_english import is_plain, put_phrase
 from augment_cli.contract.reasons import Reason
+from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
 from augment_cli.text.edit_list import EditList
 
-_PHRASE = "t is not true that "  # behind a capital or small i
-# Nobody fails to do these: what they say is a state, happens to somebody, or is a failure already.
-_NEVER_FAILED = words(
-    "have be want need like love hate prefer know believe think suppose guess wish hope mean seem appear "
-    "feel own belong possess contain consist comprise include involve lie depend cost weigh fear doubt lack "
-    "fail refuse stop cease avoid deny forget miss lose die suffer fall crash disappear happen occur exist "
-    "live reside dwell remain stay stand sit become resemble equal date differ vary derive descend stem "
-    "originate owe deserve span range extend stretch border measure total number constitute represent "
-    "account concern refer relate regard consider understand see hear notice find receive get inherit drown "
-    "collapse try plan intend grow shake nod smile sigh laugh explode decline drop decrease shrink begin "
-    "start end wonder imagine use tend come go say tell ask reply answer write speak look exclaim cry "
-    "whisper murmur add continue remark observe"
+# What somebody may be expected to do, so that "did not fail to" is how it would be said.
+_EXPECTED = words(
+    "abolish accept accompany accuse acknowledge acquire address adopt advise advocate aid alert allocate "
+    "announce apologise apologize apply appoint approve arrange arrest assign assist assure attack "
+    "authorise authorize award ban beat blame bless bring build capture celebrate challenge check choose "
+    "cite claim clarify collect comfort comment complain complete comply compose condemn conduct confirm "
+    "confront congratulate conquer consolidate construct consult contribute convert convince correct "
+    "counter create credit criticise criticize cultivate declare dedicate defeat defend defy deliver "
+    "demand demonstrate denounce deploy describe designate destroy develop discover discuss dismiss "
+    "distribute document donate elaborate elect emphasise emphasize employ encourage enforce ensure "
+    "escort establish examine exhibit explain exploit express extend facilitate file finance finish "
+    "forbid foster found fulfil fulfill fund furnish gain give grant greet guarantee help hire honor "
+    "honour identify implement impose impress inform initiate inspect install institute instruct "
+    "intercept introduce investigate invite issue join launch lend list make mark mention mobilize "
+    "modernize name negotiate nominate note notify obey object obtain occupy offer open oppose order "
+    "organise organize outlaw outline participate pass pay perform persuade praise prepare present "
+    "preserve press prevent produce profit prohibit promise promote propose protect protest prove provide "
+    "publish punish pursue quote raise reach recognise recognize recommend record recruit reform register "
+    "reject release remind remove repair repay replace report request rescue respond restore restrict "
+    "reveal reward satisfy save score secure seize send show sign solve strengthen stress submit suggest "
+    "supply support surpass sustain tackle teach telephone thank train translate undertake update "
+    "upgrade urge use visit vote warn welcome win write"
+)
+# What a thing may be expected to do.
+_EFFECTS = words(
+    "achieve address affect alarm anger arouse astonish attain attract benefit boost bring capture cause "
+    "contribute convince damage delight deliver demonstrate describe draw earn emphasise emphasize "
+    "encourage enhance ensure evoke explore express fulfil fulfill generate guarantee harm help highlight "
+    "illustrate impress improve increase influence inspire meet mention note offend persuade please "
+    "prevent produce prompt protect provide provoke raise reach reduce reflect reveal satisfy shape show "
+    "spark stimulate strengthen stress suggest support surprise undermine win yield"
 )
 # Adverbs that a negation would take in, or that speak of the whole sentence.
 _SCOPED = words(
     "only just almost nearly even still merely simply ever already too also yet probably perhaps maybe "
     "possibly apparently reportedly allegedly certainly obviously clearly fortunately unfortunately "
     "however therefore thus hence so then otherwise instead once again soon always all every each both "
-    "most many some several any half either another more less enough about"
+    "most many some several any half either another more less enough about usually often generally "
+    "typically sometimes frequently commonly mostly mainly largely primarily rather quite very ever later "
+    "everything everyone everybody"
 )
+# Of these verbs those that need no object.
+_INTRANSITIVE = words(
+    "apologise apologize apply comment complain comply consult contribute object participate protest repair "
+    "reply respond submit write vote"
+)
+_PERSON, _GROUP = 18, 14  # lexicographer files of nouns
+_AGENTS = words("he she they i we who")
 _REASONS = words("because since as so until till unless if lest though although whereas while that once")
 _AUXILIARIES = words("is are was were am 's ’s 're ’re 'm ’m has have had 've ’ve can could will")
-_INDEFINITE = words(
-    "a an some any all every each no both many most several few either neither another one two three four "
-    "five six seven eight nine ten everyone everybody everything anyone anybody anything someone somebody "
-    "something others"
-)
 _NO_ANY = words("one doubt matter more less fewer longer sooner other such")
 
 
@@ -64,24 +91,25 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     """
     answer = Answer.empty(len(view.parses))
     clauses = Assertions(view, rows)
+    negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
     good = refuse(answer.reasons, rows, *clauses.checks())
     applies = np.zeros(len(rows), bool)
     applies[good] = True
     nouns = _denied_nouns(view)[rows]
-    negatives = np.bincount(view.rows, view.parses.lower.among(NEGATIVES), len(view.parses))[rows]
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
     answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
     applies &= negatives == 0
     inner = _verbs_to_fail(view, clauses)
     fails = applies & (inner >= 0)
-    phrased = applies & ~fails & _is_plain(view, clauses) & _takes_not(view, clauses)
+    phrased = applies & ~fails & _takes_not(view, clauses)
+    phrased &= is_plain(view, clauses)
 
     _negate(view, clauses, np.flatnonzero(denied), edits)
     _any_for_no(view, nouns[denied], edits)
     _fail(view, clauses, np.flatnonzero(fails), inner, edits)
     chosen = np.flatnonzero(phrased)
     _negate(view, clauses, chosen, edits)
-    _put_phrase(view, clauses, chosen, edits)
+    put_phrase(view, clauses, chosen, edits)
     for mask, name in ((denied, "any"), (fails, "fail"), (phrased, "phrase")):
         answer.rules[rows[mask]] = name
     return answer
@@ -98,7 +126,10 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     objects = parses.deps.among({"dobj", "obj"})[nouns] | (
         expletive & ~np.isin(view.roles[nouns], Role.CLAUSE)
     )
-    fits = objects & view.of_root[nouns] & (no > view.roots[view.rows[no]]) & ~following
+    # "scant chances and no system": the negation would take in what stands before.
+    joined = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
+    roots = view.roots[view.rows[no]]
+    fits = objects & view.of_root[nouns] & (no > roots) & ~following & (joined[no] == joined[roots])
     mask = np.zeros(len(view.roles), bool)
     mask[no[fits]] = True
     return view.first(mask)
@@ -148,13 +179,44 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
     mains = view.roots[clauses.rows]
     lemmas = parses.lemmas_at(mains).map(str.lower, object)
     verbs = np.where(clauses.is_verb, clauses.bases, lemmas)
-    never = np.array([verb in _NEVER_FAILED for verb in verbs.tolist()], bool)
-    passive = parses.lower_at(places).among({"been", "be"})
-    possible = ~never | (passive & (mains != places))
+    acting = _act(view, np.maximum(clauses.subjects, 0)).tolist()
+    expected = np.array(
+        [
+            verb in (_EXPECTED if acts else _EFFECTS)
+            for verb, acts in zip(verbs.tolist(), acting, strict=True)
+        ],
+        bool,
+    )
+    passive = parses.lower_at(places).among({"been", "be"}) & (mains != places)
+    objects = view.any(parses.deps.among({"dobj", "obj"}) & view.of_root)[clauses.rows]
+    objects |= np.array([verb in _INTRANSITIVE for verb in verbs.tolist()], bool)
+    possible = expected & objects & ~passive & ~clauses.goes_on
+    possible &= ~clauses.follows_speech
     possible &= ~_goes_on(view, places)
     possible &= ~view.is_be[mains] & ~clauses.adverb_in_front
     possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
     return np.where(possible, inner, -1)
+
+
+def _act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    """bool (m,): subjects that do things: persons, groups of them, and names but for `the Gulf Stream`."""
+    parses = view.parses
+    files = parses.lemmas_at(heads).map(lambda lemma: _noun_files().get(lemma.lower(), -1), np.int64)
+    people = np.isin(files, (_PERSON, _GROUP))
+    determined = parses.tags.among({"DT"})[view.edges[0][heads]]
+    named = parses.pos.among({"PROPN"})[heads] & ((files < 0) | ~determined)
+    return parses.lower_at(heads).among(_AGENTS) | people | named
+
+
+@lru_cache(maxsize=1)
+def _noun_files() -> dict[str, int]:
+    """Lexicographer file of each common noun's most frequent sense."""
+    wordnet = load_wordnet()
+    entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
+    first = wordnet.entry_senses[entries]
+    files = wordnet.synset_files[wordnet.sense_synsets[first]].tolist()
+    lower = wordnet.spellings.take(pa.array(first)).to_pylist()
+    return {word: file for word, file in zip(lower, files, strict=True) if word.islower()}
 
 
 def _goes_on(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
@@ -191,54 +253,3 @@ def _fail(
         fail = "failed" if kind == VerbForm.PAST_PARTICIPLE else "fail"
         texts.append(f"{fail} to {base or lemmas.values[lemma]}")
     put(edits, rows, parses.starts[verbs], parses.ends[verbs], texts)
-
-
-def _is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """bool (m,): single clauses with a definite subject, in which nothing competes for the negation."""
-    parses, rows = view.parses, clauses.rows
-    count = len(parses)
-    roots = view.roots[rows]
-    subjects = np.maximum(view.subjects[rows], 0)
-    left = view.edges[0][subjects]
-    begins = clauses.sentence_begins
-    heads = parses.lower_at(left)
-    capital = parses.tags.among({"NNP", "NNPS", "PRP", "PRP$"})
-    definite = heads.among(words("the this that these those")) | capital[left]
-    definite &= ~heads.among(_INDEFINITE) & ~parses.tags.among({"CD", "JJ"})[left]
-    one_clause = (view.subjects[rows] >= 0) & (left == begins)
-    several = ((view.roles == Role.CONJUNCT) | parses.deps.among({"parataxis", "cc"})) & view.of_root
-    # Quotation marks, brackets, colons and the like part what is said.
-    marks = parses.pos.among({"PUNCT"}) & ~parses.forms.among({",", ".", "-", "'", "’", "%", "!"})
-    # Of other clauses only infinitives and those inside a noun phrase may be there.
-    subordinate = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
-    subordinate &= view.of_root | view.of_root[view.parents]
-    labels = Arguments(view).clause_labels
-    inner = parses.deps.where(lambda label: label.partition(":")[0] in {"xcomp", "acl", "relcl", "rcmod"})[
-        labels
-    ]
-    free = ~view.any(several | marks | (subordinate & ~inner))[rows]
-    one_sentence = np.bincount(view.rows, parses.sentence_starts, count)[rows] <= 1
-    return (
-        definite
-        & one_clause
-        & free
-        & one_sentence
-        & ~clauses.holds_word(_SCOPED)
-        & ~_has_some(view)[rows]
-        & (roots >= 0)
-    )
-
-
-def _has_some(view: ClauseView) -> np.ndarray:
-    """bool (n,): rows with a word that means something else under a negation."""
-    return view.any(view.parses.lower.among(words("some somewhat already several too someone something")))
-
-
-def _put_phrase(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
-    parses = view.parses
-    first = clauses.sentence_begins[index]
-    always = np.ones(len(first), bool)
-    begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
-    capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
-    texts = [("I" if upper else "i") + _PHRASE + word for word, upper in zip(begins, capital, strict=True)]
-    put(edits, clauses.rows[index], parses.starts[first], parses.ends[first], texts)

@@ -21,9 +21,14 @@ Rules = Callable[[ClauseView, np.ndarray, Draw, EditList], Answer]
 COLUMNS = (pa.field("rule", pa.string()),)
 
 
+_FAITHFUL_RULES = 2  # number of the rules of the mode `faithful`, which alone have changed
+
+
 def settings_of_mode(parameters: Any, resources: Resources) -> dict[str, Any]:
     """The settings of AA and DN: the mode `paper` goes by its earlier name, so that its stages are reused."""
     settings = dataclasses.asdict(parameters)
+    if parameters.mode == "faithful":
+        return settings | {"rules": _FAITHFUL_RULES}
     return settings | ({"mode": "recommended"} if parameters.mode == "paper" else {})
 
 
