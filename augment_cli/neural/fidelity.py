@@ -17,6 +17,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.neural.grammar import is_broken
 from augment_cli.neural.phrasing import is_misphrased
 from augment_cli.neural.vocabulary import Vocabulary, english
+from augment_cli.neural.word_order import is_misplaced
 from augment_cli.text.numbers import cardinal, ordinal
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -147,7 +148,7 @@ _TURNS = (
     re.compile(r"\b(?:before|prior)\b"),
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("„", "“"))
-_NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: [A-Z][\w-]*)+")
+_NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: (?:(?:upon|on|under|sur|de|von|van) )?[A-Z][\w-]*)+")
 _SYMBOL = re.compile(r"[@#$€£°^*+=<>|~/\\&]")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original
 _SLACK = 3  # words that an output may have more or fewer in any case
@@ -258,7 +259,7 @@ def unfaithful(original: str, output: str) -> str | None:
         return Reason.WORD_ADDED
     if _roles(before) != _roles(after) or is_broken(original, output, vocabulary):
         return Reason.BROKEN_GRAMMAR
-    if is_misphrased(original, output):
+    if is_misphrased(original, output) or is_misplaced(original, output, vocabulary):
         return Reason.BROKEN_GRAMMAR
     return None
 

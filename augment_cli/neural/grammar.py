@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
 from augment_cli.neural.vocabulary import Vocabulary
@@ -42,6 +43,9 @@ _WRONG_PERSON = {
 }
 _SOUNDS_LIKE_CONSONANT = re.compile(r"eu|ew|one\b|once\b|uni(?!n)|us[aeu]|u\b|ut[ie]|ub[ie]|uk|ur[aei]|ufo")
 _SHORT_BE = re.compile(r"(?:\b(?:it|he|she|there|that|what|who)'s|'m|'re)$")
+_CONTRACTED_BE = re.compile(
+    r"(?:is|are|was|were|ai)n't|(?:it|he|she|there|here|that|this|what|who|where|how)'s|\w+'(?:m|re)"
+)
 _STARTS_WITH_VOWEL, _STARTS_WITH_CONSONANT = re.compile(r"[aeiou]"), re.compile(r"[bcdfgjklmnpqrstvwyz][a-z]")
 _SPACING = (r"\s[,.;:!?](?=\s|$)", r",(?=[^\W\d])", r"[,;:]\s*[,;:.]", r"[.!?]['\"]?(?=[^\W\d]{2})")
 _SENTENCE_BREAK = re.compile(r"[a-z0-9\"')][.!?]\s+\S")
@@ -125,6 +129,10 @@ def _is_impossible(first: str, second: str, vocabulary: Vocabulary) -> bool:
         return True
     if (one in _BE and two in _CONJUNCTIONS) or (one in _CONJUNCTIONS and two in _CONJUNCTIONS):
         return True
+    if one == "like" and vocabulary.tags(two) and vocabulary.tags(two) <= {"VBZ", "VBD"}:
+        return True
+    if one == "extremely" and vocabulary.tags(two) and not vocabulary.tags(two) & {"JJ", "RB", "VBN", "VBG"}:
+        return True
     if (one == "like" and two in _FINITE) or (one == "not" and two in _WRONG_PERSON):
         return True
     if one == "then" and two in ".;":
@@ -191,11 +199,20 @@ def _joined(words: list[str]) -> list[tuple[str, str, bool]]:
 
 def _relates_anew(before: list[str], after: list[str]) -> bool:
     """Whether a relative clause with "be" has come: of "the sign passed" comes "the sign that is passed"."""
+    known, relations = Counter(pairwise(before)), Counter(pairwise(after))
     return any(
-        word in ("that", "which", "who") and after[place + 1] in _BE
-        for place, word in enumerate(after[:-1])
-        if (word, after[place + 1]) not in set(pairwise(before))
-    )
+        one in ("that", "which", "who") and two in _BE and count > known[one, two]
+        for (one, two), count in relations.items()
+    ) or _relates_elsewhere(before, after)
+
+
+def _relates_elsewhere(before: list[str], after: list[str]) -> bool:
+    """Whether a relative clause with "be" belongs to another noun than before."""
+    heads = [
+        {(some[place - 1], some[place]) for place in range(1, len(some) - 1) if some[place + 1] in _BE}
+        for some in (before, after)
+    ]
+    return any(relative in ("that", "which", "who") for _, relative in heads[1] - heads[0])
 
 
 def _turns_wrongly(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
@@ -266,5 +283,18 @@ def _is_left_without_a_verb(before: list[str], after: list[str], vocabulary: Voc
         new = [place for place, pair in enumerate(pairwise(after)) if pair[0] in _BE and pair not in known]
         follow = [after[place + 1 : place + 1 + _PARTICIPLE_WITHIN] for place in new]
         return not any("VBN" in vocabulary.tags(word) for words in follow for word in words)
-    gone = [word for word in before if word in ("this", "that", "it", "there")]
-    return come < 0 and len(gone) > sum(word in ("this", "that", "it", "there") for word in after)
+    return _count_be(after) < _count_be(before) and not _may_do_without_be(before, after, vocabulary)
+
+
+def _count_be(words: list[str]) -> int:
+    return sum(word in _BE or _CONTRACTED_BE.fullmatch(word) is not None for word in words)
+
+
+def _may_do_without_be(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether a form of "be" has gone with a passive or a relative pronoun, or for another verb."""
+    if after.count("by") < before.count("by"):
+        return True
+    known = set(pairwise(after))
+    if any(one in ("that", "which", "who") and two in _BE for one, two in set(pairwise(before)) - known):
+        return True
+    return any(vocabulary.tags(word) & {"VBD", "VBZ", "VB"} for word in set(after) - set(before))

@@ -11,7 +11,9 @@ from augment_cli.resources.word_lists import word_list, word_list_digests, word_
 from augment_cli.resources.wordnet import WordNet, load_wordnet, wordnet_digest
 
 _LISTS = ("function_words", "free_words", "kin_terms", "abbreviations")
-_GUARD_LISTS = ("kept_phrases", "misused_words")
+_GUARD_LISTS = ("kept_phrases", "misused_words", "akin_words", "equivalent_words", "rephrase_synonyms")
+# Two words mostly mean the same where uses of both in common senses, multiplied, make up this share.
+_MOSTLY = 0.5
 _STEM = 5  # letters that two forms of a word unknown to WordNet share at least
 _ENDINGS = frozenset(["", "s", "es", "ed", "d", "ing", "ly", "ness", "ist", "al", "ic", "n", "an", "ian"])
 
@@ -25,6 +27,7 @@ class Vocabulary:
         self._free_words = {word: frozenset(others.split()) for word, others in word_table("free_words")}
         self.kept_phrases = word_list("kept_phrases")
         self._misused = word_table("misused_words")
+        self._listed_pairs = _listed_pairs()
         self._listed = frozenset(
             piece for name in _LISTS for line in word_list(name) for piece in line.lower().split()
         )
@@ -113,10 +116,43 @@ class Vocabulary:
                 or (self._is_form_of(one, right) and self._is_form_of(other, left))
                 for left, right in self._misused
             )
+            and (
+                self.is_inflection(one, other)
+                or self._is_listed(one, other)
+                or self._mostly_agree(one, other)
+            )
         )
 
     def _is_form_of(self, word: str, lemma: str) -> bool:
         return word == lemma or bool(self.entries(word) & self.entries(lemma))
+
+    def _lemmas_of(self, word: str) -> list[str]:
+        return [word, *(self._wordnet.lemmas[entry].as_py() for entry in sorted(self.entries(word)))]
+
+    def _is_listed(self, one: str, other: str) -> bool:
+        """Whether two lower-case words are forms of a pair on the lists of those that may be exchanged."""
+        return any(
+            frozenset((left, right)) in self._listed_pairs
+            for left in self._lemmas_of(one)
+            for right in self._lemmas_of(other)
+        )
+
+    @lru_cache(maxsize=65536)  # noqa: B019
+    def _shares(self, entry: int) -> dict[int, float]:
+        """Share of an entry's uses in WordNet's tagged texts that each of its synsets makes up."""
+        senses = range(*self._wordnet.entry_senses[entry : entry + 2].tolist())
+        return {
+            int(self._wordnet.sense_synsets[one]): float(self._wordnet.sense_shares[one]) for one in senses
+        }
+
+    def _mostly_agree(self, one: str, other: str) -> bool:
+        """Whether two lower-case words mostly mean the same, as some part of speech."""
+        return any(
+            sum(share * self._shares(right).get(synset, 0.0) for synset, share in self._shares(left).items())
+            >= _MOSTLY
+            for left in self.entries(one)
+            for right in self.entries(other)
+        )
 
     def is_akin(self, one: str, other: str) -> bool:
         """Whether two lower-case words share a synset, or have similar ones, or are forms of one word."""
@@ -134,6 +170,20 @@ class Vocabulary:
         """Whether two lower-case words can be the same form, such as a plural; true where one is unknown."""
         tags = self.tags(one), self.tags(other)
         return not (tags[0] and tags[1]) or bool(tags[0] & tags[1])
+
+
+def _listed_pairs() -> frozenset[frozenset[str]]:
+    """Pairs of lemmas of which one may stand for the other."""
+    pairs = {frozenset(pair) for pair in word_table("akin_words")}
+    pairs |= {
+        frozenset((word, other)) for word, *others in word_table("equivalent_words") for other in others
+    }
+    pairs |= {
+        frozenset((word, other))
+        for word, _, others in word_table("rephrase_synonyms")
+        for other in others.split("|")
+    }
+    return frozenset(pairs)
 
 
 @lru_cache(maxsize=1)

@@ -2,10 +2,10 @@
 
 `Reagan was elected in 1980` becomes `Thatcher was elected in 1979`: the sentence stays fluent and says
 something else. GCSE (Lai et al. 2024) has a language model do so; here the others of the same kind are drawn
-from the corpus's own terms, with probability ∝ the number of sentences that have them. Kinds are first names,
-surnames, places, peoples (`German`), months, days, weekdays, years, and numbers by their shape. Every mention
-of a name changes alike. Which names are of which kind is in the table that ships; other names are left alone,
-but for those behind a first name. Text without capitals has numbers only.
+from the corpus's own terms, with probability ∝ the number of sentences that have them. Kinds are men's and
+women's first names, surnames, places, peoples (`German`), months, days, weekdays, years, and numbers by their
+shape. Every mention of a name changes alike. Which names are of which kind is in the table that ships; other
+names are left alone, but for those behind a first name. Text without capitals has numbers only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.terms.shared.entities import NO_ENTITY, entities_of
+from augment_cli.augmentations.terms.shared.entities import NO_ENTITY, entities_of, entity_digests
 from augment_cli.augmentations.terms.shared.term_replacement import (
     COLUMNS,
     LONGEST_TERM,
@@ -63,6 +63,7 @@ def _resolve(parameters: EntitySwapParameters, resources: Resources) -> dict[str
         "avoid": avoided_digest(parameters.avoid),
         "background": english_terms_digest() if joined else None,
         **vocabulary_digests("any"),
+        **entity_digests(),
     }
 
 
@@ -155,7 +156,7 @@ def _prepare(parameters: EntitySwapParameters, resources: Resources) -> Prepared
 
 ENTITY_SWAP = Augmentation(
     name="entity-swap",
-    version=1,
+    version=2,
     kind="negative",
     paper="after Lai et al. 2024, GCSE (entity and quantity replacement), without a language model",
     needs=frozenset({"tfidf"}),

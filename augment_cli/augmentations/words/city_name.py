@@ -21,6 +21,7 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources,
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
+from augment_cli.resources.word_lists import word_list_digests
 
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
@@ -41,13 +42,15 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 CITY_NAME = Augmentation(
     name="city-name",
-    version=2,
+    version=3,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=with_digests(lambda: place_digests("cities", "small_cities", "countries")),
+    resolve=with_digests(
+        lambda: place_digests("cities", "small_cities", "countries") | word_list_digests("doubtful_places")
+    ),
     examples=("augment-cli city-name", "augment-cli city-name --draws 3"),
     meaning="altered",
     entailment=("other", "it speaks of another city"),

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.words.shared import word_edits
-from augment_cli.augmentations.words.shared.phrases import character_after, is_any
+from augment_cli.augmentations.words.shared.phrases import character_after, is_any, next_words
 from augment_cli.augmentations.words.shared.places import (
     countries_and_cities,
     find_places,
@@ -31,12 +31,42 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources,
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
+from augment_cli.resources.tags import TAGS
+from augment_cli.resources.word_lists import word_list, word_list_digests
+from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words as listed
 
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Solomon", "Marshall")
 
 
 _APPOSITIONS = pa.array(["the", "a", "an", "one", "home"])
-_DETERMINERS = pa.array(["the", "a", "an", "this", "that", "its", "his", "her", "their", "our"])
+_DETERMINERS = pa.array(
+    ["the", "a", "an", "this", "that", "its", "his", "her", "their", "our", "my", "your", "each", "every"]
+)
+# `northern Italy` is no country, and of `ancient Greece` today's neighbours say nothing.
+_PARTS = pa.array(
+    sorted(
+        listed(
+            "northern southern eastern western north south east west central upper lower inner outer mid "
+            "mainland ancient medieval modern early late old colonial imperial occupied divided reunified "
+            "rural post-war pre-war nazi fascist soviet"
+        )
+    )
+)
+_RELATIVES = pa.array(["who", "whose", "whom"])
+
+
+@lru_cache(maxsize=1)
+def _ending_words() -> frozenset[str]:
+    """Words of grammar, and finite verbs that are no noun or adjective: behind a name they end a compound."""
+    wordnet = load_wordnet()
+    encoded = wordnet.forms.dictionary_encode()
+    bits = np.zeros(len(encoded.dictionary), np.int64)
+    np.bitwise_or.at(bits, encoded.indices.to_numpy(), wordnet.form_bits.astype(np.int64))
+    nominal = TAGS["NN"] | TAGS["NNS"] | TAGS["JJ"]
+    finite = ((bits & (TAGS["VBD"] | TAGS["VBZ"])) > 0) & (bits & nominal == 0)
+    verbs = encoded.dictionary.filter(pa.array(finite)).to_pylist()
+    return frozenset(verbs).union(word_list("function_words")) - {"based"}
 
 
 def _people(population: int) -> str:
@@ -103,7 +133,9 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         after = character_after(words, matches.last)
         fits = is_any(after, " ,.;:!?)") | (after == 0)
         fits &= ~(is_any(after, ",") & _capital_behind(words, matches.last))
-        fits &= ~_is_explained(words, matches.last, after)
+        fits &= ~_is_explained(words, matches.last, after) & ~_modifies(words, matches.last, after)
+        part = words.among(_PARTS)[np.maximum(matches.first - 1, 0)] & words.follows_space[matches.first]
+        fits &= ~part
         # `the Peru team`: no fact belongs between; `the United States` keeps its article.
         determined = words.among(_DETERMINERS)[np.maximum(matches.first - 1, 0)]
         fits &= ~(determined & words.follows_space[matches.first] & ~takes_article[matches.phrases])
@@ -136,19 +168,32 @@ def _is_explained(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndar
     following = np.minimum(index + 1, len(words) - 1)
     inside = (index + 1 < len(words)) & (words.rows[following] == words.rows[index])
     marked = is_any(after, " ") & ~words.follows_space[following]
-    apposed = is_any(after, ",") & words.among(_APPOSITIONS)[following]
+    apposed = is_any(after, ",") & (words.among(_APPOSITIONS) | words.among(_RELATIVES))[following]
     return inside & (marked | apposed)
+
+
+def _modifies(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """bool (m,): whether the next word may be the noun of which the name says where (`my Paris address`)."""
+    following = next_words(words, index)
+    goes_on = [word is not None and word not in _ending_words() for word in following]
+    return is_any(after, " ") & np.array(goes_on, bool)
 
 
 GEOGRAPHIC_NAME = Augmentation(
     name="geographic-name",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
-    resolve=with_digests(lambda: place_digests("cities", "countries")),
+    resolve=with_digests(
+        lambda: (
+            place_digests("cities", "countries")
+            | word_list_digests("doubtful_places", "function_words")
+            | {"wordnet": wordnet_digest()}
+        )
+    ),
     examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),
     meaning="kept",
 )

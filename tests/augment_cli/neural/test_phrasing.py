@@ -61,3 +61,46 @@ def test_a_sound_turn_passes(original, output):
 )  # fmt: skip
 def test_the_guards_ask_for_it(original, output, reason):
     assert unfaithful(original, output) == reason
+
+
+MORE_SLIPS = [
+    ("Only then did he leave.", "Then did he leave."),
+    ("But Olga offered no help.", "No help was offered by Olga."),
+    ("This follows from it.", "These follows from it."),
+    ("Not another word was said.", "Not other word was said."),
+    ("He does not eat.", "He don't eat."),
+    ("The delay is due directly to rain.", "The delay is because directly to rain."),
+    ("A half-grown girl sang.", "A half-tall girl sang."),
+    ('The "weak" one is next to the "strong" one.', 'The "weak" one is next to the "powerful" one.'),
+    ("They sold the remaining part.", "They sold the staying part."),
+    ("The children's games helped.", "The kids's games helped."),
+    ("There are so many rooms.", "There are so a large number of rooms."),
+    ("They arrive at that.", "They arrive to at that."),
+    ("It may very well rain.", "It may extremely well rain."),
+    ("Do not think it rained.", "It rained, don't think."),
+    ("I thought it rained, and that it froze.", "It rained, and that it froze, I thought."),
+    ("It is the valet.", "It is the valet of it."),
+    ("They bordered the bay of Oslo.", "They bordered bay of Oslo."),
+    ("He was called back.", "He was known as back."),
+    ("She is the most powerful one.", "She is the most strong one."),
+    ("How we ate I have no idea.", "For what way we ate I have no idea."),
+    ("Harry was staying at home.", "Harry was remaining at home."),
+    ("A nerve less tried broke.", "A nerve less attempted broke."),
+    ("He awaited next day's talk.", "He awaited the talk of next day."),
+    ("They parted at night.", "They parted during the night."),
+    ("He soon moved.", "He soon subsequently moved."),
+    ("It is like a child.", "It is like a kid."),
+    ("The dress hardly moved.", "The dress moved hardly."),
+    ("Such was the home that he left.", "The home that he left was such."),
+    ("You have happened upon us.", "You have occurred on us."),
+    ("No indeed, men of Oslo.", "No in fact, men of Oslo."),
+    ("She was moaning and groaning.", "She was groaning and groaning."),
+    ("Tears started to his eyes.", "Tears began to his eyes."),
+    ("It has rooms such as the king never saw.", "It has rooms like the king never saw."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("original", "output"), MORE_SLIPS)
+def test_a_slip_of_a_later_reading_is_found(original, output):
+    assert is_misphrased(original, output)
+    assert not is_misphrased(original, original)

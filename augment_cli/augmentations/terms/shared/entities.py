@@ -16,11 +16,12 @@ from augment_cli.augmentations.terms.shared.vocabulary import Vocabulary
 from augment_cli.contract.rows import TokenRows
 from augment_cli.resources import english_terms
 from augment_cli.resources.english_terms import load_english_terms
+from augment_cli.resources.word_lists import word_list_digests, word_set
 from augment_cli.tfidf import forms
 from augment_cli.tfidf.term_table import TermTable
 
 NO_ENTITY = -1
-SURNAME, PLACE, DEMONYM, VOWEL_DEMONYM, GIVEN, MONTH, WEEKDAY, DAY = range(8)
+SURNAME, PLACE, DEMONYM, VOWEL_DEMONYM, GIVEN, MALE, FEMALE, MONTH, WEEKDAY, DAY = range(10)
 _KINDS = {
     english_terms.SURNAME: SURNAME,
     english_terms.PLACE: PLACE,
@@ -29,28 +30,29 @@ _KINDS = {
 }
 # Names of all kinds and of dates are written with a capital; a token without one is another word.
 _CAPITALISED = WEEKDAY
+_LISTS = ("male_names", "female_names", "other_adjectives")
 _DAYS = r"^(?:[1-9]|1\d|2[0-8])$"
 _SHAPES = (
     (MONTH, r"^(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
     (WEEKDAY, r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)$"),
-    (8, r"^(?:1[5-9]\d{2}|20[0-2]\d)$"),  # years of the last centuries
-    (9, r"^1[0-4]\d{2}$"),
-    (10, r"^[2-9]$"),
-    (11, r"^(?:1[02-79]|[2-79]\d)$"),  # behind `a`, as those with a vowel are not
-    (12, r"^[1-79]\d{2}$"),
-    (13, r"^\d{1,3},\d{3}$"),
-    (14, r"^\d{1,3}(?:,\d{3}){2,}$"),
-    (15, r"^\d{1,2}\.\d+$"),
-    (16, r"^(?:1\d|[2-79])th$|^2[1-9](?:st|nd|rd|th)$"),
-    (17, r"^(?:1[5-9]|20)\d0s$"),
+    (10, r"^(?:1[5-9]\d{2}|20[0-2]\d)$"),  # years of the last centuries
+    (11, r"^1[0-4]\d{2}$"),
+    (12, r"^[2-9]$"),
+    (13, r"^(?:1[02-79]|[2-79]\d)$"),  # behind `a`, as those with a vowel are not
+    (14, r"^[1-79]\d{2}$"),
+    (15, r"^\d{1,3},\d{3}$"),
+    (16, r"^\d{1,3}(?:,\d{3}){2,}$"),
+    (17, r"^\d{1,2}\.\d+$"),
+    (18, r"^(?:1\d|[2-79])th$|^2[1-9](?:st|nd|rd|th)$"),
+    (19, r"^(?:1[5-9]|20)\d0s$"),
     (
-        18,
+        20,
         r"^(?:two|three|four|five|six|seven|nine|ten|twelve|twenty|thirty|forty|fifty|sixty|seventy|ninety)$",
     ),
-    (19, r"^(?:second|third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
-    (20, r"^(?:thousand|million|billion)$"),
+    (21, r"^(?:second|third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
+    (22, r"^(?:thousand|million|billion)$"),
 )
-KINDS = 21
+KINDS = 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +120,10 @@ class Entities:
         doubtful = is_first & (cases[ids] == forms.AS_IT_IS)
         named = (kinds >= 0) & (kinds <= _CAPITALISED)
         kinds = np.where(named & (~has_capital | doubtful), NO_ENTITY, kinds)
-        given = np.append(False, (kinds[:-1] == GIVEN) & same_row)
+        is_given = (kinds >= GIVEN) & (kinds <= FEMALE)
+        given = np.append(False, is_given[:-1] & same_row)
         capital_name = has_capital & (cases[ids] != forms.AS_IT_IS)
-        kinds = np.where(given & capital_name & (kinds != GIVEN), SURNAME, kinds)
+        kinds = np.where(given & capital_name & ~is_given, SURNAME, kinds)
         month = kinds == MONTH
         beside = np.append(False, month[:-1] & same_row) | np.append(month[1:] & same_row, False)
         return np.where(beside & self.is_day[ids], DAY, kinds)
@@ -136,6 +139,12 @@ def entities_of(vocabulary: Vocabulary) -> Entities:
     kinds = np.full(len(table) + 1, NO_ENTITY, np.int8)
     for number, kind in _KINDS.items():
         kinds[:-1][shipped_kind == number] = kind
+    # `Edwardian` is no people, and `Sir Kathleen` no knight.
+    kinds[:-1][(kinds[:-1] == DEMONYM) & _among(table, "other_adjectives")] = NO_ENTITY
+    is_given = kinds[:-1] == GIVEN
+    is_male, is_female = _among(table, "male_names"), _among(table, "female_names")
+    kinds[:-1][is_given & is_male & ~is_female] = MALE
+    kinds[:-1][is_given & is_female & ~is_male] = FEMALE
     vowel = pc.match_substring_regex(table.terms, "^(?:[aeio]|u[^nkgrs])").to_numpy(zero_copy_only=False)
     kinds[:-1][(kinds[:-1] == DEMONYM) & vowel] = VOWEL_DEMONYM
     for kind, pattern in _SHAPES:
@@ -151,3 +160,13 @@ def entities_of(vocabulary: Vocabulary) -> Entities:
     weights = np.ones(len(members)) if counts is None else counts[members].astype(np.float64)
     scores = TermTable(table.terms.take(members), table.idf[members], weights)
     return Entities(kinds, np.append(is_day, False), members, bounds, scores)
+
+
+def entity_digests() -> dict[str, str]:
+    """Digests of the word lists behind the kinds, for the fingerprint."""
+    return word_list_digests(*_LISTS)
+
+
+def _among(table: TermTable, name: str) -> np.ndarray:
+    """bool (V,): whether each term is on a word list."""
+    return pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)

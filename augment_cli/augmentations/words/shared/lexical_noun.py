@@ -19,10 +19,10 @@ from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 
-# A word stands for a synset only if the synset is one of its usual senses, and one met in tagged texts:
-# without the second a week becomes a shiva and a son a man-child.
-LEAST_SHARE = 0.3
-LEAST_COUNT = 3
+# A word stands for a synset only if the synset is what it mostly means, and is met in tagged texts: without
+# the first evidence becomes a symptom, without the second a week becomes a shiva and a son a man-child.
+LEAST_SHARE = lexical.DOMINANT_SHARE
+LEAST_COUNT = 8
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=3,
+        version=4,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),

@@ -7,12 +7,21 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.words.shared.phrases import Matches, PhraseTable
+from augment_cli.augmentations.words.shared.phrases import (
+    Matches,
+    PhraseTable,
+    character_after,
+    character_before,
+    is_any,
+)
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.resources import shipped
 from augment_cli.resources.word_lists import word_set
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import read_parquet
+
+_OF_NAMES = pa.array(["da", "de", "del", "den", "der", "di", "do", "dos", "du", "la", "van", "von"])
+_AT = pa.array(["around", "at", "in", "inside", "near", "outside", "throughout", "within"])
 
 
 @lru_cache(maxsize=3)
@@ -34,8 +43,8 @@ def _digest(name: str) -> str:
 def find_places(words: Words, table: PhraseTable) -> Matches:
     """Where a name of the gazetteer stands as a name of its own: capitalised, and in no longer name.
 
-    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris` and `paris` it
-    does not.
+    `Paris` in `in Paris, France` counts, in `Paris Hilton`, `New Paris`, `University of Paris`, `Hôtel de
+    Paris` and `paris` it does not. `Charlotte` counts behind `in` alone (`words/doubtful_places.txt`).
     """
     matches = table.find(words)
     if not len(matches):
@@ -50,6 +59,15 @@ def find_places(words: Words, table: PhraseTable) -> Matches:
     of = words.among(pa.array(["of"]))[before] & words.follows_space[matches.first]
     named = capital[ahead] & ~(words.among(word_set("function_words"))[ahead] & (words.positions[ahead] == 0))
     in_name |= of & (ahead == before - 1) & words.follows_space[before] & named
+    near = words.follows_space[matches.first]
+    in_name |= words.among(_OF_NAMES)[before] & near
+    in_name |= (behind > matches.last) & words.follows_space[behind] & words.among(_OF_NAMES)[behind]
+    quotes = '"“”«»'
+    in_name |= is_any(character_before(words, matches.first), quotes) & (  # a title
+        is_any(character_after(words, matches.last), quotes + ",.")
+    )
+    is_doubtful = words.among(word_set("doubtful_places"))[matches.first] & (matches.first == matches.last)
+    in_name |= is_doubtful & ~(words.among(_AT)[before] & near)
     return matches.where(capital[matches.first] & capital[matches.last] & ~in_name)
 
 
