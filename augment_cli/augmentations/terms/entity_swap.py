@@ -131,7 +131,7 @@ class _EntitySwap:
     ) -> np.ndarray:
         """int64 (m,): a term that the row does not have yet for each of the tokens `chosen`; −1 for none."""
         owners, size = tokens.rows, len(self._vocabulary.table) + 1
-        present = np.append(np.sort(owners * size + ids), -1)  # sorted: NumPy's hashing takes ten times as long
+        present = np.append(np.sort(owners * size + ids), -1)  # sorted: ten times as fast as hashing
         result = np.full(len(chosen), -1, np.int64)
         for key in self._term_keys:
             open_places = np.flatnonzero(result < 0)
