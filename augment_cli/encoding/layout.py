@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from augment_cli.encoding.pooling import canonical
+from augment_cli.encoding.pooling import LAYER_MEANS, canonical
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.json_files import read_json, read_object
 
@@ -174,16 +174,23 @@ def read_layout(folder: Path) -> Layout:
     later = []
     include_prompt = True
     word_weights: dict[str, float] = {}
-    weighting = ""
+    weighting = layer_mean = ""
     for kind, path in steps[1:]:
         settings = read_object(path / "config.json")
-        if kind == "WordWeights" and pooling is None:
+        if kind == "WeightedLayerPooling" and pooling is None and not word_weights:
+            layer_mean = _read_layer_mean(path)
+        elif kind == "WordWeights" and pooling is None:
             with _readable(path):
                 word_weights = {str(token): float(value) for token, value in settings["word_weights"].items()}
             weighting = str(read_object(path / "kind.json").get("kind", "idf"))  # ours says; idf is usual
         elif kind == "Pooling":
             with _readable(path):
                 pooling = _read_pooling(settings)
+            if layer_mean and pooling != "mean":
+                raise BadInputError(
+                    f"{folder}: the {pooling} of averaged layers is not supported, only their mean"
+                )
+            pooling = layer_mean or pooling
             if word_weights:
                 pooling = canonical(f"{weighting}:{pooling}")
             include_prompt = bool(settings.get("include_prompt", True))
@@ -191,8 +198,8 @@ def read_layout(folder: Path) -> Layout:
             later.append(Module(kind, path, settings))
         elif kind != "Dropout":  # which does nothing outside training
             raise BadInputError(
-                f"{folder}: module {kind} is not supported; supported are Transformer, Pooling, Normalize, "
-                "WordWeights, Dense, LayerNorm and Dropout"
+                f"{folder}: module {kind} is not supported here; supported are Transformer, Pooling, Normalize, "
+                "WeightedLayerPooling, WordWeights, Dense, LayerNorm and Dropout"
             )
     prompt = _read_prompt(folder)
     if prompt and not include_prompt:
@@ -212,6 +219,17 @@ def read_layout(folder: Path) -> Layout:
         modules=tuple(later),
         word_weights=word_weights,
     )
+
+
+def _read_layer_mean(path: Path) -> str:
+    """Which layers' mean an exported model of ours takes; of foreign ones no weights are read here."""
+    mode = read_object(path / "kind.json").get("kind")
+    if mode not in LAYER_MEANS:
+        raise BadInputError(
+            f"{path}: layers are averaged in a way that is not supported ({mode!r} in kind.json); supported are "
+            f"{', '.join(LAYER_MEANS)}"
+        )
+    return str(mode)
 
 
 def _read_pooling(settings: dict[str, Any]) -> str:

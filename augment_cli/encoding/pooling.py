@@ -31,8 +31,9 @@ MODES = (
     "mean-sqrt-length",
     "last-token",
 )
-NEEDS_ALL_LAYERS = frozenset({"first-last", "first-last-1", "static"})
-WEIGHTED = frozenset({"mean", "first-last", "first-last-1", "static"})  # that token weights make sense of
+# Means over tokens of the mean of these layers of `hidden_states`.
+LAYER_MEANS = {"first-last": (0, -1), "first-last-1": (1, -1), "static": (0,)}
+WEIGHTED = frozenset({"mean", *LAYER_MEANS})  # that token weights make sense of
 WEIGHTS = ("idf", "sif")  # of `augment_cli.encoding.token_weights`
 
 
@@ -83,7 +84,7 @@ def weights_in(mode: str) -> str:
 
 def needs_all_layers(mode: str) -> bool:
     """Whether `mode` reads more than the last layer, so that the model must return all of them."""
-    return any(name.rpartition(":")[2] in NEEDS_ALL_LAYERS for name in canonical(mode).split("+"))
+    return any(name.rpartition(":")[2] in LAYER_MEANS for name in canonical(mode).split("+"))
 
 
 def pool(
@@ -160,14 +161,12 @@ def _pool_one(
 
 
 def _token_vectors(hidden_states: Sequence[Tensor] | Tensor, mode: str) -> Tensor:
-    if mode not in NEEDS_ALL_LAYERS:
+    if mode not in LAYER_MEANS:
         return hidden_states if isinstance(hidden_states, Tensor) else hidden_states[-1]
     if isinstance(hidden_states, Tensor) or len(hidden_states) < 2:
         raise UsageError(f"pooling {mode!r} needs all layers: run the model with output_hidden_states=True")
-    if mode == "static":
-        return hidden_states[0]
-    first = hidden_states[0] if mode == "first-last" else hidden_states[1]
-    return (first + hidden_states[-1]) / 2
+    first, *rest = (hidden_states[layer] for layer in LAYER_MEANS[mode])
+    return (first + rest[0]) / 2 if rest else first
 
 
 def _row(tokens: Tensor, index: Tensor) -> Tensor:

@@ -104,7 +104,7 @@ def do(job: Job) -> dict[str, Any]:
     for name in job.todo:
         gone = job.unit.recipe is not None and not (job.out / job.unit.row.output).is_dir()
         if name == TRAINING or gone:
-            scores[TRAINING] = _train(job)
+            scores[TRAINING] = train_unit(job)
             _write(job, results, TRAINING, scores[TRAINING])
             if "failed" in scores[TRAINING]:
                 return scores
@@ -123,7 +123,7 @@ def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) 
     results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, origin))
 
 
-def _train(job: Job) -> dict[str, Any]:
+def train_unit(job: Job) -> dict[str, Any]:
     assert job.unit.recipe is not None
     job.out.mkdir(parents=True, exist_ok=True)
     command = f"make reproduce PROFILE={job.profile.name} ROW={job.unit.row.name} SEEDS={job.unit.seed}"

@@ -11,7 +11,7 @@ import torch
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.layout import is_static
-from augment_cli.encoding.pooling import weights_in
+from augment_cli.encoding.pooling import LAYER_MEANS, needs_all_layers, weights_in
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.errors import UsageError
@@ -42,10 +42,13 @@ def check_pooling(pooling: str) -> None:
     UsageError
         If sentence-transformers has no such pooling.
     """
-    for name in _plain(pooling):
-        if name not in _POOLING:
+    names = _plain(pooling)
+    for name in names:
+        if name not in _POOLING and (name not in LAYER_MEANS or len(names) > 1):
+            joined = f" joined with {' and '.join(names[1:])}" if len(names) > 1 else ""
             raise UsageError(
-                f"pooling {name!r} cannot be stored in a model folder; choose one of {', '.join(_POOLING)}"
+                f"pooling {name!r}{joined} cannot be stored in a model folder; choose one of "
+                f"{', '.join((*_POOLING, *LAYER_MEANS))}"
             )
 
 
@@ -84,6 +87,8 @@ def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None
     # What loaders compute in. Halves are a format for the disk: a CPU trains 15 times slower in fp16.
     name = "float32" if dtype == torch.float16 else str(dtype).removeprefix("torch.")
     config |= {"dtype": name, "torch_dtype": name}  # the second is what releases before 4.56 read
+    if needs_all_layers(encoder.pooling):
+        config |= {"output_hidden_states": True}  # for the module that averages layers
     _write(
         work / "config.json", {key: value for key, value in sorted(config.items()) if not key.startswith("_")}
     )
@@ -95,11 +100,16 @@ def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None
 
 def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     # The type names of the first releases, which all later ones still read.
-    paths = {"Transformer": "", "WordWeights": "1_WordWeights", "Pooling": "1_Pooling"}
-    if encoder.weights is None:
-        del paths["WordWeights"]
-    else:
+    paths = {"Transformer": ""}
+    chosen = _plain(encoder.pooling)
+    if chosen[0] in LAYER_MEANS:
+        paths |= {"WeightedLayerPooling": "1_WeightedLayerPooling"}
+        _write_layer_weights(encoder, chosen[0], folder / paths["WeightedLayerPooling"])
+        chosen = ["mean"]
+    if encoder.weights is not None:
+        paths |= {"WordWeights": "1_WordWeights"}
         _write_word_weights(encoder, folder / paths["WordWeights"])
+    paths |= {"Pooling": "1_Pooling"}
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (kind, path) in enumerate(paths.items())
@@ -110,7 +120,6 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     )
     versions = {"__version__": {"sentence_transformers": "2.2.2"}, "prompts": {}, "default_prompt_name": None}
     _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
-    chosen = _plain(encoder.pooling)
     modes = [_POOLING[name][0] for name in chosen]
     pooling: dict[str, Any] = {"word_embedding_dimension": encoder.model.config.hidden_size}
     pooling |= {flag: name in chosen for name, (_, flag) in _POOLING.items()}
@@ -122,6 +131,19 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
 def _plain(pooling: str) -> list[str]:
     """The modes of a pooling without their token weights, which are a module of their own."""
     return [name.rpartition(":")[2] for name in pooling.split("+")]
+
+
+def _write_layer_weights(encoder: Encoder, mode: str, folder: Path) -> None:
+    """The library's module that averages layers, the embedding output first; `kind.json` says how we call it."""
+    layers = encoder.model.config.num_hidden_layers
+    weights = torch.zeros(layers + 1)
+    weights[list(LAYER_MEANS[mode])] = 1
+    folder.mkdir()
+    size = {"word_embedding_dimension": encoder.model.config.hidden_size, "num_hidden_layers": layers}
+    _write(folder / "config.json", size | {"layer_start": 0})
+    write_tensors({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "model.safetensors").chmod(0o644)
+    _write(folder / "kind.json", {"kind": mode})
 
 
 def _write_word_weights(encoder: Encoder, folder: Path) -> None:

@@ -36,7 +36,7 @@ def test_unsupported_and_hostile_modules_are_refused(old_layout, tmp_path):
     def outside(modules):
         modules[1]["path"] = "../elsewhere"
 
-    with pytest.raises(BadInputError, match="module LSTM is not supported"):
+    with pytest.raises(BadInputError, match="module LSTM is not supported here"):
         read_layout(edit_modules(old_layout, tmp_path / "lstm", lstm))
     with pytest.raises(BadInputError, match="outside the model folder"):
         read_layout(edit_modules(old_layout, tmp_path / "outside", outside))

@@ -132,16 +132,16 @@ def test_sentence_transformers_gives_the_same_from_a_saved_word_table(encoder, c
     np.testing.assert_allclose(theirs, table.encode(sentences), atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["idf", "sif"])
+@pytest.mark.parametrize("mode", ["idf:mean", "sif:mean", "idf:first-last"])
 def test_weights_are_saved_with_the_model_and_the_library_gives_the_same(
-    plain_model, counts, sentences, tmp_path, kind
+    plain_model, counts, sentences, tmp_path, mode
 ):
     from sentence_transformers import SentenceTransformer
 
-    encoder = load_encoder(plain_model, pooling=f"{kind}:mean", counts=counts)
+    encoder = load_encoder(plain_model, pooling=mode, counts=counts)
     export(encoder, tmp_path / "model")
     again = load_encoder(tmp_path / "model")
-    assert again.pooling == f"{kind}:mean"
+    assert again.pooling == mode
     expected = encoder.encode(sentences)
     np.testing.assert_allclose(again.encode(sentences), expected, atol=1e-6)
     library = SentenceTransformer(str(tmp_path / "model"), device="cpu")

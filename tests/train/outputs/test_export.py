@@ -10,13 +10,23 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.encoding.pooling import pool
-from augment_cli.errors import UsageError
+from augment_cli.encoding.pooling import needs_all_layers, pool
+from augment_cli.errors import BadInputError, UsageError
 from tests.helpers.places import REPOSITORY
 from train.outputs.export import check_pooling, export, mean_and_deviation, write_card
 
 TEXTS = ["A short one.", "The quick brown fox jumps over the lazy dog near the river bank.", "Zebra!", ""]
-POOLINGS = ["cls", "mean", "max", "mean-sqrt-length", "weighted-mean", "last-token", "cls+mean"]
+LAYER_POOLINGS = ["first-last", "first-last-1", "static"]
+POOLINGS = [
+    "cls",
+    "mean",
+    "max",
+    "mean-sqrt-length",
+    "weighted-mean",
+    "last-token",
+    "cls+mean",
+    *LAYER_POOLINGS,
+]
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -36,7 +46,8 @@ def test_three_loaders_one_embedding(tiny_encoder, tmp_path, pooling):
     )
     inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
     with torch.inference_mode():
-        hidden = model(**inputs).last_hidden_state
+        output = model(**inputs, output_hidden_states=True)
+    hidden = output.hidden_states if needs_all_layers(pooling) else output.last_hidden_state
     np.testing.assert_allclose(pool(hidden, inputs["attention_mask"], pooling), expected, atol=1e-6)
 
 
@@ -64,8 +75,22 @@ def test_only_the_old_keys_and_only_the_new_key_mean_the_same(tiny_encoder, tmp_
 
 
 def test_a_pooling_that_cannot_be_loaded_is_refused_before_training():
-    with pytest.raises(UsageError, match="first-last"):
-        check_pooling("first-last")
+    check_pooling("idf:first-last")
+    with pytest.raises(UsageError, match="'first-last' joined with cls cannot be stored"):
+        check_pooling("first-last+cls")
+
+
+def test_layers_averaged_in_another_way_are_refused(tiny_encoder, tmp_path):
+    export(load_encoder(tiny_encoder, pooling="static"), tmp_path / "out")
+    pooling = tmp_path / "out/1_Pooling/config.json"
+    settings = json.loads(pooling.read_text())
+    pooling.write_text(json.dumps(settings | {"pooling_mode": "max"}))
+    with pytest.raises(BadInputError, match="the max of averaged layers is not supported"):
+        load_encoder(tmp_path / "out")
+    pooling.write_text(json.dumps(settings))
+    (tmp_path / "out/1_WeightedLayerPooling/kind.json").unlink()  # as the library saves it
+    with pytest.raises(BadInputError, match="averaged in a way that is not supported"):
+        load_encoder(tmp_path / "out")
 
 
 def test_fp16_weights_come_back_in_fp32(tiny_encoder, tmp_path):

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.search``."""
+
+from benchmarks.search.search import main
+
+main()
