@@ -71,16 +71,17 @@ RUN     ?= runs/$(RECIPE)$(MINE)
 TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
 RANKS   ?= 1
 # A few minutes whatever the corpus; `make train TRAIN_ARGS=` trains for as long as the recipe says.
-TRAIN_ARGS ?= --set held_out=0.1 $(if $(filter static,$(RECIPE)),,--set steps=200 --set pooling=mean \
-	--set learning_rate=1e-4 --set evaluate_every=50)
+TRAIN_ARGS ?= --set held_out=0.1 $(if $(filter static,$(RECIPE)),,--set steps=200 --set evaluate_every=50 \
+	$(if $(filter best,$(RECIPE)),,--set pooling=mean --set learning_rate=1e-4))
 TRAIN := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
-# What a recipe's columns are made with: a static encoder's positives, or everything that `make augment` makes.
-COLUMNS = $(if $(filter static,$(RECIPE)),synonym,una)
+# What makes a recipe's columns, and one of them: a static encoder's positives, those of `best`, or everything that
+# `make augment` makes.
+MAKE_COLUMNS = $(if $(filter static,$(RECIPE)),synonym,run $(if $(filter best,$(RECIPE)),best,default))
+COLUMN = $(if $(filter static,$(RECIPE)),synonym,$(if $(filter best,$(RECIPE)),uda-in-place,una))
 
 ## train: from CORPUS=mine.txt, or the sample, to an encoder: RECIPE= of train/recipes on ENCODER=
 train: setup
-	test -d $(TRAIN_STORE)/$(COLUMNS) || .venv/bin/augment-cli $(if $(filter una,$(COLUMNS)),run default,$(COLUMNS)) \
-		--store $(TRAIN_STORE) $(if $(CORPUS),--corpus $(CORPUS))
+	test -d $(TRAIN_STORE)/$(COLUMN) || .venv/bin/augment-cli $(MAKE_COLUMNS) --store $(TRAIN_STORE) $(if $(CORPUS),--corpus $(CORPUS))
 	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
 	$(PYTHON) -m train nearest $(RUN)/best --store $(TRAIN_STORE)
 

@@ -178,6 +178,8 @@ class Row:
         Whether it has no seed, since nothing is trained.
     first : bool
         Whether it comes before the rest.
+    all_seeds : bool
+        Whether it has all seeds of a profile that spares them for the primary comparisons.
     sweep : str
         Name of the sweep this is a point of; empty where it is none.
     value : any value of TOML
@@ -197,6 +199,7 @@ class Row:
     output: str = "best"
     once: bool = False
     first: bool = False
+    all_seeds: bool = False
     published: Published | None = None
     note: str = ""
     sweep: str = ""
