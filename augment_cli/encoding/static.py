@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from scipy import sparse
 from torch import Tensor, nn
 
 from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
@@ -93,19 +94,24 @@ class _WeightedSums(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         ids, offsets, scale = ctx.saved_tensors
-        lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
-        text = torch.arange(len(offsets), device=ids.device).repeat_interleave(lengths)
-        ids, order = ids.sort(stable=True)
-        rows, counts = ids.unique_consecutive(return_counts=True)
-        bags = counts.cumsum(0) - counts
+        bounds = np.append(offsets.cpu().numpy(), len(ids))
+        by_text = sparse.csr_matrix(
+            (scale.cpu().numpy(), ids.cpu().numpy(), bounds), shape=(len(offsets), ctx.shape[0])
+        )
+        by_token = by_text.tocsc()
+        rows = np.flatnonzero(np.diff(by_token.indptr))
         values = gradient.new_zeros((0, gradient.shape[1]))
         if len(ids):
+            texts, bags, weights = (
+                torch.from_numpy(array).to(gradient.device)
+                for array in (by_token.indices, by_token.indptr[rows], by_token.data)
+            )
             values = F.embedding_bag(
-                text[order], gradient.contiguous(), bags, mode="sum", per_sample_weights=scale[order]
+                texts, gradient.contiguous(), bags, mode="sum", per_sample_weights=weights
             )
         return (
             torch.sparse_coo_tensor(
-                rows[None], values, ctx.shape, is_coalesced=True, check_invariants=False
+                torch.from_numpy(rows[None]), values, ctx.shape, is_coalesced=True, check_invariants=False
             ),
             None, None, None,
         )  # fmt: skip

@@ -43,14 +43,16 @@ def one_way(
     Source: Gao et al. 2021 (SimCSE), equations 4 and 5. The positive stays in the denominator.
     """
     logits = masked_logits(anchors, candidates, excluded, temperature, bonus)  # (B, C)
-    labels = torch.arange(len(anchors), device=anchors.device)
-    return F.cross_entropy(logits, labels, reduction="none")
+    return -F.log_softmax(logits, dim=1).diagonal()
 
 
 def masked_logits(
     anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None
 ) -> Tensor:
     """Cosines / τ plus the bonus, −∞ where excluded.
+
+    The sum of mask and bonus has no gradient to compute, and the product is added to it; each operation on the
+    matrix that is saved counts, where an encoder is a table and costs next to nothing.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def masked_logits(
     Tensor
         Shape (B, C).
     """
-    logits = F.normalize(anchors, dim=-1) @ F.normalize(candidates, dim=-1).T / temperature
+    added = (~excluded).to(anchors.dtype).log()  # 0, or −∞ where excluded
     if bonus is not None:
-        logits = logits + bonus
-    return logits.masked_fill(excluded, float("-inf"))
+        added = added + bonus
+    return torch.addmm(added, F.normalize(anchors, dim=-1) / temperature, F.normalize(candidates, dim=-1).T)
