@@ -82,7 +82,8 @@ class _WeightedSums(torch.autograd.Function):
     torch's own gradient of an embedding bag has a row for each token of the batch, and adding up those of
     equal tokens takes longer than the rest of a training step. The gradient of row v is Σ over the places of
     v of weight · (gradient of that text), which is an embedding bag again: its bags are the tokens, and its
-    table the texts' gradients.
+    table the texts' gradients. The sums are a sparse matrix of texts by tokens, and its transposition sorts the
+    places by token.
     """
 
     @staticmethod
@@ -94,9 +95,10 @@ class _WeightedSums(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         ids, offsets, scale = ctx.saved_tensors
-        bounds = np.append(offsets.cpu().numpy(), len(ids))
+        places, bounds = (array.int().cpu().numpy() for array in (ids, offsets))
         by_text = sparse.csr_matrix(
-            (scale.cpu().numpy(), ids.cpu().numpy(), bounds), shape=(len(offsets), ctx.shape[0])
+            (scale.cpu().numpy(), places, np.append(bounds, np.int32(len(ids)))),
+            shape=(len(offsets), ctx.shape[0]),
         )
         by_token = by_text.tocsc()
         rows = np.flatnonzero(np.diff(by_token.indptr))
