@@ -207,7 +207,9 @@ class Reader:
         ids[: len(known)] = known
         own, begin = [], 0  # the pieces of this rank's slice
         for piece in pieces:
-            first, last = (min(max(0, side - begin), len(piece)) for side in (self.slice.start, self.slice.stop))
+            first, last = (
+                min(max(0, side - begin), len(piece)) for side in (self.slice.start, self.slice.stop)
+            )
             own.append(piece[first:last])
             begin += len(piece)
         padding = Texts.missing(self.slice.stop - self.slice.start - sum(map(len, own)))

@@ -112,7 +112,9 @@ class ViewChooser:
         choice = generator.integers(len(recipe.positives), size=recipe.batch)
         return np.where(generator.random(recipe.batch) < recipe.proportion, choice, -1)[self.rows]
 
-    def _choose_more(self, batch: Batch, texts: Texts, views: np.ndarray, step: int) -> tuple[Texts, np.ndarray]:
+    def _choose_more(
+        self, batch: Batch, texts: Texts, views: np.ndarray, step: int
+    ) -> tuple[Texts, np.ndarray]:
         """The same with what the additions choose, row by row."""
         rows, number = len(batch.row_ids), {stage: place for place, stage in enumerate(self.columns)}
         special = (len(self.before), len(self.after))

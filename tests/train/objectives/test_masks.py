@@ -28,7 +28,9 @@ ids = st.lists(st.integers(0, 9), min_size=4, max_size=4)
 
 
 @given(ids, ids, ids, st.booleans(), st.sets(st.integers(0, 3)))
-def test_excluded_pairs_are_those_that_a_comparison_of_each_with_each_finds(rows, partners, more, beside, gone):
+def test_excluded_pairs_are_those_that_a_comparison_of_each_with_each_finds(
+    rows, partners, more, beside, gone
+):
     rows, partners = ([NO_TEXT if i in gone else n for i, n in enumerate(side)] for side in (rows, partners))
     columns = [*partners, *more]
     anchors = [*rows, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE]
