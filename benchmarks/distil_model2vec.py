@@ -1,14 +1,16 @@
-"""`python -m train distil` beside model2vec's own distillation: one run, one teacher, the same scores.
+"""`python -m train distil` beside model2vec's own distillation: one run, one teacher, same scores.
 
     python -m benchmarks.distil_model2vec --data ../shared/data --store wiki --work runs/distil
-    python -m benchmarks.distil_model2vec --data ../shared/data --store wiki --work runs/distil --regress 200000
+    python -m benchmarks.distil_model2vec --data ../shared/data --store wiki --work runs/distil \\
+        --regress 200000 --size 20000
 
-Each encoder is made in a process of its own with as many threads as its library takes, and may be had already:
-what lies in `--work` is not made again. Printed is a JSON line for each: its size in memory, its seconds on the
-clock and CPU seconds (with starting Python and loading the teacher), and Spearman × 100 on STS-B and STS12 to
-15, with their average without dev. model2vec knows no corpus and takes a token's rank in the teacher's
-vocabulary for its frequency; ours counts in the store's sentences. `--regress` also fits a table to the store's
-vectors of so many sentences, whose making (`augment-cli embed`) is not among the seconds.
+Each encoder is made in a process of its own with as many threads as its library takes (`OMP_NUM_THREADS=1`
+makes CPU seconds comparable on a busy machine). What lies in `--work` is not made again. Printed is a JSON
+line for each: its tokens, its seconds on the clock and CPU seconds (with starting Python and loading the
+teacher), and Spearman × 100 on STS-B and STS12 to 15, with the average of these tests. model2vec knows no
+corpus and takes a token's rank in the teacher's vocabulary for its frequency; ours counts in the store's
+sentences. `--regress` also fits a table to the store's vectors of so many sentences; making them
+(`augment-cli embed`) is not in its seconds.
 """
 
 from __future__ import annotations

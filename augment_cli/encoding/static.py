@@ -82,7 +82,7 @@ class _WeightedSums(torch.autograd.Function):
     torch's own gradient of an embedding bag has a row for each token of the batch, and adding up those of
     equal tokens takes longer than the rest of a training step. The gradient of row v is Σ over the places of
     v of weight · (gradient of that text), which is an embedding bag again: its bags are the tokens, and its
-    table the texts' gradients. The sums are a sparse matrix of texts by tokens, and its transposition sorts the
+    table the texts' gradients. The sums are a sparse matrix of texts by tokens; transposing it sorts the
     places by token.
     """
 

@@ -118,8 +118,8 @@ def spans(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 def text_ids(texts: Texts) -> np.ndarray:
     """A number for each text as the encoder sees it: equal numbers mean equal texts.
 
-    Each token and its position become 64 random bits, and a text is the sum of its tokens', modulo 2⁶⁴, so that
-    two texts that differ get one number with a probability of 2⁻⁶³.
+    Each token and its position become 64 random bits, and a text is the sum of its tokens', modulo 2⁶⁴, so
+    that two texts that differ get one number with a probability of 2⁻⁶³.
 
     Parameters
     ----------
