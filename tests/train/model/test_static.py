@@ -134,7 +134,12 @@ def test_a_gradient_in_order_is_not_sorted_again(monkeypatch, rows, again):
     parameter.grad = sparse_gradient(rows, torch.ones(2, 2), (5, 2))
     asked = []
     whole = torch.Tensor.coalesce
-    monkeypatch.setattr(torch.Tensor, "coalesce", lambda self: asked.append(1) or whole(self))
+
+    def watched(gradient):
+        asked.append(gradient)
+        return whole(gradient)
+
+    monkeypatch.setattr(torch.Tensor, "coalesce", watched)
     expected = whole(parameter.grad).to_dense()
     clip(torch.nn.ParameterList([parameter]), 0.0)
     assert bool(asked) == again
