@@ -24,7 +24,7 @@ from augment_cli.syntax.morphology import (
     number_of_tag,
 )
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.tree import Role, Tree, first_of_group, words
+from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
 
 
 class Language(IntEnum):
@@ -143,7 +143,7 @@ class ClauseView:
         kinds = (Role.SUBJECT, Role.CLAUSAL_SUBJECT, Role.EXPLETIVE)
         nominal = self.parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"})
         in_front = np.arange(len(self.roles)) < self.roots[self.rows]
-        return self.any((np.isin(self.roles, kinds) | (nominal & in_front)) & self.of_root)
+        return self.any((any_of(self.roles, kinds) | (nominal & in_front)) & self.of_root)
 
     @cached_property
     def auxiliaries(self) -> np.ndarray:

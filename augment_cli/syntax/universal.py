@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.tree import NEGATIONS, Role, Tree, words
+from augment_cli.syntax.tree import NEGATIONS, Role, Tree, any_of, words
 
 _ROLES = {
     "nsubj": Role.SUBJECT,
@@ -58,7 +58,7 @@ def tree(parses: ParseRows) -> Tree:
     roles[is_root] = Role.ROOT
     is_verbal = parses.pos.among({"VERB", "AUX"})
 
-    roles[np.isin(roles, (Role.MARKER, Role.AUXILIARY)) & parses.tags.among({"TO"})] = Role.INFINITIVE
+    roles[any_of(roles, (Role.MARKER, Role.AUXILIARY)) & parses.tags.among({"TO"})] = Role.INFINITIVE
     advmod = np.flatnonzero(labels.where(lambda label: _base(label) in {"advmod", "neg"}) & ~is_root)
     negative = parses.lower_at(advmod).among(NEGATIONS)
     negative |= parses.morphs.where(lambda morph: "Polarity=Neg" in morph)[advmod]

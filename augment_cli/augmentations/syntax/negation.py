@@ -38,7 +38,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import case_of, in_case
 
@@ -129,7 +129,7 @@ class Negation:
     @cached_property
     def _is_finite(self) -> np.ndarray:
         verbal = self.view.parses.pos.among({"VERB", "AUX"})
-        return np.isin(self.view.verb_forms, FINITE) & verbal
+        return any_of(self.view.verb_forms, FINITE) & verbal
 
     @cached_property
     def asks(self) -> np.ndarray:
@@ -172,10 +172,10 @@ class Negation:
         verbs = Arguments(view).first_verbs
         verbs = np.where((verbs >= 0) & self._is_finite[verbs], verbs, -1)
         subject = np.full(len(view.roles), -1)  # of each clause's head
-        subjects = np.flatnonzero(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
+        subjects = np.flatnonzero(any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
         subject[view.parents[subjects]] = subjects
         heads = np.where(view.roles == Role.AUXILIARY, view.parents, np.arange(len(view.roles)))
-        free = ~np.isin(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+        free = ~any_of(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
         others = view.first(self._is_finite & free & (subject[heads] >= 0))
         verbs = np.where(verbs >= 0, verbs, others)
         return verbs, np.where(verbs >= 0, subject[heads[verbs]], -1)
@@ -328,7 +328,7 @@ class Negation:
         """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
         view = self.view
         roots = view.roots[rows]
-        helped = view.any(np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
+        helped = view.any(any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
         base = (roots >= 0) & (view.verb_forms[roots] == VerbForm.BASE) & ~view.has_subject[rows]
         return base & ~helped[rows] & view.parses.pos.among({"VERB", "AUX"})[roots]
 

@@ -20,7 +20,7 @@ from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 # What somebody may be expected to do, so that "did not fail to" is how it would be said.
@@ -123,9 +123,7 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     nouns = view.parents[no]
     following = parses.lower_at(np.minimum(no + 1, len(view.roles) - 1)).among(_NO_ANY)
     expletive = view.any((view.roles == Role.EXPLETIVE) & view.of_root)[view.rows[no]]
-    objects = parses.deps.among({"dobj", "obj"})[nouns] | (
-        expletive & ~np.isin(view.roles[nouns], Role.CLAUSE)
-    )
+    objects = parses.deps.among({"dobj", "obj"})[nouns] | (expletive & ~(view.roles[nouns] == Role.CLAUSE))
     # "scant chances and no system": the negation would take in what stands before.
     joined = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
     roots = view.roots[view.rows[no]]
@@ -202,7 +200,7 @@ def _act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """bool (m,): subjects that do things: persons, groups of them, and names but for `the Gulf Stream`."""
     parses = view.parses
     files = parses.lemmas_at(heads).map(lambda lemma: _noun_files().get(lemma.lower(), -1), np.int64)
-    people = np.isin(files, (_PERSON, _GROUP))
+    people = any_of(files, (_PERSON, _GROUP))
     determined = parses.tags.among({"DT"})[view.edges[0][heads]]
     named = parses.pos.among({"PROPN"})[heads] & ((files < 0) | ~determined)
     return parses.lower_at(heads).among(_AGENTS) | people | named
