@@ -25,6 +25,7 @@ from augment_cli.syntax.morphology import (
 )
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
+from augment_cli.text.spans import ranges
 
 
 class Language(IntEnum):
@@ -131,6 +132,15 @@ class ClauseView:
         """int64 (N,) each: first and last token of every token's full subtree."""
         lengths = np.diff(self.parses.offsets)
         return subtree_edges(self.parents, int(lengths.max(initial=0)))
+
+    def right_edges(self, heads: np.ndarray) -> np.ndarray:
+        """int64 (m,): the second of the `edges` of a few tokens, looked for in their rows alone."""
+        rows, offsets = np.unique(self.rows[heads]), self.parses.offsets
+        lengths = offsets[rows + 1] - offsets[rows]
+        tokens = ranges(offsets[rows], lengths)
+        parents = np.searchsorted(tokens, self.parents[tokens])
+        right = subtree_edges(parents, int(lengths.max(initial=0)))[1]
+        return tokens[right[np.searchsorted(tokens, heads)]]
 
     @cached_property
     def subjects(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.text.spans import CodePoints, string_array
+from augment_cli.text.spans import CodePoints, ascending_slices, strings_of
 
 PARSES_STAGE = "parses"
 _SEPARATOR = "\0"
@@ -42,8 +42,7 @@ class Coded:
     def of(cls, strings: pa.Array) -> Coded:
         """Code a string column without nulls, which may be dictionary-encoded already."""
         encoded = strings if pa.types.is_dictionary(strings.type) else strings.dictionary_encode()
-        values = encoded.dictionary.to_numpy(zero_copy_only=False).tolist()
-        return cls(encoded.indices.to_numpy().astype(np.int32), tuple(values))
+        return cls(encoded.indices.to_numpy().astype(np.int32), tuple(strings_of(encoded.dictionary)))
 
     def lowered(self) -> Coded:
         """The strings in lower case, each distinct one once."""
@@ -225,12 +224,8 @@ class ParseRows:
     @cached_property
     def _tokens_and_gaps(self) -> pa.StringArray:
         """Each token, then what follows it up to the next one (2N,): a view of the texts, without a copy."""
-        base = self.texts.offsets[:-1][self.rows]
-        bounds = np.empty(2 * len(base) + 1, np.int64)
-        bounds[:-1:2] = self.texts.byte_positions[base + self.starts]
-        bounds[1::2] = self.texts.byte_positions[base + self.ends]
-        bounds[-1] = len(self.texts.data)
-        return string_array(np.maximum.accumulate(bounds), self.texts.data)
+        base, places = self.texts.offsets[:-1][self.rows], self.texts.byte_positions
+        return ascending_slices(self.texts.data, places[base + self.starts], places[base + self.ends])
 
     def form_of(self, token: int) -> str:
         """One token (its position in the flat arrays) as it stands in the text."""
