@@ -39,6 +39,7 @@ _PLURAL_WORDS = words("we they these those both many few several ones")
 _FIRST_AND_SECOND = frozenset({"i", "you"})
 _BE = words("am is are was were 'm 're 's ’m ’re ’s be been being")
 _CONTRACTED_S = frozenset({"'s", "’s"})
+_FIRST_BYTE_OF_IDEOGRAPHS = 0xE3  # in UTF-8, of U+3000 and all that follows
 _PAST_MODALS = words("would could 'd ’d")
 
 
@@ -250,13 +251,18 @@ class ClauseView:
     def languages(self) -> np.ndarray:
         """uint8 (n,): `Language` of each row: Chinese where at least half of its tokens hold an ideograph."""
         texts, parses = self.parses.texts, self.parses
-        count = len(parses)
-        if len(texts.byte_positions) == len(texts.data) + 1:
-            return np.zeros(count, np.uint8)
-        first = texts.values[texts.offsets[:-1][parses.rows] + parses.starts]
+        languages = np.full(len(parses), Language.ENGLISH, np.uint8)
+        beyond = np.flatnonzero(texts.data >= _FIRST_BYTE_OF_IDEOGRAPHS)
+        if not len(beyond):
+            return languages
+        rows = np.unique(np.searchsorted(texts.byte_offsets, beyond, "right") - 1)
+        lengths = parses.offsets[rows + 1] - parses.offsets[rows]
+        tokens = ranges(parses.offsets[rows], lengths)
+        first = texts.values[texts.offsets[parses.rows[tokens]] + parses.starts[tokens]]
         ideographs = (first >= 0x3400) & (first <= 0x9FFF) | (first >= 0x20000) & (first <= 0x3FFFF)
-        share = np.bincount(parses.rows, weights=ideographs, minlength=count)
-        return ((share > 0) & (2 * share >= np.diff(parses.offsets))).astype(np.uint8)
+        share = np.bincount(np.repeat(np.arange(len(rows)), lengths), ideographs, len(rows))
+        languages[rows[(share > 0) & (2 * share >= lengths)]] = Language.CHINESE
+        return languages
 
 
 def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
@@ -267,7 +273,10 @@ def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 def _tree_of(parses: ParseRows) -> Tree:
     """Each row through the adaptor of its own scheme."""
     count = len(parses)
-    clear = np.bincount(parses.rows, parses.deps.among(clear_nlp.DISTINCTIVE), minlength=count)
+    distinctive = parses.deps.among(clear_nlp.DISTINCTIVE)
+    if not distinctive.any():
+        return universal.tree(parses)
+    clear = np.bincount(parses.rows, distinctive, minlength=count)
     ours = np.bincount(parses.rows, parses.deps.where(universal.is_distinctive), minlength=count)
     is_clear = clear > ours
     if not is_clear.any():
