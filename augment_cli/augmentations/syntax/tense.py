@@ -278,10 +278,10 @@ class _Verbs:
             chosen, codes = plain[put_in], of[put_in]
             changes.append((verbs[chosen], start[chosen], end[chosen], [text or "" for text in pool], codes))
         moved = np.flatnonzero(has_will & (target != FUTURE))
-        columns = (verbs, heads, target, persons, negations, inverted)
+        of_will = (verbs, heads, target, persons, negations, inverted)
         wills = [
             change
-            for row in zip(*(column[moved].tolist() for column in columns), strict=True)
+            for row in zip(*(column[moved].tolist() for column in of_will), strict=True)
             for change in self._without_will(*row)
         ]
         places = np.array([place for *place, _ in wills], np.int64).reshape(-1, 3)
