@@ -16,11 +16,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
+from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
+LOOK_UP_TEXTS = 16384  # at once; the more there are, the fewer of their words are new
 
 
 class StaticTable(nn.Module):
@@ -187,8 +188,8 @@ class StaticEncoder(Encoder):
         self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
     ) -> np.ndarray:
         vectors = []
-        for start in range(0, len(texts), CHUNK):
-            part = texts[start : start + CHUNK]
+        for start in range(0, len(texts), LOOK_UP_TEXTS):
+            part = texts[start : start + LOOK_UP_TEXTS]
             vectors.append(self._look_up(*self._tokens(part)).numpy())
             if progress:
                 progress(len(part))
