@@ -8,6 +8,7 @@ the same whatever was interrupted. This process joins pieces, and vectors of equ
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,12 @@ from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import MINILM_PACKAGE, ModelFolder, find_folder
 from augment_cli.neural.runtime import (
     RuntimeParameters,
+    hand_back_memory,
     inference,
     keep_freed_memory,
     pin_runtime,
     runtime_settings,
+    sparing_memory,
 )
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import describe
@@ -262,7 +265,8 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
     unfinished = store.begin(stage, settings, beside="embed beside it with --name NAME")
     if not unfinished:
         return Work(of, stage, model, parameters, settings, np.zeros(0, np.int64), {}, 0)
-    first, lengths = equal_rows(store, of)
+    with sparing_memory():
+        first, lengths = equal_rows(store, of)
     if parameters.rows:
         first[parameters.rows :] = -1
     if (first < 0).all():
@@ -287,7 +291,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     `progress` is called with the number of distinct texts done since the last call.
     """
     # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
-    if work.parameters.device == "cuda" or is_static_model(work.model):
+    is_static = is_static_model(work.model)
+    if work.parameters.device == "cuda" or is_static:
         engine = dataclasses.replace(engine, jobs=1)
     done = Pieces(store, work.stage, work.settings)
     waiting = sorted(work.pieces)
@@ -300,6 +305,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
 
     def count(rows: int) -> None:
         progress(rows)
+        if is_static:
+            hand_back_memory()
         commit_what_is_complete()
 
     common = {
@@ -318,7 +325,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
             for piece in _spread(len(work.pieces[index]))
             if not done.has(index, piece)
         ]
-        engine.run("augment_cli.vectors.embed:encode_piece", tasks, count, unit="pieces")
+        with sparing_memory() if is_static else contextlib.nullcontext():
+            engine.run("augment_cli.vectors.embed:encode_piece", tasks, count, unit="pieces")
         commit_what_is_complete()
     store.clean_work(work.stage)
 
@@ -351,6 +359,9 @@ def encode_piece(
             f"{model.path}: gives vectors with numbers that are not finite in half precision; check the "
             "model, or add --normalize where its numbers are merely large"
         )
+    del vectors
+    if is_static_model(model):  # whose memory is mostly what one step after the other has freed
+        hand_back_memory()
     column = as_column(halves, np.zeros(len(halves), bool))
     Pieces(store, stage, settings).write(index, piece, pa.table({"vector": column}))
     return len(texts)
@@ -364,11 +375,12 @@ def _texts_of(store_path: Path, of: str, digest: str, index: int) -> pa.ChunkedA
 
 @lru_cache(maxsize=1)
 def _load(model: ModelFolder, pooling: str, max_length: int, precision: str, device: str) -> Any:
-    keep_freed_memory()
     if model.path.is_file():
         from augment_cli.encoding.static import load_static
 
         return load_static(model.path)
+    if not is_static_model(model):  # looking up allocates little, and memory that is handed back is the less
+        keep_freed_memory()
     from augment_cli.encoding.loading import load_encoder
 
     return load_encoder(
@@ -407,15 +419,14 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
         return None
     start, size = store.parts[index]
     first = work.first[start : start + size]
-    tables = [done.read(index, piece, len(rows)) for piece, rows in enumerate(pieces)]
-    if any(table is None for table in tables):
-        return None
     dimension = _dimension(store, work, done)
     if dimension is None:  # nothing but nulls up to here: the first piece of a later part will tell
         return None
     vectors = np.zeros((size, dimension), np.float16)
-    for positions, table in zip(pieces, tables, strict=True):
-        assert table is not None
+    for piece, positions in enumerate(pieces):
+        table = done.read(index, piece, len(positions))
+        if table is None:
+            return None
         vectors[positions], _ = as_matrix(table["vector"])
     for source in np.unique(_part_of(store, first[first >= 0])):
         low, count = store.parts[source]
