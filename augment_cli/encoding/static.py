@@ -193,7 +193,7 @@ class StaticEncoder(Encoder):
             vectors.append(self._look_up(*self._tokens(part)).numpy())
             if progress:
                 progress(len(part))
-        return np.concatenate(vectors)
+        return vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         prepared = [self.prompt + text for text in texts] if self.prompt else list(texts)

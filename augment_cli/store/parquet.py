@@ -54,7 +54,8 @@ def write_parquet(
     """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
 
     Each table becomes one row group (or several, if it is longer), so the caller decides how much
-    is in memory at a time. A file that is soon read and deleted need not be compressed.
+    is in memory at a time. A file that is soon read and deleted
+    needs neither compression nor statistics.
 
     Returns
     -------
@@ -73,6 +74,7 @@ def write_parquet(
             compression=compression,
             compression_level=1 if compression == "zstd" else None,
             write_page_checksum=True,
+            write_statistics=compression == "zstd",
             use_dictionary=dictionary or False,
             column_encoding=split or None,
             store_schema=True,

@@ -41,8 +41,11 @@ from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.stages import (
     VECTORS_STAGE,
+    as_bytes,
     as_column,
     as_matrix,
+    from_bytes,
+    in_chunks,
     unit,
     vectors_name,
     vectors_schema,
@@ -362,8 +365,7 @@ def encode_piece(
     del vectors
     if is_static_model(model):  # whose memory is mostly what one step after the other has freed
         hand_back_memory()
-    column = as_column(halves, np.zeros(len(halves), bool))
-    Pieces(store, stage, settings).write(index, piece, pa.table({"vector": column}))
+    Pieces(store, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
     return len(texts)
 
 
@@ -427,10 +429,12 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
         table = done.read(index, piece, len(positions))
         if table is None:
             return None
-        vectors[positions], _ = as_matrix(table["vector"])
-    for source in np.unique(_part_of(store, first[first >= 0])):
-        low, count = store.parts[source]
-        rows = np.flatnonzero((first >= low) & (first < low + count))
+        vectors[positions] = from_bytes(table["vector"])
+    copies = np.flatnonzero((first >= 0) & (first != np.arange(start, start + size)))
+    sources = _part_of(store, first[copies])
+    for source in np.unique(sources):
+        low = store.parts[source][0]
+        rows = copies[sources == source]
         known = vectors if source == index else _stored(store, work.stage, int(source))
         vectors[rows] = known[first[rows] - low]
     statistics = {"vectors": int((first >= 0).sum()), "encoded": sum(len(rows) for rows in pieces)}
@@ -440,7 +444,7 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
             high = min(low + ROW_GROUP_ROWS, size)
             column = as_column(vectors[low:high], first[low:high] < 0)
             row_ids = pa.array(np.arange(start + low, start + high))
-            yield pa.table([row_ids, column], schema=vectors_schema(dimension))
+            yield in_chunks(pa.table([row_ids, column], schema=vectors_schema(dimension)))
 
     schema = vectors_schema(dimension)
     return store.write_part(work.stage, index, schema, groups(), work.settings, statistics)
@@ -463,5 +467,5 @@ def _dimension(store: Store, work: Work, done: Pieces) -> int | None:
     for index, pieces in work.pieces.items():
         for piece, rows in enumerate(pieces):
             if (table := done.read(index, piece, len(rows))) is not None:
-                return int(table.schema.field("vector").type.list_size)
+                return from_bytes(table["vector"]).shape[1]
     return None
