@@ -21,7 +21,7 @@ from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
-LOOK_UP_TEXTS = 16384  # at once; the more there are, the fewer of their words are new
+LOOK_UP_TEXTS = 8192  # at once; the more there are, the fewer of their words are new
 
 
 class StaticTable(nn.Module):

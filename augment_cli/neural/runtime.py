@@ -129,7 +129,7 @@ def hand_back_memory() -> None:
 
 @contextlib.contextmanager
 def sparing_memory() -> Iterator[None]:
-    """Arrow takes its memory from the C library for the length of a `with` block, and what is freed goes back.
+    """For the length of a `with` block Arrow takes its memory from the C library; what is freed goes back.
 
     Arrow's own allocator is quicker, but keeps what it has had: some 60 MB for writing vectors.
     """
