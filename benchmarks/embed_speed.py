@@ -5,9 +5,9 @@
 Each round encodes all texts in turns: `SentenceTransformer.encode` with each of `--batch-sizes`, and the
 stage `vectors` in fp32 and in bf16, made in a new store each time (texts hashed, sorted, tokenised, encoded,
 pieces and parts written and read back). Theirs runs in a process of its own, as somebody calls it: this
-toolkit tells the C library to keep freed memory, which would be to their advantage. Models are loaded and warm before the
-clock starts. Printed are CPU seconds (which other work on the machine moves less than seconds on the clock),
-the ratio to the quickest of theirs in the same round, and how near the vectors are to theirs.
+toolkit tells the C library to keep freed memory, which would be to their advantage. Models are loaded and
+warm before the clock starts. Printed are CPU seconds (which other work on the machine moves less than seconds
+on the clock), the ratio to the quickest of theirs in the same round, and how near the vectors are to theirs.
 """
 
 from __future__ import annotations
