@@ -17,11 +17,12 @@ import torch.nn.functional as F
 from scipy import sparse
 from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
+from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
+LOOK_UP_TEXTS = 8192  # at once; the more there are, the fewer of their words are new
 
 
 class StaticTable(nn.Module):
@@ -195,12 +196,12 @@ class StaticEncoder(Encoder):
         self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
     ) -> np.ndarray:
         vectors = []
-        for start in range(0, len(texts), CHUNK):
-            part = texts[start : start + CHUNK]
+        for start in range(0, len(texts), LOOK_UP_TEXTS):
+            part = texts[start : start + LOOK_UP_TEXTS]
             vectors.append(self._look_up(*self._tokens(part)).numpy())
             if progress:
                 progress(len(part))
-        return np.concatenate(vectors)
+        return vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         prepared = [self.prompt + text for text in texts] if self.prompt else list(texts)
