@@ -34,7 +34,7 @@ class Optimizer(torch.optim.AdamW):
     @torch.no_grad()
     def _move_rows(self, parameter: Tensor, rate: float) -> None:
         assert parameter.grad is not None
-        gradient = parameter.grad.coalesce()
+        gradient = _each_row_once(parameter.grad)
         rows, values = gradient.indices()[0], gradient.values()
         state = self.state[parameter]
         if not state:
@@ -42,7 +42,7 @@ class Optimizer(torch.optim.AdamW):
         sums = state["sum"][rows] + torch.linalg.vector_norm(values, dim=1).square() / values.shape[1]
         state["sum"][rows] = sums
         values.mul_((sums.sqrt() + 1e-10).reciprocal()[:, None])  # the gradient is not needed any more
-        parameter.index_add_(0, rows, values, alpha=-rate)
+        parameter.add_(gradient, alpha=-rate)
 
 
 def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
@@ -145,5 +145,20 @@ def _numbers(parameter: Tensor) -> Tensor:
     assert gradient is not None
     if not gradient.is_sparse:
         return gradient
-    parameter.grad = gradient.coalesce()
+    parameter.grad = _each_row_once(gradient)
     return parameter.grad.values()
+
+
+def _each_row_once(gradient: Tensor) -> Tensor:
+    """A sparse gradient with its rows in order and each of them once, as that of a static encoder's table is.
+
+    Autograd forgets that it is, and adding up what is not there takes longer than the table's own step.
+    """
+    if gradient.is_coalesced():
+        return gradient
+    rows = gradient._indices()[0]
+    if (rows[1:] <= rows[:-1]).any():
+        return gradient.coalesce()
+    return torch.sparse_coo_tensor(
+        rows[None], gradient._values(), gradient.shape, is_coalesced=True, check_invariants=False
+    )

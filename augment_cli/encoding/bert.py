@@ -20,6 +20,7 @@ from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.neural.runtime import has_fast_bf16
 
 _Linear = Callable[[Tensor], Tensor]
+_ROWS = 2_048  # of a product, about: the tokens of a batch
 
 
 def is_known(model: Any) -> bool:
@@ -138,7 +139,10 @@ def linear(weight: Tensor, bias: Tensor) -> _Linear:
     weight, bias = weight.detach(), bias.detach()
     fused = fused_linear()
     if weight.dtype == torch.bfloat16 and fused is not None:
-        return lambda x: fused(x, weight, bias, "none", [], "")
+        # In the layout that oneDNN wants for so many rows, once and for all; else every product begins by
+        # copying the weights into it.
+        arranged = torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
+        return lambda x: fused(x, arranged, bias, "none", [], "")
     return lambda x: F.linear(x, weight, bias)
 
 

@@ -117,6 +117,8 @@ class Encoder:
         missing = [text for text, vector in zip(distinct, known, strict=True) if vector is None]
         if progress and len(missing) < len(distinct):
             progress(len(distinct) - len(missing))
+        if store is None and len(distinct) == len(texts):
+            return self._encode_distinct(distinct, batch_tokens, progress)
         vectors = {text: vector for text, vector in zip(distinct, known, strict=True) if vector is not None}
         # In slices where there is a cache, so that an interrupted run loses one slice and no more.
         size = CACHE_SLICE if store else max(1, len(missing))

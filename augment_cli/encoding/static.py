@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from scipy import sparse
 from torch import Tensor, nn
 
-from augment_cli.encoding.encoder import CHUNK, Encoder, Progress
+from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
 
 SUFFIXES = (".vec", ".txt")
+LOOK_UP_TEXTS = 8192  # at once; the more there are, the fewer of their words are new
 
 
 class StaticTable(nn.Module):
@@ -81,7 +83,8 @@ class _WeightedSums(torch.autograd.Function):
     torch's own gradient of an embedding bag has a row for each token of the batch, and adding up those of
     equal tokens takes longer than the rest of a training step. The gradient of row v is Σ over the places of
     v of weight · (gradient of that text), which is an embedding bag again: its bags are the tokens, and its
-    table the texts' gradients.
+    table the texts' gradients. The sums are a sparse matrix of texts by tokens; transposing it sorts the
+    places by token.
     """
 
     @staticmethod
@@ -93,19 +96,25 @@ class _WeightedSums(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         ids, offsets, scale = ctx.saved_tensors
-        lengths = torch.diff(offsets, append=offsets.new_tensor([len(ids)]))
-        text = torch.arange(len(offsets), device=ids.device).repeat_interleave(lengths)
-        ids, order = ids.sort(stable=True)
-        rows, counts = ids.unique_consecutive(return_counts=True)
-        bags = counts.cumsum(0) - counts
+        places, bounds = (array.int().cpu().numpy() for array in (ids, offsets))
+        by_text = sparse.csr_matrix(
+            (scale.cpu().numpy(), places, np.append(bounds, np.int32(len(ids)))),
+            shape=(len(offsets), ctx.shape[0]),
+        )
+        by_token = by_text.tocsc()
+        rows = np.flatnonzero(np.diff(by_token.indptr))
         values = gradient.new_zeros((0, gradient.shape[1]))
         if len(ids):
+            texts, bags, weights = (
+                torch.from_numpy(array).to(gradient.device)
+                for array in (by_token.indices, by_token.indptr[rows], by_token.data)
+            )
             values = F.embedding_bag(
-                text[order], gradient.contiguous(), bags, mode="sum", per_sample_weights=scale[order]
+                texts, gradient.contiguous(), bags, mode="sum", per_sample_weights=weights
             )
         return (
             torch.sparse_coo_tensor(
-                rows[None], values, ctx.shape, is_coalesced=True, check_invariants=False
+                torch.from_numpy(rows[None]), values, ctx.shape, is_coalesced=True, check_invariants=False
             ),
             None, None, None,
         )  # fmt: skip
@@ -187,12 +196,12 @@ class StaticEncoder(Encoder):
         self, texts: Sequence[str], batch_tokens: int, progress: Progress | None
     ) -> np.ndarray:
         vectors = []
-        for start in range(0, len(texts), CHUNK):
-            part = texts[start : start + CHUNK]
+        for start in range(0, len(texts), LOOK_UP_TEXTS):
+            part = texts[start : start + LOOK_UP_TEXTS]
             vectors.append(self._look_up(*self._tokens(part)).numpy())
             if progress:
                 progress(len(part))
-        return np.concatenate(vectors)
+        return vectors[0] if len(vectors) == 1 else np.concatenate(vectors)
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         prepared = [self.prompt + text for text in texts] if self.prompt else list(texts)

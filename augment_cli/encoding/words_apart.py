@@ -7,6 +7,7 @@ one after the other. Normalising and splitting every word anew is most of a stat
 from __future__ import annotations
 
 import json
+import string
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+_Found = tuple[np.ndarray, np.ndarray]  # ids of words one after the other, and how many each has
 
 
 def keeps_words_apart(tokenizer: Any) -> bool:
@@ -54,11 +57,12 @@ class WordTokens:
     tokenizer : tokenizers.Tokenizer
         For which `keeps_words_apart`; truncation and padding off.
     room : int
-        How many words are kept, which bounds memory: 262,144 take some 50 MB.
+        How many words are kept, which bounds memory: 65,536 take some 15 MB. Plain words are not among them.
     """
 
-    def __init__(self, tokenizer: Any, room: int = 262_144) -> None:
+    def __init__(self, tokenizer: Any, room: int = 65_536) -> None:
         self._tokenizer, self._room = tokenizer, room
+        self._plain = PlainWords(tokenizer) if PlainWords.fits(tokenizer) else None
         self._numbers: dict[str, int] = {}
         self._ids, self._sizes = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
@@ -79,7 +83,7 @@ class WordTokens:
         """
         split = pc.split_pattern(pa.array(texts, pa.large_string()), " ")
         words = split.values.dictionary_encode()
-        numbers, ids, sizes = self._tokenised(words.dictionary.to_pylist())
+        numbers, ids, sizes = self._tokenised(words.dictionary)
         used = numbers[words.indices.to_numpy()]
         counts = sizes[used]
         totals = np.concatenate([[0], np.cumsum(counts)])
@@ -87,8 +91,20 @@ class WordTokens:
         places = np.arange(totals[-1]) + np.repeat((np.cumsum(sizes) - sizes)[used] - totals[:-1], counts)
         return ids[places], np.diff(totals[split.offsets.to_numpy()])
 
-    def _tokenised(self, words: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _tokenised(self, words: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A number for each word; ids of all numbers one after the other, and how many each has."""
+        if self._plain is None:
+            return self._looked_up(words)
+        is_plain = self._plain.takes(words)
+        numbers = np.empty(len(words), np.int64)
+        numbers[~is_plain], ids, sizes = self._looked_up(words.filter(pa.array(~is_plain)))
+        numbers[is_plain] = len(sizes) + np.arange(is_plain.sum())
+        plain_ids, plain_sizes = self._plain(words.filter(pa.array(is_plain)))
+        return numbers, np.concatenate([ids, plain_ids]), np.concatenate([sizes, plain_sizes])
+
+    def _looked_up(self, distinct: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for words that the tokenizer itself is asked for, or was before."""
+        words = distinct.to_pylist()
         numbers = np.fromiter((self._numbers.get(word, -1) for word in words), np.int64, len(words))
         missing = np.flatnonzero(numbers < 0)
         new = [words[place] for place in missing]
@@ -100,3 +116,60 @@ class WordTokens:
             self._numbers.update(zip(new, numbers[missing].tolist(), strict=True))
             self._ids, self._sizes = ids, sizes
         return numbers, ids, sizes
+
+
+class PlainWords:
+    """Tokenises words of ASCII's visible characters, hundreds at a call, without the normalizer.
+
+    The normalizer does no more to such a word than put it in lower case, and a call of the tokenizer costs as
+    much as ten of its words. Which tokens are whose is seen in the tokens: of the parts into which
+    punctuation cuts a word, the first token alone lacks WordPiece's prefix.
+
+    Parameters
+    ----------
+    tokenizer : tokenizers.Tokenizer
+        For which `fits`.
+    """
+
+    _CALL_WORDS = 512
+
+    def __init__(self, tokenizer: Any) -> None:
+        from tokenizers import Tokenizer
+
+        self._bare = Tokenizer(tokenizer.model)
+        self._bare.pre_tokenizer = tokenizer.pre_tokenizer
+        self._lowers = tokenizer.normalizer is not None and tokenizer.normalizer.normalize_str("A") == "a"
+        self._added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+        vocabulary = tokenizer.get_vocab()
+        self._continues = np.zeros(max(vocabulary.values()) + 1, bool)
+        self._continues[[number for token, number in vocabulary.items() if token.startswith("##")]] = True
+
+    @staticmethod
+    def fits(tokenizer: Any) -> bool:
+        """Whether a tokenizer for which `keeps_words_apart` treats plain words as this class does."""
+        normalizer = tokenizer.normalizer
+        done = _VISIBLE if normalizer is None else "".join(map(normalizer.normalize_str, _VISIBLE))
+        # "#" is punctuation: no part of a word begins with two of them.
+        return tokenizer.model.continuing_subword_prefix == "##" and done in (_VISIBLE, _VISIBLE.lower())
+
+    def takes(self, words: pa.Array) -> np.ndarray:
+        """Which words are plain: visible ASCII of at most 100 characters, no added token in it."""
+        plain = pc.match_substring_regex(words, "^[!-~]{1,100}$")
+        for token in self._added:
+            plain = pc.and_not(plain, pc.match_substring(words, token, ignore_case=True))
+        chosen: np.ndarray = plain.to_numpy(zero_copy_only=False)
+        return chosen
+
+    def __call__(self, words: pa.Array) -> _Found:
+        """Ids of plain words one after the other, int64, and how many each has."""
+        listed = (pc.ascii_lower(words) if self._lowers else words).to_pylist()
+        calls = range(0, len(listed), self._CALL_WORDS)
+        joined = [" ".join(listed[start : start + self._CALL_WORDS]) for start in calls]
+        found = self._bare.encode_batch_fast(joined, add_special_tokens=False)
+        ids = np.fromiter(chain.from_iterable(one.ids for one in found), np.int64)
+        parts = pc.count_substring_regex(words, "[0-9A-Za-z]+|[!-~]").to_numpy()
+        begins = np.append(np.flatnonzero(~self._continues[ids]), len(ids))
+        return ids, np.diff(begins[np.concatenate([[0], np.cumsum(parts)])])
+
+
+_VISIBLE = string.digits + string.ascii_letters + string.punctuation

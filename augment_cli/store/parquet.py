@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,11 +45,17 @@ def leaf_paths(schema: pa.Schema) -> list[str]:
     return [path for field in schema for path in walk(field.name, field.type)]
 
 
-def write_parquet(path: Path, schema: pa.Schema, tables: Iterable[pa.Table | pa.RecordBatch]) -> int:
+def write_parquet(
+    path: Path,
+    schema: pa.Schema,
+    tables: Iterable[pa.Table | pa.RecordBatch],
+    compression: Literal["zstd", "none"] = "zstd",
+) -> int:
     """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
 
     Each table becomes one row group (or several, if it is longer), so the caller decides how much
-    is in memory at a time.
+    is in memory at a time. A file that is soon read and deleted
+    needs neither compression nor statistics.
 
     Returns
     -------
@@ -65,9 +71,10 @@ def write_parquet(path: Path, schema: pa.Schema, tables: Iterable[pa.Table | pa.
         with pq.ParquetWriter(
             file,
             schema,
-            compression="zstd",
-            compression_level=1,
+            compression=compression,
+            compression_level=1 if compression == "zstd" else None,
             write_page_checksum=True,
+            write_statistics=compression == "zstd",
             use_dictionary=dictionary or False,
             column_encoding=split or None,
             store_schema=True,

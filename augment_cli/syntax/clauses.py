@@ -24,7 +24,8 @@ from augment_cli.syntax.morphology import (
     number_of_tag,
 )
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.tree import Role, Tree, first_of_group, words
+from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
+from augment_cli.text.spans import ranges
 
 
 class Language(IntEnum):
@@ -38,6 +39,7 @@ _PLURAL_WORDS = words("we they these those both many few several ones")
 _FIRST_AND_SECOND = frozenset({"i", "you"})
 _BE = words("am is are was were 'm 're 's ’m ’re ’s be been being")
 _CONTRACTED_S = frozenset({"'s", "’s"})
+_FIRST_BYTE_OF_IDEOGRAPHS = 0xE3  # in UTF-8, of U+3000 and all that follows
 _PAST_MODALS = words("would could 'd ’d")
 
 
@@ -132,6 +134,15 @@ class ClauseView:
         lengths = np.diff(self.parses.offsets)
         return subtree_edges(self.parents, int(lengths.max(initial=0)))
 
+    def right_edges(self, heads: np.ndarray) -> np.ndarray:
+        """int64 (m,): the second of the `edges` of a few tokens, looked for in their rows alone."""
+        rows, offsets = np.unique(self.rows[heads]), self.parses.offsets
+        lengths = offsets[rows + 1] - offsets[rows]
+        tokens = ranges(offsets[rows], lengths)
+        parents = np.searchsorted(tokens, self.parents[tokens])
+        right = subtree_edges(parents, int(lengths.max(initial=0)))[1]
+        return tokens[right[np.searchsorted(tokens, heads)]]
+
     @cached_property
     def subjects(self) -> np.ndarray:
         """int64 (n,): the main verb's nominal subject (its head word), or −1."""
@@ -143,7 +154,7 @@ class ClauseView:
         kinds = (Role.SUBJECT, Role.CLAUSAL_SUBJECT, Role.EXPLETIVE)
         nominal = self.parses.pos.among({"NOUN", "PROPN", "PRON", "NUM"})
         in_front = np.arange(len(self.roles)) < self.roots[self.rows]
-        return self.any((np.isin(self.roles, kinds) | (nominal & in_front)) & self.of_root)
+        return self.any((any_of(self.roles, kinds) | (nominal & in_front)) & self.of_root)
 
     @cached_property
     def auxiliaries(self) -> np.ndarray:
@@ -240,13 +251,18 @@ class ClauseView:
     def languages(self) -> np.ndarray:
         """uint8 (n,): `Language` of each row: Chinese where at least half of its tokens hold an ideograph."""
         texts, parses = self.parses.texts, self.parses
-        count = len(parses)
-        if len(texts.byte_positions) == len(texts.data) + 1:
-            return np.zeros(count, np.uint8)
-        first = texts.values[texts.offsets[:-1][parses.rows] + parses.starts]
+        languages = np.full(len(parses), Language.ENGLISH, np.uint8)
+        beyond = np.flatnonzero(texts.data >= _FIRST_BYTE_OF_IDEOGRAPHS)
+        if not len(beyond):
+            return languages
+        rows = np.unique(np.searchsorted(texts.byte_offsets, beyond, "right") - 1)
+        lengths = parses.offsets[rows + 1] - parses.offsets[rows]
+        tokens = ranges(parses.offsets[rows], lengths)
+        first = texts.values[texts.offsets[parses.rows[tokens]] + parses.starts[tokens]]
         ideographs = (first >= 0x3400) & (first <= 0x9FFF) | (first >= 0x20000) & (first <= 0x3FFFF)
-        share = np.bincount(parses.rows, weights=ideographs, minlength=count)
-        return ((share > 0) & (2 * share >= np.diff(parses.offsets))).astype(np.uint8)
+        share = np.bincount(np.repeat(np.arange(len(rows)), lengths), ideographs, len(rows))
+        languages[rows[(share > 0) & (2 * share >= lengths)]] = Language.CHINESE
+        return languages
 
 
 def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
@@ -257,7 +273,10 @@ def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 def _tree_of(parses: ParseRows) -> Tree:
     """Each row through the adaptor of its own scheme."""
     count = len(parses)
-    clear = np.bincount(parses.rows, parses.deps.among(clear_nlp.DISTINCTIVE), minlength=count)
+    distinctive = parses.deps.among(clear_nlp.DISTINCTIVE)
+    if not distinctive.any():
+        return universal.tree(parses)
+    clear = np.bincount(parses.rows, distinctive, minlength=count)
     ours = np.bincount(parses.rows, parses.deps.where(universal.is_distinctive), minlength=count)
     is_clear = clear > ours
     if not is_clear.any():

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.text.spans import CodePoints, ranges, string_array
+from augment_cli.text.spans import CodePoints, ascending_slices, strings_of
 
 PARSES_STAGE = "parses"
 _SEPARATOR = "\0"
+_FEW_VALUES = 100  # of so few, those that do not occur are asked too
 _FEW_CODES = 10  # so many comparisons of all codes are faster than looking each code up in a table
 STRING_COLUMNS = ("lemmas", "pos", "tags", "morphs", "deps")
 
@@ -41,7 +42,7 @@ class Coded:
     def of(cls, strings: pa.Array) -> Coded:
         """Code a string column without nulls, which may be dictionary-encoded already."""
         encoded = strings if pa.types.is_dictionary(strings.type) else strings.dictionary_encode()
-        return cls(encoded.indices.to_numpy().astype(np.int32), tuple(encoded.dictionary.to_pylist()))
+        return cls(encoded.indices.to_numpy().astype(np.int32), tuple(strings_of(encoded.dictionary)))
 
     def lowered(self) -> Coded:
         """The strings in lower case, each distinct one once."""
@@ -86,11 +87,17 @@ class Coded:
 
     def compacted(self) -> Coded:
         """The same strings with only those values that occur: what is then asked is asked of these alone."""
+        occurring = self._occurring
+        numbers = np.zeros(len(self.values), np.int32)
+        numbers[occurring] = np.arange(len(occurring))
+        return Coded(numbers[self.codes], tuple(self.values[code] for code in occurring.tolist()))
+
+    @property
+    def _occurring(self) -> np.ndarray:
+        """int64 (m,): the codes that occur, ascending."""
         occurs = np.zeros(len(self.values), bool)
         occurs[self.codes] = True
-        numbers = np.cumsum(occurs, dtype=np.int32) - 1
-        values = tuple(self.values[code] for code in np.flatnonzero(occurs).tolist())
-        return Coded(numbers[self.codes], values)
+        return np.flatnonzero(occurs)
 
     def where(self, test: Callable[[str], bool]) -> np.ndarray:
         """bool (N,): whether `test` holds for each string; called once for each distinct value."""
@@ -98,13 +105,11 @@ class Coded:
 
     def map(self, function: Callable[[str], Any], dtype: Any) -> np.ndarray:
         """(N,) of `dtype`: `function` of each string; called once for each distinct value that occurs."""
-        if len(self.codes) < len(self.values):
-            return self.compacted()._mapped(function, dtype)
-        return self._mapped(function, dtype)
-
-    def _mapped(self, function: Callable[[str], Any], dtype: Any) -> np.ndarray:
-        table = np.array([function(value) for value in self.values], dtype)
-        return table.take(self.codes) if len(table) else np.zeros(len(self.codes), dtype)
+        table = np.zeros(len(self.values), dtype)
+        few = len(table) <= min(_FEW_VALUES, len(self.codes))
+        codes = np.arange(len(table)) if few else self._occurring
+        table[codes] = np.array([function(self.values[code]) for code in codes.tolist()], dtype)
+        return table.take(self.codes)
 
 
 def _lowered(values: Sequence[str]) -> list[str]:
@@ -214,12 +219,13 @@ class ParseRows:
         """Some of the tokens (int (m,), positions in the flat arrays) as they stand in the text."""
         if "forms" in self.__dict__:
             return self.forms.at(positions)
-        base = self.texts.offsets[:-1][self.rows[positions]]
-        first = self.texts.byte_positions[base + self.starts[positions]]
-        last = self.texts.byte_positions[base + self.ends[positions]]
-        lengths = last - first
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return Coded.of(string_array(offsets, self.texts.data[ranges(first, lengths)]))
+        return Coded.of(self._tokens_and_gaps.take(pa.array(2 * positions)))
+
+    @cached_property
+    def _tokens_and_gaps(self) -> pa.StringArray:
+        """Each token, then what follows it up to the next one (2N,): a view of the texts, without a copy."""
+        base, places = self.texts.offsets[:-1][self.rows], self.texts.byte_positions
+        return ascending_slices(self.texts.data, places[base + self.starts], places[base + self.ends])
 
     def form_of(self, token: int) -> str:
         """One token (its position in the flat arrays) as it stands in the text."""
@@ -230,7 +236,7 @@ class ParseRows:
     def lemmas_at(self, positions: np.ndarray) -> Coded:
         """Lemmas of some of the tokens."""
         # A row group's dictionary holds thousands of lemmas; what follows is asked of each value.
-        return Coded.of(self.strings["lemmas"].take(pa.array(positions))).compacted()
+        return self.lemmas.at(positions).compacted()
 
     def holding(self, letter: str, mask: np.ndarray) -> np.ndarray:
         """bool (N,): the tokens in a mask (N,) that hold a character; only these are looked at."""
@@ -249,6 +255,6 @@ class ParseRows:
 
     def lower_at(self, positions: np.ndarray) -> Coded:
         """Some of the tokens, in lower case."""
-        if "lower" in self.__dict__:
+        if "forms" in self.__dict__:
             return self.lower.at(positions)
         return self.forms_at(positions).lowered()

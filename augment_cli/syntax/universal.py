@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from augment_cli.syntax.parses import ParseRows
-from augment_cli.syntax.tree import NEGATIONS, Role, Tree, words
+from augment_cli.syntax.tree import NEGATIONS, Role, Tree, any_of, words
 
 _ROLES = {
     "nsubj": Role.SUBJECT,
@@ -58,7 +58,7 @@ def tree(parses: ParseRows) -> Tree:
     roles[is_root] = Role.ROOT
     is_verbal = parses.pos.among({"VERB", "AUX"})
 
-    roles[np.isin(roles, (Role.MARKER, Role.AUXILIARY)) & parses.tags.among({"TO"})] = Role.INFINITIVE
+    roles[any_of(roles, (Role.MARKER, Role.AUXILIARY)) & parses.tags.among({"TO"})] = Role.INFINITIVE
     advmod = np.flatnonzero(labels.where(lambda label: _base(label) in {"advmod", "neg"}) & ~is_root)
     negative = parses.lower_at(advmod).among(NEGATIONS)
     negative |= parses.morphs.where(lambda morph: "Polarity=Neg" in morph)[advmod]
@@ -93,7 +93,6 @@ def _promoted(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Roles and heads with each copula in its predicate's place."""
     labels, parents = parses.deps, parses.parents
-    positions = np.arange(len(parents))
     copula_of = np.full(len(parents), -1)
     copula_of[predicate] = copula
 
@@ -101,14 +100,18 @@ def _promoted(
     outer = np.zeros(len(parents), bool)
     outer[parents[labels.where(lambda label: label.endswith(":outer"))]] = True
 
-    new_head = copula_of[parents]  # −1 where the head is not a predicate
-    in_front = (positions < new_head) & (new_head < parents)
-    belongs = labels.where(lambda label: _base(label) in _OF_THE_CLAUSE) & ~outer[parents]
-    belongs |= (roles == Role.NEGATION) & ~outer[parents]
-    belongs |= (roles == Role.CONJUNCT) & (is_verbal | (copula_of >= 0))
-    belongs |= roles == Role.PUNCTUATION
-    moves = (new_head >= 0) & (belongs | in_front) & (parents != positions)
-    new_parents = np.where(moves, new_head, parents)
+    children = np.flatnonzero(copula_of[parents] >= 0)
+    children = children[parents[children] != children]
+    heads = parents[children]
+    new_heads, kinds = copula_of[heads], roles[children]
+    in_front = (children < new_heads) & (new_heads < heads)
+    belongs = labels.at(children).where(lambda label: _base(label) in _OF_THE_CLAUSE) & ~outer[heads]
+    belongs |= (kinds == Role.NEGATION) & ~outer[heads]
+    belongs |= (kinds == Role.CONJUNCT) & (is_verbal[children] | (copula_of[children] >= 0))
+    belongs |= kinds == Role.PUNCTUATION
+    moves = belongs | in_front
+    new_parents = parents.copy()
+    new_parents[children[moves]] = new_heads[moves]
     new_parents[copula] = np.where(parents[predicate] == predicate, copula, new_parents[predicate])
     new_parents[predicate] = copula
     new_roles = roles.copy()

@@ -38,6 +38,31 @@ def string_array(offsets: np.ndarray, data: np.ndarray) -> pa.StringArray:
     )
 
 
+def ascending_slices(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.StringArray:
+    """Substrings of UTF-8 bytes, each in front of what lies between it and the next one; none is copied.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+    first, last : ndarray of int64, shape (m,)
+        Half-open spans of bytes, ascending; where one overlaps the one before, it begins at that one's end.
+
+    Returns
+    -------
+    pyarrow.StringArray
+        Of length 2m: span 0, what follows it, span 1, …
+    """
+    bounds = np.empty(2 * len(first) + 1, np.int64)
+    bounds[:-1:2], bounds[1::2], bounds[-1] = first, last, len(data)
+    return string_array(np.maximum.accumulate(bounds), data)
+
+
+def strings_of(array: pa.StringArray) -> list[str]:
+    """The strings of a column without nulls; several times as fast as `to_pylist`."""
+    strings: list[str] = array.to_numpy(zero_copy_only=False).tolist()
+    return strings
+
+
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The integers start, start+1, …, start+length−1 of each pair, one after the other."""
     total = int(lengths.sum())

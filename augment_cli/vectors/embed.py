@@ -8,6 +8,7 @@ the same whatever was interrupted. This process joins pieces, and vectors of equ
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,12 @@ from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import MINILM_PACKAGE, ModelFolder, find_folder
 from augment_cli.neural.runtime import (
     RuntimeParameters,
+    hand_back_memory,
     inference,
     keep_freed_memory,
     pin_runtime,
     runtime_settings,
+    sparing_memory,
 )
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.parquet import describe
@@ -38,8 +41,11 @@ from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.stages import (
     VECTORS_STAGE,
+    as_bytes,
     as_column,
     as_matrix,
+    from_bytes,
+    in_chunks,
     unit,
     vectors_name,
     vectors_schema,
@@ -262,7 +268,8 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
     unfinished = store.begin(stage, settings, beside="embed beside it with --name NAME")
     if not unfinished:
         return Work(of, stage, model, parameters, settings, np.zeros(0, np.int64), {}, 0)
-    first, lengths = equal_rows(store, of)
+    with sparing_memory():
+        first, lengths = equal_rows(store, of)
     if parameters.rows:
         first[parameters.rows :] = -1
     if (first < 0).all():
@@ -287,7 +294,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     `progress` is called with the number of distinct texts done since the last call.
     """
     # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
-    if work.parameters.device == "cuda" or is_static_model(work.model):
+    is_static = is_static_model(work.model)
+    if work.parameters.device == "cuda" or is_static:
         engine = dataclasses.replace(engine, jobs=1)
     done = Pieces(store, work.stage, work.settings)
     waiting = sorted(work.pieces)
@@ -300,6 +308,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
 
     def count(rows: int) -> None:
         progress(rows)
+        if is_static:
+            hand_back_memory()
         commit_what_is_complete()
 
     common = {
@@ -318,7 +328,8 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
             for piece in _spread(len(work.pieces[index]))
             if not done.has(index, piece)
         ]
-        engine.run("augment_cli.vectors.embed:encode_piece", tasks, count, unit="pieces")
+        with sparing_memory() if is_static else contextlib.nullcontext():
+            engine.run("augment_cli.vectors.embed:encode_piece", tasks, count, unit="pieces")
         commit_what_is_complete()
     store.clean_work(work.stage)
 
@@ -351,8 +362,10 @@ def encode_piece(
             f"{model.path}: gives vectors with numbers that are not finite in half precision; check the "
             "model, or add --normalize where its numbers are merely large"
         )
-    column = as_column(halves, np.zeros(len(halves), bool))
-    Pieces(store, stage, settings).write(index, piece, pa.table({"vector": column}))
+    del vectors
+    if is_static_model(model):  # whose memory is mostly what one step after the other has freed
+        hand_back_memory()
+    Pieces(store, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
     return len(texts)
 
 
@@ -364,11 +377,12 @@ def _texts_of(store_path: Path, of: str, digest: str, index: int) -> pa.ChunkedA
 
 @lru_cache(maxsize=1)
 def _load(model: ModelFolder, pooling: str, max_length: int, precision: str, device: str) -> Any:
-    keep_freed_memory()
     if model.path.is_file():
         from augment_cli.encoding.static import load_static
 
         return load_static(model.path)
+    if not is_static_model(model):  # looking up allocates little, and memory that is handed back is the less
+        keep_freed_memory()
     from augment_cli.encoding.loading import load_encoder
 
     return load_encoder(
@@ -407,19 +421,20 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
         return None
     start, size = store.parts[index]
     first = work.first[start : start + size]
-    tables = [done.read(index, piece, len(rows)) for piece, rows in enumerate(pieces)]
-    if any(table is None for table in tables):
-        return None
     dimension = _dimension(store, work, done)
     if dimension is None:  # nothing but nulls up to here: the first piece of a later part will tell
         return None
     vectors = np.zeros((size, dimension), np.float16)
-    for positions, table in zip(pieces, tables, strict=True):
-        assert table is not None
-        vectors[positions], _ = as_matrix(table["vector"])
-    for source in np.unique(_part_of(store, first[first >= 0])):
-        low, count = store.parts[source]
-        rows = np.flatnonzero((first >= low) & (first < low + count))
+    for piece, positions in enumerate(pieces):
+        table = done.read(index, piece, len(positions))
+        if table is None:
+            return None
+        vectors[positions] = from_bytes(table["vector"])
+    copies = np.flatnonzero((first >= 0) & (first != np.arange(start, start + size)))
+    sources = _part_of(store, first[copies])
+    for source in np.unique(sources):
+        low = store.parts[source][0]
+        rows = copies[sources == source]
         known = vectors if source == index else _stored(store, work.stage, int(source))
         vectors[rows] = known[first[rows] - low]
     statistics = {"vectors": int((first >= 0).sum()), "encoded": sum(len(rows) for rows in pieces)}
@@ -429,7 +444,7 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
             high = min(low + ROW_GROUP_ROWS, size)
             column = as_column(vectors[low:high], first[low:high] < 0)
             row_ids = pa.array(np.arange(start + low, start + high))
-            yield pa.table([row_ids, column], schema=vectors_schema(dimension))
+            yield in_chunks(pa.table([row_ids, column], schema=vectors_schema(dimension)))
 
     schema = vectors_schema(dimension)
     return store.write_part(work.stage, index, schema, groups(), work.settings, statistics)
@@ -452,5 +467,5 @@ def _dimension(store: Store, work: Work, done: Pieces) -> int | None:
     for index, pieces in work.pieces.items():
         for piece, rows in enumerate(pieces):
             if (table := done.read(index, piece, len(rows))) is not None:
-                return int(table.schema.field("vector").type.list_size)
+                return from_bytes(table["vector"]).shape[1]
     return None

@@ -54,7 +54,7 @@ class Pieces:
         path.parent.mkdir(parents=True, exist_ok=True)
         # A name of its own: a worker that outlives a killed run never meets its successor's file.
         temporary = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-        write_parquet(temporary, with_metadata(table.schema, self._settings.as_json()), [table])
+        write_parquet(temporary, with_metadata(table.schema, self._settings.as_json()), [table], "none")
         temporary.replace(path)
         fsync(path.parent)
 

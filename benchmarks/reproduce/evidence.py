@@ -154,7 +154,9 @@ def _origin(grid: Grid, profile: Profile, scores: Scores, drawn: Drawn) -> list[
 
 def _sentences(profile: Profile) -> str:
     """Which sentences of its files a profile takes, in words."""
-    chosen = f" that `augment-cli ingest {' '.join(profile.ingest)}` takes" if profile.ingest else ""
+    # Such a choice rejects most lines, which the command takes for a fault unless it is told.
+    options = " ".join([*profile.ingest, "--max-rejects 1"])
+    chosen = f" that `augment-cli ingest {options}` takes" if profile.ingest else ""
     return (f"the first {profile.rows:,} sentences" if profile.rows else "all sentences") + chosen
 
 

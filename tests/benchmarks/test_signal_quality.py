@@ -1,11 +1,25 @@
-"""The measure behind the table of signals, against scikit-learn's."""
+"""The measure behind the table of signals, against scikit-learn's; the table counts what was judged."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.signal_quality import JUDGEMENTS, SIGNALS, auc, digest_of, judged_scores
+from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
+from augment_cli.session import Session
+from augment_cli.vectors.score import ScoreOptions
+from benchmarks.signal_quality import (
+    SIGNALS,
+    auc,
+    column_of,
+    edited_share,
+    read_judged,
+    says_something,
+    scores_of,
+)
 
 
 def test_auc_is_scikit_learns_ties_included():
@@ -26,28 +40,34 @@ def test_signs_point_to_what_is_right():
     assert (SIGNALS["edited_share"](np.array([0.1])) > SIGNALS["edited_share"](np.array([0.4]))).all()
 
 
-def test_judgements_meet_their_outputs_by_original_and_text(store):
-    import pyarrow as pa
-
-    texts, outputs = (store.read(name)["text"].to_pylist() for name in ("corpus", "una"))
-    rows = [row for row, output in enumerate(outputs) if output is not None][:4]
-    labels = {digest_of(texts[row], outputs[row]): row % 2 == 0 for row in rows}
-    labels["0" * 12] = True
-    columns = pa.table({name: np.arange(store.rows, dtype=np.float32) for name in SIGNALS})
-
-    class Scored:
-        """The store, with scores that are the row's number."""
-
-        @staticmethod
-        def read(name):
-            return columns if name == "scores-una" else store.read(name)
-
-    scores, is_right, missing = judged_scores(Scored, "una", labels)
-    assert scores["cosine"].tolist() == rows and missing == 1
-    assert is_right.tolist() == [row % 2 == 0 for row in rows]
+def test_the_edited_share_counts_the_characters_of_changed_words():
+    assert edited_share("a big dog", "a big dog") == 0
+    assert edited_share("big", "red") == 1
+    assert edited_share("a big dog", "a tiny dog") == pytest.approx(7 / 15)
 
 
-def test_the_judgements_are_what_the_table_says():
-    judged = json.loads(JUDGEMENTS.read_text("utf-8"))
-    counts = {stage: (len(labels), sum(labels.values())) for stage, labels in judged.items()}
-    assert counts == {"synonym": (50, 36), "paraphrase": (44, 37), "dn": (50, 3), "negation": (45, 38)}
+def test_scores_meet_the_outputs_that_were_judged(tmp_path):
+    lines = [
+        {"text": "the old dog", column_of("una"): "the dog"},
+        {"text": "a further sentence"},
+        {"text": "the cat", column_of("una"): "the black cat"},
+    ]
+    column = column_of("una")
+    (tmp_path / "in.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.jsonl"], IngestOptions(positive_columns=(column,)))
+        session.score(column, ScoreOptions(("length_ratio",)))
+        scores = scores_of(session.store, "una")
+    np.testing.assert_allclose(scores["length_ratio"], [7 / 11, 13 / 7], rtol=1e-6)
+
+
+def test_the_table_is_of_what_is_judged_now():
+    document = (Path(__file__).parents[2] / "docs/vectors.md").read_text("utf-8")
+    part = document.split("<!-- signal quality -->")[1].split("<!-- end signal quality -->")[0]
+    shown = {
+        name: (int(read), int(good)) for name, read, good in re.findall(r"\| `(\S+)` \| (\d+) \| (\d+)", part)
+    }
+    judged = {name: rows for name, rows in read_judged().items() if says_something(rows, 5)}
+    assert shown == {
+        name: (len(rows), sum(row["verdict"] == "good" for row in rows)) for name, rows in judged.items()
+    }

@@ -26,6 +26,7 @@ from train.model.start import start
 from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
+from train.optimizer import clip, make_optimizer, set_rate
 
 STAGES = ("una", "una.1", "pi")
 
@@ -74,7 +75,10 @@ def settings():
             for chunk in (0, 7):
                 yield f"{precision} {name} chunk {chunk}", {"precision": precision, "chunk": chunk} | values
     for precision in ("float64", "fp32"):
-        yield f"{precision} static", {"precision": precision, "positives": ("aa", "pi"), "momentum": {}}
+        values = {"precision": precision, "positives": ("aa", "pi"), "momentum": {}, "clip": 0.5}
+        yield f"{precision} one-way static", values
+        values = {"precision": precision, "positives": ("pi",), "loss": "symmetric", "head": "none"}
+        yield f"{precision} symmetric static", values
 
 
 def main():
@@ -98,6 +102,8 @@ def main():
         store, stages = open_columns(store_path, objective, encoder.tokenizer, ranks)
         reader = Reader(store, stages, batch=14, seed=1, rank=ranks.rank, ranks=ranks.ranks)
         batches = list(reader.epoch(0))
+        optimizer = make_optimizer(model, recipe)
+        set_rate(optimizer, 0.01)
         for step in (0, len(batches) - 1):
             model.zero_grad()
             metrics = objective.backward(model, objective.prepare(batches[step], step), step)
@@ -108,6 +114,10 @@ def main():
                     results[f"{name}|{step}|{buffer}"] = value.double().numpy().copy()
             gradients = [p.grad.to_dense().reshape(-1) for p in model.parameters() if p.grad is not None]
             results[f"{name}|{step}|gradient"] = torch.cat(gradients).numpy()
+            if name.endswith("static"):  # its optimiser is our own: the model after the step, too
+                clip(model, recipe.clip)
+                optimizer.step()
+                results[f"{name}|{step}|table"] = next(model.parameters()).detach().numpy().copy()
     if ranks.is_first:
         np.savez(out, **results)
     leave()

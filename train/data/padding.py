@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from train.data.texts import Ids, Texts, spans
+
 
 @dataclass(frozen=True)
 class Slice:
@@ -33,52 +35,64 @@ class Slice:
         return Slice(self.places.to(device), self.ids.to(device), self.mask.to(device))
 
 
-def with_special(ids: np.ndarray, before: list[int], after: list[int], max_length: int) -> np.ndarray:
-    """A text's ids, cut, with the special tokens around them, as tokenizers truncate.
+def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_length: int) -> Texts:
+    """Texts, cut, with the special tokens around them, as tokenizers truncate.
 
     Parameters
     ----------
-    ids : numpy.ndarray
-        Token ids without special tokens, shape (length,).
+    texts : sequence of (numpy.ndarray or None)
+        Token ids without special tokens, shape (length,) each; None, where there is no text, stays None.
     before, after : list of int
         Special tokens before and after.
     max_length : int
-        Most tokens of the result, special tokens included.
+        Most tokens of a text, special tokens included.
 
     Returns
     -------
-    numpy.ndarray
-        Shape (at most max_length,), int64.
+    Texts
+        At most max_length tokens each, int64.
     """
-    room = max(0, max_length - len(before) - len(after))
-    if not before and not after:
-        return ids[:room].astype(np.int64)
-    return np.concatenate([before, ids[:room], after]).astype(np.int64)
+    texts = Texts.of(texts)
+    kept = np.minimum(texts.lengths, max(0, max_length - len(before) - len(after)))
+    lengths = kept + (len(before) + len(after)) * texts.present
+    values = np.empty(int(lengths.sum()), dtype=np.int64)
+    ends = lengths.cumsum()
+    starts = ends - lengths
+    values[spans(starts + len(before), kept)] = texts.values[spans(texts.starts, kept)]
+    for place, token in enumerate(before):
+        values[starts[texts.present] + place] = token
+    for place, token in enumerate(after):
+        values[ends[texts.present] - len(after) + place] = token
+    return Texts(values, lengths, texts.present)
 
 
-def length_sorted_slices(sequences: Sequence[np.ndarray], slices: int, pad: int) -> list[Slice]:
+def length_sorted_slices(texts: Sequence[Ids], slices: int, pad: int) -> list[Slice]:
     """Sort by length, cut into `slices` groups where it saves most, pad each to its own longest.
 
-    Which sequences share a slice changes nothing but the padding: every embedding goes back to its place
+    Which texts share a slice changes nothing but the padding: every embedding goes back to its place
     in the batch before they meet in the loss.
 
     Parameters
     ----------
-    sequences : sequence of numpy.ndarray
-        Token ids, shape (length,) each.
+    texts : sequence of (numpy.ndarray or None)
+        Token ids, shape (length,) each; None, where there is no text, is in no slice.
     slices : int
         Most slices to cut into.
     pad : int
         Id of the padding token.
     """
-    lengths = np.array([len(sequence) for sequence in sequences])
-    order = np.argsort(-lengths, kind="stable")
+    texts = Texts.of(texts)
+    known = np.flatnonzero(texts.present)
+    if not len(known):
+        return []
+    order = known[np.argsort(-texts.lengths[known], kind="stable")]
     result = []
-    for places in np.split(order, _cuts(lengths[order], slices)):
-        width = int(lengths[places].max())
+    for places in np.split(order, _cuts(texts.lengths[order], slices)):
+        lengths = texts.lengths[places]
+        width = int(lengths.max())
         ids = np.full((len(places), width), pad, dtype=np.int64)
-        mask = np.arange(width) < lengths[places][:, None]
-        ids[mask] = np.concatenate([sequences[place] for place in places])
+        mask = np.arange(width) < lengths[:, None]
+        ids[mask] = texts.take(places).values
         result.append(
             Slice(
                 torch.from_numpy(places.copy()),

@@ -15,7 +15,7 @@ from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
 from train.data.labels import unfit_rows
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
-from train.data.texts import Ids
+from train.data.texts import Texts, spans
 from train.data.weights import Weighting
 
 T = TypeVar("T")
@@ -34,8 +34,8 @@ class Batch:
         Shape (B,), int64: the row ids of the whole batch; `PADDING_ROW` for padding of the last, short batch.
     row_ids : numpy.ndarray
         This rank's slice of them.
-    columns : dict of str to list of (numpy.ndarray or None)
-        For each column the token ids of every row of the slice, without special tokens; None where an
+    columns : dict of str to Texts
+        For each column the token ids of every row of the slice, without special tokens; none where an
         augmentation left the row unchanged, and for padding.
     epoch : int
         Number of the epoch.
@@ -44,12 +44,12 @@ class Batch:
     step: int
     global_row_ids: np.ndarray
     row_ids: np.ndarray
-    columns: dict[str, list[Ids]]
+    columns: dict[str, Texts]
     epoch: int
 
 
 class _Column:
-    """The token ids of one stage in one window: flat values and the bounds of each row."""
+    """The token ids of one stage in one window."""
 
     def __init__(self, tables: list[pa.Table], unfit: list[np.ndarray]) -> None:
         ids = pa.concat_tables(tables)["ids"].combine_chunks()
@@ -58,8 +58,11 @@ class _Column:
         if unfit:
             self.is_null = self.is_null | np.concatenate(unfit)
 
-    def take(self, row: int) -> Ids:
-        return None if self.is_null[row] else self.values[self.offsets[row] : self.offsets[row + 1]]
+    def take(self, rows: np.ndarray) -> Texts:
+        present = ~self.is_null[rows]
+        starts = self.offsets[rows].astype(np.int64)
+        lengths = np.where(present, self.offsets[rows + 1] - starts, 0)
+        return Texts(self.values[spans(starts, lengths)], lengths, present)
 
 
 @dataclass(frozen=True)
@@ -202,12 +205,18 @@ class Reader:
         ids = np.full(self.batch, PADDING_ROW, dtype=np.int64)
         known = np.concatenate([piece.row_ids for piece in pieces])
         ids[: len(known)] = known
-        cells: dict[str, list[Ids]] = {}
-        for name in self.stages:
-            sources = [(piece.columns[name], int(row)) for piece in pieces for row in piece.order]
-            own = sources[self.slice]
-            padding: list[Ids] = [None] * (self.slice.stop - self.slice.start - len(own))
-            cells[name] = [column.take(row) for column, row in own] + padding
+        own, begin = [], 0  # the pieces of this rank's slice
+        for piece in pieces:
+            first, last = (
+                min(max(0, side - begin), len(piece)) for side in (self.slice.start, self.slice.stop)
+            )
+            own.append(piece[first:last])
+            begin += len(piece)
+        padding = Texts.missing(self.slice.stop - self.slice.start - sum(map(len, own)))
+        cells = {
+            name: Texts.joined([*(piece.columns[name].take(piece.order) for piece in own), padding])
+            for name in self.stages
+        }
         return Batch(step, ids, ids[self.slice], cells, epoch)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import torch.nn.functional as F
 from torch import Tensor
 
-from train.losses.one_way import one_way
+from train.losses.one_way import masked_logits
 
 LAYOUT = "columns"
 FURTHER_NEGATIVES = True
@@ -15,7 +16,7 @@ def symmetric(
 ) -> Tensor:
     """Each anchor finds its positive, and each positive its anchor; the mean of both losses.
 
-    Two matrices of logits. On the way there a row is an anchor and a column a candidate, as in
+    One matrix of logits, read both ways. On the way there a row is an anchor and a column a candidate, as in
     `train.losses.one_way`. On the way back a row is a positive and a column an anchor, cos(positive i, anchor
     j) / τ, and row i's right answer is column i; hard negatives and other further candidates do not count
     here. Masking goes by the same entries both ways: where anchor i does not meet candidate j, positive j
@@ -44,7 +45,7 @@ def symmetric(
     Source: the authors' code of Tang et al. 2022 (AugCSE), for all settings without hard negatives; the form
     is CLIP's. With hard negatives their code does otherwise, see `train.losses.ranking_pos_neg`.
     """
-    rows = len(anchors)
-    forward = one_way(anchors, candidates, excluded, temperature, bonus)
-    backward = one_way(candidates[:rows], anchors, excluded[:, :rows].T, temperature)
-    return (forward + backward) / 2
+    logits = masked_logits(anchors, candidates, excluded, temperature, None)
+    forth = logits if bonus is None else logits + bonus
+    back = logits[:, : len(anchors)]
+    return -(F.log_softmax(forth, dim=1).diagonal() + F.log_softmax(back, dim=0).diagonal()) / 2

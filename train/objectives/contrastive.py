@@ -16,7 +16,7 @@ from train.additions.base import Addition, GlobalBatch
 from train.data.order import rank_slice
 from train.data.padding import Slice, length_sorted_slices
 from train.data.reader import Batch
-from train.data.texts import CORPUS, NO_IDS, NO_TEXT, text_id
+from train.data.texts import CORPUS, NO_TEXT, text_ids
 from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
@@ -99,23 +99,13 @@ class ContrastiveObjective:
             Number of the step in the run, from 0.
         """
         grid, labels = self.views.choose(batch, step)
-        flat = [
-            (place, ids) for place, ids in enumerate(ids for row in grid for ids in row) if ids is not None
-        ]
-        slices = []
-        for item in (
-            length_sorted_slices([ids for _, ids in flat], self.recipe.slices, self.pad) if flat else []
-        ):
-            places = torch.tensor([flat[index][0] for index in item.places.tolist()])
-            slices.append(Slice(places, item.ids, item.mask))
-        texts = torch.tensor([[text_id(ids) for ids in row] for row in grid], dtype=torch.int64)
+        slices = length_sorted_slices(grid, self.recipe.slices, self.pad)
+        texts = torch.from_numpy(text_ids(grid).reshape(len(labels), self.views.count(step)[1]))
         masked = []
         if self.masking is not None:
-            anchors = [NO_IDS if ids is None else ids for ids in batch.columns[CORPUS]]
+            anchors = batch.columns[CORPUS].or_empty()
             masked = self.masking.hide(anchors, step, self.rows, self.recipe.batch, self.recipe.slices)
-        return ViewBatch(
-            slices, texts.reshape(len(grid), self.views.count(step)[1]), torch.from_numpy(labels), masked
-        )
+        return ViewBatch(slices, texts, torch.from_numpy(labels), masked)
 
     # --- the step
 

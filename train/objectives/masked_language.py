@@ -9,7 +9,7 @@ import torch
 
 from train.data.order import rank_slice
 from train.data.reader import Batch
-from train.data.texts import CORPUS, NO_IDS
+from train.data.texts import CORPUS
 from train.data.tokens import special_ids
 from train.draws import seed_torch
 from train.machine.distributed import Ranks
@@ -82,7 +82,7 @@ class MaskedObjective:
         step : int
             Number of the step in the run, from 0.
         """
-        texts = [NO_IDS if ids is None else ids for ids in batch.columns[CORPUS]]
+        texts = batch.columns[CORPUS].or_empty()
         return MaskedBatch(self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices))
 
     def backward(self, model: Model, prepared: MaskedBatch, step: int) -> dict[str, float]:

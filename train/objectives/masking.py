@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from train.data.padding import Slice, length_sorted_slices, with_special
+from train.data.texts import Ids
 
 _KEY = 0x6D6C6D  # keeps these draws apart from the others of the same step
 
@@ -68,7 +69,7 @@ class Masking:
     after: list[int]
 
     def hide(
-        self, texts: Sequence[np.ndarray], step: int, rows: slice, batch: int, slices: int
+        self, texts: Sequence[Ids], step: int, rows: slice, batch: int, slices: int
     ) -> list[MaskedSlice]:
         """Hide tokens of this rank's texts.
 
@@ -77,8 +78,8 @@ class Masking:
 
         Parameters
         ----------
-        texts : sequence of numpy.ndarray
-            Token ids without special tokens; an empty array for padding.
+        texts : sequence of (numpy.ndarray or None)
+            Token ids without special tokens; an empty array for padding, and no None.
         step : int
             Number of the step in the run.
         rows : slice
@@ -94,8 +95,9 @@ class Masking:
         kind = generator.random(shape)[rows]
         random = self.ordinary[generator.integers(len(self.ordinary), size=shape)][rows]
         inputs, targets = [], []
-        for row, text in enumerate(texts):
-            original = with_special(text, self.before, self.after, self.max_length)
+        originals = with_special(texts, self.before, self.after, self.max_length)
+        for row, original in enumerate(originals):
+            assert original is not None
             first, last = len(self.before), len(original) - len(self.after)
             hidden = np.zeros(len(original), dtype=bool)
             hidden[first:last] = chosen[row, first:last]

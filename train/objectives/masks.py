@@ -38,8 +38,19 @@ def excluded_pairs(
         Shape (R, C), bool.
     """
     excluded = (columns == NO_TEXT) | (rows == NO_TEXT)[:, None]
-    if equal:
+    if equal and not _all_differ(rows, partners, columns, beside):
         for texts in (columns,) if beside is None else (columns, beside):
             excluded |= (texts == rows[:, None]) | (texts == partners[:, None])
     excluded[torch.arange(len(rows), device=rows.device), own] = False
     return excluded
+
+
+def _all_differ(rows: Tensor, partners: Tensor, columns: Tensor, beside: Tensor | None) -> bool:
+    """Whether no text occurs twice, but as its own partner: then there are no pairs to look for.
+
+    Sorting some hundred numbers costs little beside comparing each with each.
+    """
+    texts = torch.cat([rows, columns, *([] if beside is None else [beside])])
+    distinct = len(torch.unique(texts[texts >= 0]))
+    own = (rows == partners) & (rows >= 0)
+    return distinct == int((rows >= 0).sum() + (columns >= 0).sum() - own.sum())

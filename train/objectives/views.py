@@ -16,7 +16,7 @@ from train.additions.base import Row
 from train.data.order import PADDING_ROW
 from train.data.padding import with_special
 from train.data.reader import Batch
-from train.data.texts import CORPUS, SELF, Ids
+from train.data.texts import CORPUS, SELF, Ids, Texts
 from train.data.tokens import special_ids
 from train.recipe import Recipe
 
@@ -65,7 +65,7 @@ class ViewChooser:
         host = 2 + each * len(self.recipe.negatives) * self.uses_negatives(step)
         return host, host + sum(views.count for views in self.added)
 
-    def choose(self, batch: Batch, step: int) -> tuple[list[list[Ids]], np.ndarray]:
+    def choose(self, batch: Batch, step: int) -> tuple[Texts, np.ndarray]:
         """The views of each row as token ids, cut and with special tokens, and the additions' labels.
 
         Parameters
@@ -77,42 +77,61 @@ class ViewChooser:
 
         Returns
         -------
-        list of list of (numpy.ndarray or None)
-            Shape (rows, views); None where there is no text.
+        Texts
+            rows · views texts, row by row.
         numpy.ndarray
-            Shape (rows, labels), int64.
+            The additions' labels, shape (rows, labels), int64.
         """
         recipe = self.recipe
-        # Drawn for the whole global batch, so that the number of ranks does not matter.
+        rows, number = len(batch.row_ids), {stage: place for place, stage in enumerate(self.columns)}
+        texts = Texts.joined(
+            [
+                with_special(batch.columns[stage], self.before, self.after, recipe.max_length)
+                for stage in self.columns
+            ]
+        )
+        row = np.arange(rows)
+        columns = np.array([*(number.get(stage, 0) for stage in recipe.positives), 0])  # the last: the anchor
+        positive = columns[self._drawn(step)] * rows + row
+        chosen = [row, np.where(texts.present[positive], positive, row)]  # of `texts`: anchor, positive
+        if self.uses_negatives(step):
+            times = 2 if recipe.negative_layout == "pool" else 1
+            chosen += [number[stage] * rows + row for stage in recipe.negatives for _ in range(times)]
+        views = np.stack(chosen, axis=1)
+        if self.added:
+            return self._choose_more(batch, texts, views, step)
+        return texts.take(views.reshape(-1)), np.zeros((rows, 0), dtype=np.int64)
+
+    def _drawn(self, step: int) -> np.ndarray:
+        """Which of the recipe's positives each row has, shape (rows,), int64; −1 for the anchor again.
+
+        Drawn for the whole global batch, so that the number of ranks does not matter.
+        """
+        recipe = self.recipe
         generator = np.random.default_rng([recipe.seed, step, _KEY])
-        choice = generator.integers(len(recipe.positives), size=recipe.batch)[self.rows]
-        augmented = (generator.random(recipe.batch) < recipe.proportion)[self.rows]
-        total, wide = self.count(step)[1], sum(views.labels for views in self.added)
-        grid: list[list[Ids]] = []
-        labels = np.zeros((len(batch.row_ids), wide), dtype=np.int64)
-        for number, row_id in enumerate(batch.row_ids):
+        choice = generator.integers(len(recipe.positives), size=recipe.batch)
+        return np.where(generator.random(recipe.batch) < recipe.proportion, choice, -1)[self.rows]
+
+    def _choose_more(
+        self, batch: Batch, texts: Texts, views: np.ndarray, step: int
+    ) -> tuple[Texts, np.ndarray]:
+        """The same with what the additions choose, row by row."""
+        rows, number = len(batch.row_ids), {stage: place for place, stage in enumerate(self.columns)}
+        special = (len(self.before), len(self.after))
+        grid: list[Ids] = []
+        labels = np.zeros((rows, sum(added.labels for added in self.added)), dtype=np.int64)
+        for place, row_id in enumerate(batch.row_ids):
             if row_id == PADDING_ROW:
-                grid.append([None] * total)
+                grid += [None] * self.count(step)[1]
                 continue
 
-            def text(stage: str, number: int = number) -> Ids:
-                return self._cut(batch.columns[stage][number])
+            def text(stage: str, place: int = place) -> Ids:
+                return texts[number[stage] * rows + place]
 
-            name = recipe.positives[choice[number]] if augmented[number] else SELF
-            anchor = text(CORPUS)
-            positive = None if name == SELF else text(name)
-            views = [anchor, anchor if positive is None else positive]
-            if self.uses_negatives(step):
-                for stage in recipe.negatives:
-                    views += [text(stage)] * (2 if recipe.negative_layout == "pool" else 1)
-            special = (len(self.before), len(self.after))
-            known: list[int] = []
+            own, known = [texts[chosen] for chosen in views[place]], list[int]()
             for added in self.added:
-                views, more = added.choose(Row(int(row_id), batch.epoch, views, text, special))
+                own, more = added.choose(Row(int(row_id), batch.epoch, own, text, special))
                 known += more
-            grid.append(views)
-            labels[number] = known
-        return grid, labels
-
-    def _cut(self, ids: Ids) -> Ids:
-        return None if ids is None else with_special(ids, self.before, self.after, self.recipe.max_length)
+            grid += own
+            labels[place] = known
+        return Texts.of(grid), labels

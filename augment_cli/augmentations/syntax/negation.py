@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import add
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ import pyarrow as pa
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
     Arguments,
+    distinct,
     follows_adverb,
     outcome_of,
     put,
@@ -38,7 +40,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import case_of, in_case
 
@@ -129,7 +131,7 @@ class Negation:
     @cached_property
     def _is_finite(self) -> np.ndarray:
         verbal = self.view.parses.pos.among({"VERB", "AUX"})
-        return np.isin(self.view.verb_forms, FINITE) & verbal
+        return any_of(self.view.verb_forms, FINITE) & verbal
 
     @cached_property
     def asks(self) -> np.ndarray:
@@ -172,10 +174,10 @@ class Negation:
         verbs = Arguments(view).first_verbs
         verbs = np.where((verbs >= 0) & self._is_finite[verbs], verbs, -1)
         subject = np.full(len(view.roles), -1)  # of each clause's head
-        subjects = np.flatnonzero(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
+        subjects = np.flatnonzero(any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE)))[::-1]
         subject[view.parents[subjects]] = subjects
         heads = np.where(view.roles == Role.AUXILIARY, view.parents, np.arange(len(view.roles)))
-        free = ~np.isin(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+        free = ~any_of(view.roles[heads], (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
         others = view.first(self._is_finite & free & (subject[heads] >= 0))
         verbs = np.where(verbs >= 0, verbs, others)
         return verbs, np.where(verbs >= 0, subject[heads[verbs]], -1)
@@ -255,19 +257,15 @@ class Negation:
         modal = view.verb_forms[verbs] == VerbForm.MODAL
         special = modal | view.is_be[verbs] | (view.roles[verbs] == Role.AUXILIARY)
         contracted = parses.lower_at(verbs).where(lambda form: form[:1] in "'’") & ~special
-        forms = parses.forms_at(verbs)
-        lemmas = parses.lemmas_at(verbs)
-        bases = [
-            "" if helps else base_form(forms.values[form], kind, lemmas.values[lemma]) or ""
-            for form, kind, lemma, helps in zip(
-                forms.codes.tolist(),
-                view.verb_forms[verbs].tolist(),
-                lemmas.codes.tolist(),
-                special.tolist(),
-                strict=True,
-            )
-        ]
-        doubtful = ~special & (np.array(bases, object) == "")
+        plain = np.flatnonzero(~special)
+        forms, lemmas = parses.forms_at(verbs[plain]), parses.lemmas_at(verbs[plain])
+        kinds, of = distinct(forms.codes, view.verb_forms[verbs[plain]], lemmas.codes)
+        of_verbs = np.zeros(len(verbs), np.int64)
+        of_verbs[plain] = of
+        inflected = [(forms.values[form], form_of, lemmas.values[lemma]) for form, form_of, lemma in kinds]
+        bases = [base_form(*kind) or "" for kind in inflected]
+        doubtful = np.zeros(len(verbs), bool)
+        doubtful[plain] = np.array([not base for base in bases], bool)[of]
         good = refuse(
             reasons,
             rows,
@@ -275,43 +273,43 @@ class Negation:
             (~special & (subjects > verbs), Reason.INVERTED),  # "Come in," said he.
             (doubtful | contracted | (view.is_doubtful[verbs] & ~special), Reason.DOUBTFUL_PARSE),
         )
-        right = view.edges[1][np.maximum(subjects, 0)]
-        adverbs = follows_adverb(view, verbs, subjects)
-        for index in good.tolist():
-            row, verb = int(rows[index]), int(verbs[index])
-            if special[index]:
-                place = self._behind_subject(verb, int(subjects[index]), int(right[index]))
-                if place < 0:
-                    reasons[row] = Reason.QUESTION
-                    continue
-                end = int(parses.ends[place])
-                self._put(row, end, end, " not")
-            else:
-                word = forms.values[forms.codes[index]]
-                helper = _ADDED_DO[VerbForm(int(view.verb_forms[verb]))]
-                text, start = bases[index], int(parses.starts[verb])
-                if adverbs[index]:  # "did not also go"
-                    before = int(parses.starts[verb - 1])
-                    self._put(row, before, before, f"{helper} not ")
-                else:
-                    text = f"{helper} not {text}"
-                self._put(row, start, int(parses.ends[verb]), in_case(text, case_of(word)))
+        helped = good[special[good]]
+        places = self._behind_subject(verbs[helped], subjects[helped])
+        reasons[rows[helped[places < 0]]] = Reason.QUESTION
+        places = places[places >= 0]
+        self.edits.insert(view.rows[places], parses.ends[places], " not")
 
-    def _behind_subject(self, verb: int, subject: int, right: int) -> int:
-        """What "not" follows: the subject of a turned verb, else the verb; −1 where nobody knows."""
+        adverbs = follows_adverb(view, verbs, subjects)
+        cases = [case_of(word) for word, *_ in inflected]
+        helpers = [f"{_ADDED_DO[VerbForm(form)]} not " for _, form, _ in inflected]
+        whole = [in_case(*text) for text in zip(map(add, helpers, bases), cases, strict=True)]
+        alone = [in_case(*text) for text in zip(bases, cases, strict=True)]
+        others = good[~special[good]]
+        for index, pool in ((others[~adverbs[others]], whole), (others[adverbs[others]], alone)):
+            spans = rows[index], parses.starts[verbs[index]], parses.ends[verbs[index]]
+            self.edits.replace(*spans, pool, of_verbs[index])
+        index = others[adverbs[others]]  # "did not also go"
+        before = parses.starts[verbs[index] - 1]
+        self.edits.replace(rows[index], before, before, helpers, of_verbs[index])
+
+    def _behind_subject(self, verbs: np.ndarray, subjects: np.ndarray) -> np.ndarray:
+        """int64 (m,): what "not" follows: the subject of a turned verb, else the verb; −1 if nobody knows."""
         view = self.view
-        last = int(view.parses.offsets[view.rows[verb] + 1]) - 1
-        behind = min(verb + 1, last)
-        if self._before_pronoun[verb] and self.asks[view.rows[verb]]:
-            return behind
-        if subject < verb or behind == verb:
-            return verb
-        if self._is_light[behind]:  # "is there not", "is it not"
-            return behind
-        if view.roles[subject] == Role.EXPLETIVE:
-            return verb
+        rows = view.rows[verbs]
+        last = view.parses.offsets[rows + 1] - 1
+        behind = np.minimum(verbs + 1, last)
+        asked = self._before_pronoun[verbs] & self.asks[rows]
+        stays = (subjects < verbs) | (behind == verbs)
+        light = self._is_light[behind]  # "is there not", "is it not"
+        expletive = view.roles[subjects] == Role.EXPLETIVE
+        places = np.select([asked, stays, light, expletive], [behind, verbs, behind, verbs], -1)
+        rest = np.flatnonzero(places < 0)
+        right = view.right_edges(subjects[rest])
         # A subject that runs to the sentence's end holds the predicate: a wrong parse.
-        return -1 if right >= last or self._is_final[right + 1] else right
+        ends = right >= last[rest]
+        ends |= self._is_final[np.minimum(right + 1, last[rest])]
+        places[rest[~ends]] = right[~ends]
+        return places
 
     @cached_property
     def _is_light(self) -> np.ndarray:
@@ -328,7 +326,7 @@ class Negation:
         """bool (m,): rows whose main verb is an infinitive without "to" or subject: `Let G be a group`."""
         view = self.view
         roots = view.roots[rows]
-        helped = view.any(np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
+        helped = view.any(any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root)
         base = (roots >= 0) & (view.verb_forms[roots] == VerbForm.BASE) & ~view.has_subject[rows]
         return base & ~helped[rows] & view.parses.pos.among({"VERB", "AUX"})[roots]
 

@@ -23,7 +23,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import words
+from augment_cli.syntax.tree import any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.surface import slices
 
@@ -96,7 +96,7 @@ def _sentence_starts(view: ClauseView) -> np.ndarray:
     starts = np.flatnonzero(begins)
     following = np.append(starts[1:], len(rows))
     lengths = np.append(0, np.cumsum(~Constituents(view).is_mark))
-    finite = np.isin(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"})
+    finite = any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"})
     verbs = np.append(0, np.cumsum(finite))
     poor = (lengths[following] - lengths[starts] < _LEAST) | (verbs[following] == verbs[starts])
     begins[starts[poor]] = False

@@ -34,7 +34,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form, inflected
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, case_of, in_case
 
@@ -74,7 +74,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
     good = refuse(
         reasons,
         rows,
-        (~np.isin(view.verb_forms[verbs], FINITE) | ~verbal[roots], Reason.NO_FINITE_VERB),
+        (~any_of(view.verb_forms[verbs], FINITE) | ~verbal[roots], Reason.NO_FINITE_VERB),
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
         (objects < 0, Reason.NO_OBJECT),
@@ -84,7 +84,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
     left, right = spans.trimmed(*(edge[subjects] for edge in view.edges))
     object_left, object_right = spans.trimmed(*arguments.phrases(objects))
     right, object_right = spans.closed(left, right), spans.closed(object_left, object_right)
-    finite = np.isin(view.verb_forms, FINITE) & verbal
+    finite = any_of(view.verb_forms, FINITE) & verbal
     good = refuse(
         reasons,
         rows,
@@ -155,7 +155,7 @@ def _is_doubtful(
     doubtful |= (right - left >= _LONGEST) | (spans.count(spans.colons, left, right) > 0)
     safe = np.minimum(left, len(view.roles) - 1)
     doubtful |= view.parses.pos.among({"ADP", "SCONJ", "CCONJ", "VERB", "AUX"})[safe] & (safe != heads)
-    finite = np.isin(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
+    finite = any_of(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
     of_noun = (view.roles == Role.CONJUNCT) & ~view.parses.pos.among({"VERB", "AUX"})[view.parents]
     doubtful |= spans.count(finite & ((view.roles == Role.ROOT) | of_noun), left, right) > 0
     # A word joined by a hyphen, a relative clause that was left behind, the verb of another clause.
@@ -174,7 +174,7 @@ def _is_doubtful(
 def _runs_into_verb(view: ClauseView, right: np.ndarray) -> np.ndarray:
     """bool (m,): whether a finite verb follows an object directly: it is the subject of another clause."""
     behind = np.minimum(right + 1, len(view.roles) - 1)
-    finite = np.isin(view.verb_forms[behind], FINITE) & view.parses.pos.among({"VERB", "AUX"})[behind]
+    finite = any_of(view.verb_forms[behind], FINITE) & view.parses.pos.among({"VERB", "AUX"})[behind]
     return finite & (behind > right) & (view.rows[behind] == view.rows[np.maximum(right, 0)])
 
 
@@ -242,7 +242,7 @@ def _agree(
     kinds = view.verb_forms[verbs]
     fixed = forms.lowered().among(words("need dare")) & negation_behind(view, verbs)  # needn't
     changed, texts = [], []
-    for index in np.flatnonzero(np.isin(kinds, FINITE[:3]) & ~fixed).tolist():
+    for index in np.flatnonzero(any_of(kinds, FINITE[:3]) & ~fixed).tolist():
         form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
         new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
         if new is not None and new != form.lower():

@@ -23,7 +23,7 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 # What a noun keeps of its own: everything else (prepositional phrases, relative clauses, appositions) goes.
@@ -78,11 +78,11 @@ def _summarise(
 ) -> None:
     arguments, spans = Arguments(view), Constituents(view)
     verbs, roots = arguments.first_verbs[rows], view.roots[rows]
-    subjects = view.first(np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE)) & view.of_root)[rows]
+    subjects = view.first(any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE)) & view.of_root)[rows]
     good = refuse(
         reasons,
         rows,
-        ((verbs < 0) | ~np.isin(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
+        ((verbs < 0) | ~any_of(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
         (
@@ -124,7 +124,7 @@ def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np
     parses, parents = view.parses, view.parents
     deps = parses.deps
     verbal = parses.pos.among({"VERB", "AUX"})
-    helps = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE, Role.NEGATION, Role.MARKER))
+    helps = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE, Role.NEGATION, Role.MARKER))
     conjunct = (view.roles == Role.CONJUNCT) | deps.among({"cc"})
     # A predicate hangs on its copula; it is not a clause of its own.
     predicate = np.zeros(len(parents), bool)

@@ -21,9 +21,9 @@ import pyarrow as pa
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     FINITE,
     Arguments,
+    distinct,
     follows_adverb,
     outcome_of,
-    put,
     refuse,
 )
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
@@ -47,14 +47,15 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import AS_IT_IS, case_of, in_case
 
 # used to, ought to: no other tense that would mean the same.
 _NO_OTHER_TENSE = words("used ought let would should 'd ’d")
 _STAYS, _MAIN, _SUBORDINATE = range(3)
-_NEGATIONS = words("not n't n’t")
+_NEGATIONS = ("", "not", "n't", "n’t")
+_NUMBERS = {word: number for number, word in enumerate(_NEGATIONS) if word}
 _NOMINATIVES = words("i you he she we they")
 
 
@@ -137,22 +138,24 @@ def _transform(
     chosen = targets[view.rows[verbs]] >= 0
     verbs, heads = verbs[chosen], heads[chosen]
     changes = _Verbs(view, arguments, main, is_dated).edits(verbs, heads, targets)
-    done = {row for row, verb, *_ in changes if verb == main[row]}
-    failed = np.array([row for row in rows[good].tolist() if row not in done], np.int64)
+    done = np.zeros(count, bool)
+    for changed, *_ in changes:
+        done[view.rows[changed[changed == main[view.rows[changed]]]]] = True
+    failed = rows[good][~done[rows[good]]]
     reasons[failed] = np.where(
         _inverted(view, arguments, main[failed]), Reason.INVERTED, Reason.OTHER_AUXILIARY
     )
     targets[failed] = -1
-    kept = [item for item in changes if item[0] in done]
-    places = np.array([(row, start, end) for row, _, start, end, _ in kept], np.int64).reshape(-1, 3)
-    put(edits, places[:, 0], places[:, 1], places[:, 2], [text for *_, text in kept])
+    for changed, starts, ends, pool, codes in changes:
+        kept = done[view.rows[changed]]
+        edits.replace(view.rows[changed[kept]], starts[kept], ends[kept], pool, codes[kept])
     return targets
 
 
 def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     """Finite verbs that carry the tense of their clauses, and the heads of these clauses; int64 (m,) each."""
     parses = view.parses
-    verbs = np.flatnonzero(np.isin(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"}))
+    verbs = np.flatnonzero(any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"}))
     # "The pain caused by …": a participle that a tagger took for the past.
     following = np.minimum(verbs + 1, len(view.roles) - 1)
     participle = (view.verb_forms[verbs] == VerbForm.PAST) & parses.lower_at(following).among({"by"})
@@ -163,7 +166,7 @@ def _finite_verbs(view: ClauseView) -> tuple[np.ndarray, np.ndarray]:
     chosen = np.sort(order[first])
     verbs, heads = verbs[chosen], heads[chosen]
     # "has seen and heard": a verb that shares another's auxiliary has no tense of its own.
-    sharing = (view.roles[verbs] == Role.CONJUNCT) & ~np.isin(view.verb_forms[view.parents[verbs]], FINITE)
+    sharing = (view.roles[verbs] == Role.CONJUNCT) & ~any_of(view.verb_forms[view.parents[verbs]], FINITE)
     own = np.zeros(len(view.roles), bool)
     own[view.parents[view.roles == Role.SUBJECT]] = True
     keep = ~sharing | own[verbs]
@@ -183,7 +186,9 @@ def _inverted(view: ClauseView, arguments: Arguments, verbs: np.ndarray) -> np.n
     return ((subjects > verbs) & ~expletive[heads]) | asks
 
 
-Change = tuple[int, int, int, int, str]  # row, verb, start, end, text
+Change = tuple[int, int, int, str]  # verb, start, end, text
+# The verbs (m,) of some changes, their starts and ends, their texts as a pool and its codes (m,).
+Changes = tuple[np.ndarray, np.ndarray, np.ndarray, list[str], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -195,7 +200,7 @@ class _Verbs:
     main: np.ndarray
     is_dated: np.ndarray
 
-    def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Change]:
+    def edits(self, verbs: np.ndarray, heads: np.ndarray, targets: np.ndarray) -> list[Changes]:
         """The edits of verbs (m,) in the clauses of heads (m,); targets (n,) are the rows' tenses."""
         view, parses = self.view, self.view.parses
         rows = view.rows[verbs]
@@ -226,7 +231,7 @@ class _Verbs:
         kinds = np.full(len(view.roles), _STAYS)
         kinds[view.roles == Role.ROOT] = _MAIN
         kinds[view.parses.deps.among({"parataxis"})] = _MAIN
-        clauses = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT)) & ~self.arguments.is_adnominal
+        clauses = any_of(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT)) & ~self.arguments.is_adnominal
         kinds[clauses] = _SUBORDINATE
         conjuncts = np.flatnonzero(view.roles == Role.CONJUNCT)
         for _ in range(3):
@@ -253,70 +258,83 @@ class _Verbs:
         target: np.ndarray,
         inverted: np.ndarray,
         reported: np.ndarray,
-    ) -> list[Change]:
+    ) -> list[Changes]:
         view, parses = self.view, self.view.parses
-        forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
         following = np.minimum(verbs + 1, len(view.roles) - 1)
-        behind = parses.lower_at(following)
-        negated = behind.among(_NEGATIONS) & (view.rows[following] == view.rows[verbs])
-        columns = zip(
-            verbs.tolist(),
-            heads.tolist(),
-            forms.codes.tolist(),
-            lemmas.codes.tolist(),
-            view.verb_forms[verbs].tolist(),
-            view.is_be[verbs].tolist(),
-            self._persons(verbs, heads).tolist(),
-            target.tolist(),
-            inverted.tolist(),
-            reported.tolist(),
-            np.where(negated, behind.codes, -1).tolist(),
-            view.rows[verbs].tolist(),
-            parses.starts[verbs].tolist(),
-            parses.ends[verbs].tolist(),
-            strict=True,
-        )
-        changes: list[Change] = []
-        adverbs = set(verbs[follows_adverb(view, verbs, self.arguments.subjects[heads])].tolist())
-        for (
-            verb,
-            head,
-            form,
-            lemma,
-            kind,
-            is_be,
-            person,
-            tense,
-            turned,
-            said,
-            code,
-            row,
-            start,
-            end,
-        ) in columns:
-            word, negation = forms.values[form], behind.values[code] if code >= 0 else ""
-            if kind == VerbForm.MODAL and word.lower() in WILL and not said:
-                if tense != FUTURE:
-                    changes += self._without_will(row, verb, head, tense, person, negation, turned)
-                continue
-            changed = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, negation)
-            if changed is None:
-                continue
-            text, tail = changed
-            if negation == "not" and not parses.whitespace[verb]:  # "cannot" is one word, "could not" two
-                text += " "
-            if text.startswith("will ") and verb in adverbs:  # "will never stop"
-                before = int(parses.starts[verb - 1])
-                changes.append((row, verb, before, before, "will "))
-                text = text.removeprefix("will ")
-            changes.append((row, verb, start, end, text))
-            if tail:
-                behind_it = int(parses.ends[verb + 1])
-                changes.append((row, verb, behind_it, behind_it, tail))
+        behind = parses.lower_at(following).numbered(_NUMBERS)
+        negations = np.where(view.rows[following] == view.rows[verbs], behind, 0)
+        persons = self._persons(verbs, heads)
+        modal = view.verb_forms[verbs] == VerbForm.MODAL
+        has_will = modal & parses.lower_at(verbs).among(WILL) & ~reported
+        plain = np.flatnonzero(~has_will)
+        adverbs = follows_adverb(view, verbs, self.arguments.subjects[heads])
+        columns = (persons, target, negations, adverbs)
+        texts, of = self._texts(verbs[plain], *(column[plain] for column in columns))
+        changes: list[Changes] = []
+        ends = parses.ends[following]
+        spans = (parses.starts[verbs - 1],) * 2, (parses.starts[verbs], parses.ends[verbs]), (ends, ends)
+        for (start, end), pool in zip(spans, zip(*texts, strict=True), strict=False):
+            put_in = np.array([text is not None for text in pool])[of]
+            chosen, codes = plain[put_in], of[put_in]
+            changes.append((verbs[chosen], start[chosen], end[chosen], [text or "" for text in pool], codes))
+        moved = np.flatnonzero(has_will & (target != FUTURE))
+        of_will = (verbs, heads, target, persons, negations, inverted)
+        wills = [
+            change
+            for row in zip(*(column[moved].tolist() for column in of_will), strict=True)
+            for change in self._without_will(*row)
+        ]
+        places = np.array([place for *place, _ in wills], np.int64).reshape(-1, 3)
+        changes.append((*places.T, [text for *_, text in wills], np.arange(len(wills))))
         return changes
 
+    def _texts(
+        self,
+        verbs: np.ndarray,
+        persons: np.ndarray,
+        targets: np.ndarray,
+        negations: np.ndarray,
+        adverbs: np.ndarray,
+    ) -> tuple[list[tuple[str | None, str | None, str | None]], np.ndarray]:
+        """What becomes of verbs (m,), each kind once: in front of its adverb, of itself, behind its "not".
+
+        Returns
+        -------
+        list of (str or None, str or None, str or None), length k
+        ndarray of int64, shape (m,)
+            The kind of each verb.
+        """
+        view, parses = self.view, self.view.parses
+        forms, lemmas = parses.forms_at(verbs), parses.lemmas_at(verbs)
+        joined = (negations == _NUMBERS["not"]) & ~parses.whitespace[verbs]
+        kinds, of = distinct(
+            forms.codes,
+            lemmas.codes,
+            view.verb_forms[verbs],
+            view.is_be[verbs],
+            persons,
+            targets,
+            negations,
+            joined,
+            adverbs,
+        )
+        texts: list[tuple[str | None, str | None, str | None]] = []
+        for form, lemma, kind, is_be, person, tense, negation, is_joined, adverb in kinds:
+            word = forms.values[form]
+            behind = _NEGATIONS[negation]
+            changed = in_tense(word, kind, lemmas.values[lemma], is_be, person, tense, behind)
+            if changed is None:
+                texts.append((None, None, None))
+                continue
+            text, tail = changed[0] + " " * is_joined, changed[1] or None  # "cannot" is one word
+            if adverb and text.startswith("will "):  # "will never stop"
+                texts.append(("will ", text.removeprefix("will "), tail))
+            else:
+                texts.append((None, text, tail))
+        return texts, of
+
     def _without_will(
-        self, row: int, will: int, head: int, tense: int, person: int, negation: str, turned: bool
+        self, will: int, head: int, tense: int, person: int, negation: int, turned: bool
     ) -> list[Change]:
         """Edits that take "will" out: `will go` to `went`, `will not go` to `did not go`."""
         view, parses = self.view, self.view.parses
@@ -338,16 +356,16 @@ class _Verbs:
             if new is None or (turned and helping and not negation and word.lower() not in {"will"}):
                 return []
             space = " " if word[:1] in "'’" else ""
-            changes = [(row, will, start, end, space + in_case(new, case_of(word)))]
+            changes = [(will, start, end, space + in_case(new, case_of(word)))]
             if helping:
-                changes.append((row, will, int(parses.ends[verb - 1]), verb_end, ""))
+                changes.append((will, int(parses.ends[verb - 1]), verb_end, ""))
             return changes
         new = finite(base, tense, person)
         if new is None:
             return []
-        if will > parses.offsets[row] and parses.whitespace[will - 1]:
+        if will > parses.offsets[self.view.rows[will]] and parses.whitespace[will - 1]:
             start = int(parses.ends[will - 1])
-        return [(row, will, start, end, ""), (row, will, verb_start, verb_end, new)]
+        return [(will, start, end, ""), (will, verb_start, verb_end, new)]
 
 
 TENSE = Augmentation(

@@ -27,7 +27,7 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import Role
+from augment_cli.syntax.tree import Role, any_of
 from augment_cli.text.edit_list import EditList
 
 
@@ -38,11 +38,11 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList) -> None:
     arguments, spans = Arguments(view), Constituents(view)
     parses, roots, verbs = view.parses, view.roots[rows], arguments.first_verbs[rows]
-    subjects = view.first((np.isin(view.roles, (Role.SUBJECT, Role.EXPLETIVE))) & view.of_root)[rows]
+    subjects = view.first((any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE))) & view.of_root)[rows]
     good = refuse(
         reasons,
         rows,
-        (~np.isin(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
+        (~any_of(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
         (subjects < 0, Reason.NO_SUBJECT),
         (subjects > verbs, Reason.INVERTED),
     )

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from augment_cli.encoding.bert import linear
 from augment_cli.encoding.encoder import batches_by_tokens
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import MODES, pool
@@ -42,6 +43,17 @@ def test_layers_without_padding_are_the_models_own(
         expected = encoder.encode(sentences, batch_tokens=60)
     monkeypatch.setattr(encoder.model, "forward", None)  # is not called
     np.testing.assert_allclose(encoder.encode(sentences, batch_tokens=60), expected, atol=apart)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_linear_layer_takes_any_number_of_rows(dtype):
+    torch.manual_seed(0)
+    weight, bias = torch.randn(48, 32, dtype=dtype), torch.randn(48, dtype=dtype)
+    with torch.inference_mode():
+        layer = linear(weight, bias)
+        for rows in (1, 7, 2048, 3000):
+            x = torch.randn(rows, 32, dtype=dtype)
+            torch.testing.assert_close(layer(x), torch.nn.functional.linear(x, weight, bias))
 
 
 def test_equal_texts_are_encoded_once_and_order_does_not_matter(plain_model, sentences):

@@ -1,6 +1,6 @@
 """Tokens word by word are the tokens of whole texts."""
 
-from itertools import pairwise
+from itertools import chain, pairwise, product
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
+from augment_cli.encoding.words_apart import PlainWords, WordTokens, keeps_words_apart
 
 VOCABULARY = ["[UNK]", "[PAD]", *"abcxyz.,-!", "##a", "##b", "##c", "ab", "##ab", "中", "é", "e"]
 
@@ -30,7 +30,7 @@ def make_tokenizer():
 
 
 TOKENIZER = make_tokenizer()
-PIECES = [*"abcxyzABC.,-! \t\n\r\x1c\x85\u00a0\u2028\u0301\u200b中éñΣ", "[PAD]", "a" * 60]
+PIECES = [*"abcxyzABC.,-!#09[] \t\n\r\x1c\x85\u00a0\u2028\u0301\u200b中éñΣ", "[PAD]", "a" * 60]
 TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
@@ -44,6 +44,37 @@ def test_tokens_of_words_are_those_of_texts(batches, room):
         assert lengths.tolist() == [len(one) for one in expected]
         bounds = [0, *np.cumsum(lengths).tolist()]
         assert [ids[low:high].tolist() for low, high in pairwise(bounds)] == expected
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "is_plain"),
+    [
+        (None, True),
+        (normalizers.BertNormalizer(lowercase=False), True),
+        (normalizers.BertNormalizer(lowercase=True), True),
+        (normalizers.Replace(Regex(r"[^\s\x{41}-\x{7e}]"), " "), False),  # without digits
+    ],
+)
+def test_plain_words_are_those_that_the_normalizer_leaves_alone(normalizer, is_plain):
+    tokenizer = make_tokenizer()
+    tokenizer.normalizer = normalizer
+    tokens = WordTokens(tokenizer)
+    assert PlainWords.fits(tokenizer) == (tokens._plain is not None) == is_plain
+    texts = ["ab ABx a-b, 0a9 ##a", "a" * 101 + " [pad]b [PAD]a", *["a b c"] * 3]
+    expected = [item.ids for item in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    ids, lengths = tokens(texts)
+    assert lengths.tolist() == list(map(len, expected)) and ids.tolist() == list(
+        chain.from_iterable(expected)
+    )
+
+
+def test_hundreds_of_plain_words_at_a_call():
+    words = ["".join(letters) for letters in product("abcxy-", repeat=4)]
+    ids, lengths = WordTokens(TOKENIZER)([" ".join(words), words[5]])
+    expected = [item.ids for item in TOKENIZER.encode_batch([" ".join(words), words[5]])]
+    assert lengths.tolist() == list(map(len, expected)) and ids.tolist() == list(
+        chain.from_iterable(expected)
+    )
 
 
 def replacing(pattern, content=" "):
@@ -73,6 +104,6 @@ def test_other_tokenizers_are_left_alone(change):
 
 def test_no_more_words_are_kept_than_there_is_room_for():
     tokens = WordTokens(TOKENIZER, room=2)
-    tokens(["a b"])
-    tokens(["c x a"])
-    assert sorted(tokens._numbers) == ["a", "b"]
+    tokens(["é 中 a"])  # plain words are never kept
+    tokens(["ñ b éx é"])
+    assert sorted(tokens._numbers) == ["é", "中"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from augment_cli.syntax.clauses import ClauseView, Language, subtree_edges
 from augment_cli.syntax.morphology import VerbForm, form_of_morphology
-from augment_cli.syntax.tree import Role
+from augment_cli.syntax.tree import Role, any_of
 from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parse_rows, sentence
 
 
@@ -206,3 +206,18 @@ def test_circles_end(heads: list[int]) -> None:
     left, right = subtree_edges(np.array(heads), 10)
     assert (left <= np.arange(10)).all()
     assert (right >= np.arange(10)).all()
+
+
+@given(st.lists(st.integers(0, 11)), st.sets(st.integers(0, 11)))
+def test_codes_that_are_any_of_some(codes: list[int], wanted: set[int]) -> None:
+    found = any_of(np.array(codes, np.uint8), wanted)
+    assert found.dtype == bool and found.tolist() == [code in wanted for code in codes]
+
+
+@given(st.integers(0, 500), st.data())
+def test_right_edges_of_a_few_tokens_are_those_of_all(seed: int, data: st.DataObject) -> None:
+    texts = ["He built the old mill, and she left.", "Snow.", "The plan that failed was his own idea."]
+    rows = [made_up_row(text, seed, tree=True) for text in texts]
+    view = ClauseView.of(parse_rows(texts, rows))
+    heads = np.array(data.draw(st.lists(st.integers(0, len(view.roles) - 1), max_size=5)), np.int64)
+    assert view.right_edges(heads).tolist() == view.edges[1][heads].tolist()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.text.spans import CodePoints, Edits, apply_edits, ranges
+from augment_cli.text.spans import CodePoints, Edits, apply_edits, ascending_slices, ranges, strings_of
 
 CHARACTERS = st.sampled_from("ab .,'\"éßİ日𝔸\u0301\u00a0🙂")
 TEXTS = st.lists(st.text(CHARACTERS, max_size=12), min_size=1, max_size=8)
@@ -91,3 +91,15 @@ def test_ranges_equal_a_loop(pairs: list[tuple[int, int]]) -> None:
     starts = np.array([start for start, _ in pairs], np.int64)
     lengths = np.array([length for _, length in pairs], np.int64)
     assert ranges(starts, lengths).tolist() == [start + i for start, length in pairs for i in range(length)]
+
+
+@given(st.text("aé語 "), st.data())
+def test_ascending_slices_equal_slicing(text: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    cuts = cuts[: len(cuts) // 2 * 2]
+    points = CodePoints.of(pa.array([text]))
+    first, last = points.byte_positions[cuts[::2]], points.byte_positions[cuts[1::2]]
+    pieces = strings_of(ascending_slices(points.data, first, last))
+    assert pieces[::2] == [text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True)]
+    assert "".join(pieces) == text[cuts[0] if cuts else len(text) :]
+    assert all(isinstance(piece, str) for piece in pieces)

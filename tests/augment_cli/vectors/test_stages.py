@@ -9,12 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import augment_cli
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
+from augment_cli.neural.runtime import sparing_memory
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
@@ -26,7 +29,14 @@ from augment_cli.vectors.embed import EmbedParameters
 from augment_cli.vectors.mine import MineParameters
 from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.score import ScoreOptions
-from augment_cli.vectors.stages import VectorStage, vectors_name
+from augment_cli.vectors.stages import (
+    VectorStage,
+    as_bytes,
+    as_column,
+    from_bytes,
+    in_chunks,
+    vectors_name,
+)
 from tests.helpers.tiny_models import SENTENCES
 
 FAST = {"precision": "fp32", "device": "cpu"}
@@ -197,6 +207,33 @@ def make_pieces(path, encoder):
 def test_the_same_bytes_with_two_workers(path, encoder, embedded, backend):
     make(path, encoder, jobs=2, backend=backend)
     assert digests(path, "vectors") == digests(embedded, "vectors")
+
+
+def test_pieces_that_hold_lists_are_read_as_well(path, encoder, embedded, monkeypatch):
+    """As a run of an earlier release left them."""
+    monkeypatch.setattr(embed, "as_bytes", lambda halves: as_column(halves, np.zeros(len(halves), bool)))
+    make_pieces(path, encoder)
+    monkeypatch.undo()
+    make(path, encoder)
+    assert digests(path, "vectors") == digests(embedded, "vectors")
+
+
+@given(st.integers(1, 5000), st.integers(1, 3))
+def test_chunks_and_bytes_hold_the_same_vectors(rows, dimension):
+    vectors = np.arange(rows * dimension).reshape(rows, dimension).astype(np.float16)
+    column = pa.chunked_array([as_bytes(vectors)])
+    np.testing.assert_array_equal(from_bytes(column.slice(rows // 2)), vectors[rows // 2 :])
+    table = pa.table({"vector": as_column(vectors, np.arange(rows) % 3 == 0)})
+    assert in_chunks(table).equals(table)
+    assert max(map(len, in_chunks(table)["vector"].chunks)) <= 1024
+
+
+def test_arrow_allocates_as_before_once_memory_was_spared():
+    before = pa.default_memory_pool().backend_name
+    with pytest.raises(KeyError), sparing_memory():
+        assert pa.default_memory_pool().backend_name == "system"
+        raise KeyError
+    assert pa.default_memory_pool().backend_name == before
 
 
 def test_rows_limits_and_is_part_of_the_fingerprint(path, model):

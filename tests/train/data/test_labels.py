@@ -43,4 +43,4 @@ def test_rows_with_another_label_count_as_unchanged(labelled):
     np.testing.assert_array_equal(unfit, [row % 3 == 0 for row in range(40)])
     assert unfit_rows(labelled, "una", 0, "other", [0]) is None
     column = _Column([pa.table({"ids": pa.array([[7]] * 40, pa.list_(pa.int32()))})], [unfit])
-    assert [column.take(row) is None for row in range(40)] == unfit.tolist()
+    assert [ids is None for ids in column.take(np.arange(40))] == unfit.tolist()

@@ -41,7 +41,9 @@ def test_truncation_and_special_tokens_are_the_tokenizers(tokenizer):
     bare = np.array(tokenizer(text, add_special_tokens=False)["input_ids"])
     for length in range(2, 40):
         expected = tokenizer(text, truncation=True, max_length=length)["input_ids"]
-        assert with_special(bare, before, after, length).tolist() == expected
+        one, none, other = with_special([bare, None, bare[:1]], before, after, length)
+        assert one.tolist() == expected and none is None
+        assert other.tolist() == [*before, *bare[: max(0, length - 2)][:1], *after]
 
 
 def test_slices_keep_every_token_in_its_place():

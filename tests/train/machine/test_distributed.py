@@ -58,6 +58,18 @@ def test_ranks_agree_with_one(gradients, ranks):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["one-way", "symmetric"])
+def test_two_ranks_leave_the_static_encoder_of_one(gradients, kind):
+    alone, together = gradients(1), gradients(2)
+    tables = [name for name in alone if name.startswith(f"float64 {kind} static") and name.endswith("table")]
+    assert len(tables) == 2
+    first, last = (alone[name] for name in tables)
+    assert 0 < (first != last).any(axis=1).sum() < len(first)  # the second step moved some of the rows
+    for name in tables:
+        np.testing.assert_allclose(together[name], alone[name], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
 def test_gradient_caching_changes_nothing(gradients):
     alone = gradients(1)
     names = [name for name in alone if "chunk 7" in name]

@@ -12,9 +12,14 @@ from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.word_table import word_table
 from augment_cli.errors import UsageError
 from tests.helpers.training import logged_run
+from train.data.reader import Reader
 from train.loading import load_recipe, make_recipe
+from train.machine.distributed import join
+from train.model.model import Model
 from train.model.start import start
-from train.optimizer import Optimizer, clip
+from train.objectives.columns import open_columns
+from train.objectives.contrastive import ContrastiveObjective
+from train.optimizer import Optimizer, clip, make_optimizer, set_rate
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
 
@@ -78,6 +83,67 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
         assert 0 < moved.sum() < len(moved)
     card = (tmp_path / "whole/best/README.md").read_text(encoding="utf-8")
     assert "model2vec" in card and "AutoModel" not in card
+
+
+def test_steps_are_those_of_a_dense_table(tiny_store, static):
+    """Some clipped steps, some rows without a positive, against autograd on a matrix of token counts."""
+    recipe = make_recipe({
+        "positives": ("aa", "pi"), "head": "none", "loss": "symmetric", "batch": 12, "max_length": 16,
+        "precision": "float64", "clip": 0.05, "learning_rate": 0.01, "pooling": "mean", "temperature": 0.5,
+    })  # fmt: skip
+    encoder, ranks = start(static, recipe, torch.device("cpu")), join()
+    model = Model(encoder.model, "mean", recipe).train()
+    objective = ContrastiveObjective(recipe, encoder.tokenizer, ranks)
+    store, stages = open_columns(tiny_store, objective, encoder.tokenizer, ranks)
+    batches = list(Reader(store, stages, batch=12, seed=1).epoch(0))
+    optimizer = make_optimizer(model, recipe)
+    set_rate(optimizer, 0.01)
+    table = next(model.parameters()).detach().clone().requires_grad_()
+    sums = torch.zeros(len(table), dtype=table.dtype)
+    for step in (0, 1, len(batches) - 1):  # the last one has padding
+        views, _ = objective.views.choose(batches[step], step)
+        means = torch.zeros(len(views), len(table), dtype=table.dtype)
+        for place, ids in enumerate(views):
+            for token in [] if ids is None else ids:
+                means[place, token] += 1 / len(ids)
+        texts = [None if ids is None else tuple(ids) for ids in views]
+        rows = [row for row in range(12) if texts[2 * row] is not None]
+        vectors = torch.nn.functional.normalize(means @ table, dim=1)
+        logits = vectors[0::2] @ vectors[1::2].T / 0.5
+        pairs = [{*texts[2 * row : 2 * row + 2]} for row in rows]
+        meet = torch.tensor([[one is other or not one & other for other in pairs] for one in pairs])
+        logits = logits[rows][:, rows].masked_fill(~meet, float("-inf"))
+        loss = -(logits.log_softmax(1).diagonal() + logits.log_softmax(0).diagonal()).mean() / 2
+        (gradient,) = torch.autograd.grad(loss, table)
+        norm = gradient.norm()
+        metrics = objective.backward(model, objective.prepare(batches[step], step), step)
+        assert metrics["loss"] == pytest.approx(float(loss.detach()), rel=1e-9)
+        assert clip(model, 0.05) == pytest.approx(float(norm), rel=1e-9)
+        optimizer.step()
+        gradient *= min(1.0, 0.05 / (float(norm) + 1e-6))
+        sums += (gradient**2).mean(dim=1)
+        met = gradient.any(dim=1)
+        with torch.no_grad():
+            table[met] -= 0.01 * gradient[met] / (sums[met].sqrt() + 1e-10)[:, None]
+    torch.testing.assert_close(next(model.parameters()).detach(), table.detach(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("rows", "again"), [([1, 3], False), ([3, 1], True), ([1, 1], True)])
+def test_a_gradient_in_order_is_not_sorted_again(monkeypatch, rows, again):
+    parameter = torch.nn.Parameter(torch.zeros(5, 2))
+    parameter.grad = sparse_gradient(rows, torch.ones(2, 2), (5, 2))
+    asked = []
+    whole = torch.Tensor.coalesce
+
+    def watched(gradient):
+        asked.append(gradient)
+        return whole(gradient)
+
+    monkeypatch.setattr(torch.Tensor, "coalesce", watched)
+    expected = whole(parameter.grad).to_dense()
+    clip(torch.nn.ParameterList([parameter]), 0.0)
+    assert bool(asked) == again
+    assert parameter.grad.is_coalesced() and torch.equal(parameter.grad.to_dense(), expected)
 
 
 def sparse_gradient(rows, values, size):

@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+import pytest
 import torch
 
+import train.objectives.views as views_module
 from augment_cli.encoding.loading import load_encoder
 from tests.helpers.training import QUICK
+from train.additions.base import Views
 from train.data.reader import Reader
 from train.data.texts import NO_TEXT
 from train.loading import make_recipe
@@ -76,3 +79,32 @@ def test_equal_texts_get_equal_ids_and_no_loss_between_them(tiny_store, tiny_enc
     by_row = dict(zip(rows.tolist(), ids.tolist(), strict=True))
     assert by_row[3] == by_row[149]  # the store's one repeated text
     assert by_row[3] != by_row[4]
+
+
+class Nothing(Views):
+    """An addition's choice that leaves all as it is, but makes every row be chosen by itself."""
+
+    def choose(self, row):
+        return row.views, []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"positives": ("aa", "self", "pi"), "proportion": 0.7},
+        {"positives": ("pi",), "negatives": ("una", "aa"), "negative_layout": "columns", "alpha": 2},
+        {"loss": "nt-xent", "negatives": ("una",), "max_length": 5},
+    ],
+)
+def test_a_batch_arranged_at_once_is_the_one_arranged_row_by_row(
+    tiny_store, tiny_encoder, values, monkeypatch
+):
+    _, at_once = grids(tiny_store, tiny_encoder, 10, **values)  # the last batch has padding
+    monkeypatch.setattr(views_module, "make_views", lambda recipe: [Nothing()])
+    _, by_row = grids(tiny_store, tiny_encoder, 10, **values)
+    for one, other in zip(at_once, by_row, strict=True):
+        assert torch.equal(one.texts, other.texts) and one.labels.shape == other.labels.shape
+        for mine, its in zip(one.slices, other.slices, strict=True):
+            assert all(
+                torch.equal(getattr(mine, key), getattr(its, key)) for key in ("places", "ids", "mask")
+            )

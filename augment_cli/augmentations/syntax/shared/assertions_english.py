@@ -12,7 +12,7 @@ from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, follows
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 
 DO = {VerbForm.PRESENT: "do", VerbForm.PRESENT_THIRD: "does", VerbForm.PAST: "did"}
 # Beside these a second negation, or an auxiliary, would say something else.
@@ -43,7 +43,7 @@ class Assertions:
     def tokens(self) -> np.ndarray:
         """int64 (m,): the first of the main verb and its auxiliaries, which bears the tense."""
         view = self.view
-        group = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
+        group = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
         group[view.roots[self.rows]] = True
         return view.first(group)[self.rows]
 
@@ -55,7 +55,7 @@ class Assertions:
     @cached_property
     def is_verb(self) -> np.ndarray:
         """bool (m,): a finite main verb other than "be", which takes "do"."""
-        finite = np.isin(self.view.verb_forms[self.tokens], tuple(DO))
+        finite = any_of(self.view.verb_forms[self.tokens], DO)
         return self.is_main & finite & ~self.view.is_be[self.tokens]
 
     @cached_property
@@ -84,11 +84,11 @@ class Assertions:
         A past participle without an auxiliary counts: behind a verb in the past it is one itself.
         """
         view = self.view
-        alone = np.isin(view.verb_forms, (*DO, VerbForm.PAST_PARTICIPLE)) & ~self._have_subjects
+        alone = any_of(view.verb_forms, (*DO, VerbForm.PAST_PARTICIPLE)) & ~self._have_subjects
         has_auxiliary = np.zeros(len(view.roles), bool)
         has_auxiliary[view.parents[view.auxiliaries]] = True
         places = np.flatnonzero((view.roles == Role.CONJUNCT) & alone & ~has_auxiliary)
-        finite_head = np.isin(view.verb_forms[view.parents[places]], tuple(DO))
+        finite_head = any_of(view.verb_forms[view.parents[places]], DO)
         # "pointed to the heaven below and bade her look", whatever a parser hangs "bade" on
         lonely = np.flatnonzero(self._is_finite & ~self._have_subjects)
         joined = lonely[view.parses.pos.among({"CCONJ"})[np.maximum(lonely - 1, 0)]]
@@ -103,7 +103,7 @@ class Assertions:
         """
         view, parses = self.view, self.view.parses
         joined = np.zeros(len(view.roles), bool)
-        joined[view.parents[np.isin(view.roles, (Role.MARKER, Role.NEGATION))]] = True
+        joined[view.parents[any_of(view.roles, (Role.MARKER, Role.NEGATION))]] = True
         joined[view.parents[parses.deps.among({"cc", "mark"})]] = True
         free = (
             self._is_finite & view.of_root & ~self._have_subjects & ~joined & (view.roles != Role.AUXILIARY)
@@ -142,14 +142,14 @@ class Assertions:
     @cached_property
     def _is_finite(self) -> np.ndarray:
         view = self.view
-        return np.isin(view.verb_forms, tuple(DO)) & view.parses.pos.among({"VERB", "AUX"})
+        return any_of(view.verb_forms, DO) & view.parses.pos.among({"VERB", "AUX"})
 
     @cached_property
     def _have_subjects(self) -> np.ndarray:
         view = self.view
         has_subject = np.zeros(len(view.roles), bool)
         kinds = (Role.SUBJECT, Role.EXPLETIVE, Role.CLAUSAL_SUBJECT)
-        has_subject[view.parents[np.isin(view.roles, kinds)]] = True
+        has_subject[view.parents[any_of(view.roles, kinds)]] = True
         return has_subject
 
     def _any_of(self, places: np.ndarray) -> np.ndarray:
@@ -200,7 +200,7 @@ class Assertions:
     def checks(self) -> list[tuple[np.ndarray, str]]:
         """What keeps a row from being changed, as `refuse` wants it: the first that holds is its reason."""
         view, parses, tokens = self.view, self.view.parses, self.tokens
-        helper = ~self.is_main & np.isin(view.verb_forms[tokens], FINITE)
+        helper = ~self.is_main & any_of(view.verb_forms[tokens], FINITE)
         words_ = parses.lower_at(tokens)
         lemma_do = words_.among({"do", "does", "did"}) & ~self.is_main
         no_do = words_.among(_WITHOUT_DO) | self._followed_by({"better"})
@@ -209,7 +209,7 @@ class Assertions:
             (negated, Reason.NEGATED),
             (lemma_do | ~(self.is_main | helper), Reason.OTHER_AUXILIARY),
             (self.is_main & ~self.is_verb & ~view.is_be[tokens], Reason.NO_FINITE_VERB),
-            (self.is_main & ~np.isin(view.verb_forms[tokens], FINITE), Reason.NO_FINITE_VERB),
+            (self.is_main & ~any_of(view.verb_forms[tokens], FINITE), Reason.NO_FINITE_VERB),
             (self.is_question, Reason.QUESTION),
             (self.subjects < 0, Reason.NO_SUBJECT),
             (self.subjects > tokens, Reason.INVERTED),

@@ -12,7 +12,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form, phrase
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import NEGATIONS, Role, words
+from augment_cli.syntax.tree import NEGATIONS, Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import case_of, in_case
 
@@ -99,11 +99,11 @@ def recommended(
     answer = Answer.empty(len(parses))
     main = np.zeros(len(forms), bool)
     main[view.roots[rows]] = True
-    helping = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
+    helping = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE)) & view.of_root
     tokens = view.first(main | helping)[rows]
     is_main = tokens == view.roots[rows]
 
-    finite = np.isin(forms[tokens], _FINITE)
+    finite = any_of(forms[tokens], _FINITE)
     modal = (forms[tokens] == VerbForm.MODAL) & ~is_main
     be = view.is_be[tokens] & finite
     verb = is_main & finite & ~be
@@ -172,7 +172,7 @@ def released_verb(
     """The verb rule of the authors' code: the first auxiliary or root decides; only "have" is inflected."""
     parses, forms = view.parses, view.verb_forms
     answer = Answer.empty(len(parses))
-    helping = np.isin(view.roles, (Role.AUXILIARY, Role.INFINITIVE))
+    helping = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE))
     tokens = view.first(helping | (view.roles == Role.ROOT))[rows]
     has_verb = tokens >= 0
     rows, tokens = rows[has_verb], tokens[has_verb]
@@ -180,7 +180,7 @@ def released_verb(
     be = lower.among(_BE_FORMS)
     third = np.where(is_root, ~be & (forms[tokens] == VerbForm.PRESENT_THIRD), lower.among({"is"}))
     past = np.where(is_root, ~be & (forms[tokens] == VerbForm.PAST), lower.among({"was", "were"}))
-    good = be | (is_root & np.isin(forms[tokens], _FINITE))
+    good = be | (is_root & any_of(forms[tokens], _FINITE))
     rows, tokens, be, third, past = rows[good], tokens[good], be[good], third[good], past[good]
     lemmas = np.full(len(rows), " be", object)
     lemmas[~be] = [" " + word for word in lemmas_of(view, tokens[~be])]

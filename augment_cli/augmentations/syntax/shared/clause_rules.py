@@ -56,6 +56,26 @@ def by_rule(rule: Rule) -> Prepared:
     return lambda rows: outcome_of(rows, rule)
 
 
+def distinct(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """The distinct rows of some columns of small numbers from 0 on, and which of them each row is.
+
+    Parameters
+    ----------
+    *columns : ndarray of bool or int, shape (m,)
+        The product of their largest values is below 2**63.
+
+    Returns
+    -------
+    list of tuple of int, length k
+    ndarray of int64, shape (m,)
+    """
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        keys = keys * (int(column.max(initial=0)) + 1) + column
+    _, first, of = np.unique(keys, return_index=True, return_inverse=True)
+    return list(zip(*(column[first].tolist() for column in columns), strict=True)), of
+
+
 def refuse(reasons: np.ndarray, rows: np.ndarray, *checks: tuple[np.ndarray, str]) -> np.ndarray:
     """Write the first reason that holds to each row; int64, the indices of the rows for which none does.
 
@@ -65,9 +85,12 @@ def refuse(reasons: np.ndarray, rows: np.ndarray, *checks: tuple[np.ndarray, str
     rows : ndarray of int64, shape (m,)
     *checks : (ndarray of bool, shape (m,), str)
     """
-    first_reasons = np.select([mask for mask, _ in checks], [reason for _, reason in checks], "")
-    refused = first_reasons != ""
-    reasons[rows[refused]] = first_reasons[refused]
+    first = np.full(len(rows), len(checks))
+    for number, (mask, _) in reversed([*enumerate(checks)]):
+        first[mask] = number
+    refused = first < len(checks)
+    texts = np.array([reason for _, reason in checks], object)
+    reasons[rows[refused]] = texts[first[refused]]
     return np.flatnonzero(~refused)
 
 

@@ -20,7 +20,7 @@ from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 # What somebody may be expected to do, so that "did not fail to" is how it would be said.
@@ -99,7 +99,7 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     denied = applies & (nouns >= 0) & (negatives == 1) & _takes_not(view, clauses)
     answer.reasons[rows[applies & (negatives > 0) & ~denied]] = Reason.NEGATED
     applies &= negatives == 0
-    inner = _verbs_to_fail(view, clauses)
+    inner = _verbs_to_fail(view, clauses, applies)
     fails = applies & (inner >= 0)
     phrased = applies & ~fails & _takes_not(view, clauses)
     phrased &= is_plain(view, clauses)
@@ -123,9 +123,7 @@ def _denied_nouns(view: ClauseView) -> np.ndarray:
     nouns = view.parents[no]
     following = parses.lower_at(np.minimum(no + 1, len(view.roles) - 1)).among(_NO_ANY)
     expletive = view.any((view.roles == Role.EXPLETIVE) & view.of_root)[view.rows[no]]
-    objects = parses.deps.among({"dobj", "obj"})[nouns] | (
-        expletive & ~np.isin(view.roles[nouns], Role.CLAUSE)
-    )
+    objects = parses.deps.among({"dobj", "obj"})[nouns] | (expletive & ~(view.roles[nouns] == Role.CLAUSE))
     # "scant chances and no system": the negation would take in what stands before.
     joined = np.append(0, np.cumsum(parses.pos.among({"CCONJ"})))
     roots = view.roots[view.rows[no]]
@@ -160,8 +158,8 @@ def _any_for_no(view: ClauseView, tokens: np.ndarray, edits: EditList) -> None:
     put(edits, view.rows[tokens], parses.starts[tokens], parses.ends[tokens], ["any"] * len(tokens))
 
 
-def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
-    """int64 (m,): the verb that "fail to" goes before, or −1.
+def _verbs_to_fail(view: ClauseView, clauses: Assertions, applies: np.ndarray) -> np.ndarray:
+    """int64 (m,): the verb that "fail to" goes before, or −1; looked for where `applies` (m,).
 
     A finite main verb itself; the word behind "has" or "will", be it the main verb or another auxiliary.
     """
@@ -177,24 +175,19 @@ def _verbs_to_fail(view: ClauseView, clauses: Assertions) -> np.ndarray:
     inner = np.where(helped, behind, np.where(clauses.is_verb, tokens, -1))
     places = np.maximum(inner, 0)
     mains = view.roots[clauses.rows]
-    lemmas = parses.lemmas_at(mains).map(str.lower, object)
-    verbs = np.where(clauses.is_verb, clauses.bases, lemmas)
-    acting = _act(view, np.maximum(clauses.subjects, 0)).tolist()
-    expected = np.array(
-        [
-            verb in (_EXPECTED if acts else _EFFECTS)
-            for verb, acts in zip(verbs.tolist(), acting, strict=True)
-        ],
-        bool,
-    )
     passive = parses.lower_at(places).among({"been", "be"}) & (mains != places)
-    objects = view.any(parses.deps.among({"dobj", "obj"}) & view.of_root)[clauses.rows]
-    objects |= np.array([verb in _INTRANSITIVE for verb in verbs.tolist()], bool)
-    possible = expected & objects & ~passive & ~clauses.goes_on
-    possible &= ~clauses.follows_speech
-    possible &= ~_goes_on(view, places)
-    possible &= ~view.is_be[mains] & ~clauses.adverb_in_front
+    possible = applies & (inner >= 0) & ~passive & ~clauses.goes_on & ~clauses.follows_speech
+    possible &= ~_goes_on(view, places) & ~view.is_be[mains] & ~clauses.adverb_in_front
     possible &= ~view.any(_markers(view))[clauses.rows] & ~clauses.holds_word(_SCOPED)
+    some = np.flatnonzero(possible)  # of these the verb is asked, which takes longest
+    has_object = view.any(parses.deps.among({"dobj", "obj"}) & view.of_root)[clauses.rows[some]].tolist()
+    lemmas = parses.lemmas_at(mains[some]).map(str.lower, object)
+    verbs = np.where(clauses.is_verb[some], clauses.bases[some], lemmas).tolist()
+    acting = _act(view, np.maximum(clauses.subjects[some], 0)).tolist()
+    possible[some] = [
+        verb in (_EXPECTED if acts else _EFFECTS) and (takes or verb in _INTRANSITIVE)
+        for verb, acts, takes in zip(verbs, acting, has_object, strict=True)
+    ]
     return np.where(possible, inner, -1)
 
 
@@ -202,7 +195,7 @@ def _act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     """bool (m,): subjects that do things: persons, groups of them, and names but for `the Gulf Stream`."""
     parses = view.parses
     files = parses.lemmas_at(heads).map(lambda lemma: _noun_files().get(lemma.lower(), -1), np.int64)
-    people = np.isin(files, (_PERSON, _GROUP))
+    people = any_of(files, (_PERSON, _GROUP))
     determined = parses.tags.among({"DT"})[view.edges[0][heads]]
     named = parses.pos.among({"PROPN"})[heads] & ((files < 0) | ~determined)
     return parses.lower_at(heads).among(_AGENTS) | people | named

@@ -21,7 +21,7 @@ from augment_cli.augmentations.syntax.shared.auxiliary_english import (
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm, is_penn
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import CAPITALISED, case_of, in_case
 
@@ -145,12 +145,12 @@ def _kinds(view: ClauseView, rows: np.ndarray, helping: tuple[Role, ...], otherw
     chosen = np.zeros(len(parses), bool)
     chosen[rows] = True
     kinds = np.full(len(forms), -1, np.int8)
-    kinds[np.isin(view.roles, helping) & chosen[view.rows]] = _AUXILIARY
+    kinds[any_of(view.roles, helping) & chosen[view.rows]] = _AUXILIARY
     roots = view.roots[rows]
     roots = roots[roots >= 0]
     verbal = parses.pos.among({"VERB", "AUX"})[roots]
     special = verbal & parses.lower_at(roots).among(_SPECIAL)
-    finite = np.isin(forms[roots], tuple(_DO))
+    finite = any_of(forms[roots], _DO)
     kinds[roots] = np.select([special, finite], [_BE, _VERB], otherwise)
     return kinds
 

@@ -14,7 +14,7 @@ from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 _PHRASE = "t is not true that "  # behind a capital or small i
@@ -87,7 +87,7 @@ def _beside_verbs(view: ClauseView) -> np.ndarray:
 def _subordinate(view: ClauseView) -> np.ndarray:
     """bool (N,): clauses of the main verb that its negation could take in, or leave out."""
     parses = view.parses
-    mask = np.isin(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
+    mask = any_of(view.roles, (Role.CLAUSE, Role.CLAUSAL_SUBJECT))
     mask &= view.of_root | view.of_root[view.parents]
     places = np.flatnonzero(mask)
     labels = parses.deps.at(Arguments(view).clause_labels[places])

@@ -11,7 +11,7 @@ import numpy as np
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, pick
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
-from augment_cli.syntax.tree import Role, words
+from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
 AUXILIARIES = ("必须", "不得不", "需要", "应该", "应当")
@@ -113,7 +113,7 @@ def negation(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     chosen[rows] = True
     maybe = np.flatnonzero(chosen[owner] & ~parses.pos.among({"PUNCT", "NOUN", "PROPN"}))
     forms = parses.forms_at(maybe)
-    helping = np.isin(view.roles, (Role.AUXILIARY, Role.ROOT))[maybe]
+    helping = any_of(view.roles, (Role.AUXILIARY, Role.ROOT))[maybe]
     whole = forms.among(_NEGATIVE_WORDS) & ~(
         forms.among({"没有", "沒有"}) & parses.pos.among({"VERB"})[maybe]
     )

@@ -187,7 +187,7 @@ def reading_of_each_word(
         return np.zeros(0, np.int64)
     spelling = words.numbers(table.numbers)
     if parses is None:
-        reading = _by_context(words, spelling)
+        reading = _by_context(words, spelling, np.arange(len(words)))
         is_told = np.zeros(len(words), bool)
     else:
         reading, is_told = _by_parse(words, spelling, parses)
@@ -199,16 +199,15 @@ def reading_of_each_word(
     return reading
 
 
-def _by_context(words: Words, spelling: np.ndarray) -> np.ndarray:
-    """int64 (N,): the most likely reading of each word by the word on its left."""
+def _by_context(words: Words, spelling: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """int64 (m,): the most likely reading of some words, given by their index, by the word on the left."""
     codes, distinct = words.lower
     contexts = np.zeros(len(distinct), np.int64)
     for context, cues in _CONTEXTS.items():
         contexts[pc.is_in(distinct, pa.array(cues.split())).to_numpy(zero_copy_only=False)] = context
-    left = np.zeros(len(words), np.int64)
-    left[1:] = np.where(words.follows_space[1:], contexts[codes[:-1]], ANYWHERE)
-    likeliest = readings().by_context[left, np.maximum(spelling, 0)]
-    return np.where(spelling >= 0, likeliest, -1).astype(np.int64)
+    left = np.where(words.follows_space[some], contexts[codes[some - 1]], ANYWHERE)
+    likeliest = readings().by_context[left, np.maximum(spelling[some], 0)]
+    return np.where(spelling[some] >= 0, likeliest, -1).astype(np.int64)
 
 
 def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np.ndarray, np.ndarray]:
@@ -225,9 +224,9 @@ def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np
     fits = is_token & (spelling >= 0) & (part_of_pos >= 0) & ((tag_place < 0) | (tag_part == part_of_pos))
     fits &= ~_belongs_together(parses)[tokens]
     result = np.where(fits, likeliest, -1).astype(np.int64)
-    rest = ~is_token & (spelling >= 0)
-    if rest.any():  # well-known: several tokens
-        result[rest] = _by_context(words, spelling)[rest]
+    rest = np.flatnonzero(~is_token & (spelling >= 0))
+    if len(rest):  # well-known: several tokens
+        result[rest] = _by_context(words, spelling, rest)
     return result, is_token
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import repeat
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 
 from augment_cli.resources.word_lists import word_set
 from augment_cli.text.letter_case import UPPER, character_classes
-from augment_cli.text.spans import CodePoints
+from augment_cli.text.spans import CodePoints, ascending_slices, ranges, strings_of
 from augment_cli.text.surface import slices
 
 _SEPARATOR, _LETTER, _SYMBOL, _SPACE, _HYPHEN, _PERIOD = 1, 2, 4, 8, 16, 32
@@ -114,8 +115,10 @@ class Words:
         rows = rows[leads]
 
         has_letter = flags[starts] & _LETTER > 0
-        for index in np.flatnonzero(~has_letter).tolist():
-            has_letter[index] = (flags[starts[index] : ends[index]] & _LETTER).any()
+        others = np.flatnonzero(~has_letter)
+        lengths = ends[others] - starts[others]
+        letters = flags[ranges(starts[others], lengths)] & _LETTER > 0
+        has_letter[others] = np.bincount(np.repeat(np.arange(len(others)), lengths), letters, len(others)) > 0
         starts, ends, rows = starts[has_letter], ends[has_letter], rows[has_letter]
         offsets = np.searchsorted(rows, np.arange(1, len(bounds) + 1)).astype(np.int64)
         words = cls(texts, offsets, starts, ends)
@@ -167,7 +170,8 @@ class Words:
     @cached_property
     def strings(self) -> pa.StringArray:
         """The words as they stand."""
-        return slices(self.texts, self.flat_starts, self.flat_ends)
+        first, last = (self.texts.byte_positions[edge] for edge in (self.flat_starts, self.flat_ends))
+        return ascending_slices(self.texts.data, first, last).take(pa.array(np.arange(0, 2 * len(self), 2)))
 
     @cached_property
     def has_capital(self) -> np.ndarray:
@@ -213,8 +217,8 @@ class Words:
         For large tables: Arrow's `index_in` would hash all of one for each rows.
         """
         codes, distinct = self.lower
-        own = [table.get(word, -1) for word in distinct.to_pylist()]
-        return np.array(own, np.int64)[codes] if own else np.zeros(0, np.int64)
+        own = np.fromiter(map(table.get, strings_of(distinct), repeat(-1)), np.int64, len(distinct))
+        return own[codes]
 
     def index_in(self, wanted: pa.Array) -> np.ndarray:
         """int64 (N,): position of each word, lower-cased, in `wanted` (the first); −1 where it is not."""
