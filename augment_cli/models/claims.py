@@ -201,7 +201,8 @@ def _numbers(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _check_limits(path: Path, settings: dict[str, Any]) -> None:
     """No size but whole numbers, none that nothing could hold."""
-    for name, value in _numbers(settings):
+    # The names in a table of word weights are words, and "dim" is one.
+    for name, value in _numbers({key: value for key, value in settings.items() if key != "word_weights"}):
         if name == "model_max_length" and (not isinstance(value, int | float) or not value >= 1):
             raise BadInputError(
                 f"{path}: {name} is {_short(value)}, not a number of tokens; fetch or export the model again"

@@ -232,3 +232,14 @@ def test_json_without_end(tmp_path, monkeypatch):
     monkeypatch.setattr(json_files, "_LARGEST", 10)
     with pytest.raises(BadInputError, match="too many for JSON"):
         check_model(make(tmp_path / "m"))
+
+
+def test_weights_of_words_are_no_sizes(tmp_path):
+    weights = {"vocab": ["dim", "max_length"], "word_weights": {"dim": 7.5, "max_length": 0.0}}
+    make(tmp_path)
+    (tmp_path / "1_WordWeights").mkdir()
+    (tmp_path / "1_WordWeights/config.json").write_text(json.dumps(weights))
+    check_model(tmp_path)
+    (tmp_path / "1_WordWeights/config.json").write_text(json.dumps({"dim": 7.5}))
+    with pytest.raises(BadInputError, match=r"dim is 7\.5, not a size"):
+        check_model(tmp_path)
