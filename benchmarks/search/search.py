@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
@@ -153,7 +154,7 @@ def show(args: argparse.Namespace) -> None:
         )
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Read the arguments and act."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
     parser.add_argument("action", choices=("run", "show"))
@@ -161,5 +162,5 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs/reproduce"))
     parser.add_argument("--trials", type=Path, default=TRIALS)
     parser.add_argument("--log", type=Path, default=LOG)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     (run if args.action == "run" else show)(args)

@@ -1,0 +1,63 @@
+"""The search for a recipe of our own: its log is whole, and what is tried can be trained."""
+
+import json
+
+import pytest
+
+from benchmarks.reproduce.grid import Row, load_grid
+from benchmarks.reproduce.units import make_unit
+from benchmarks.search import search
+from train.loading import load_recipe
+
+
+@pytest.fixture(scope="module")
+def grid():
+    grid = load_grid()
+    return grid.of_profile(grid.profiles[search.PROFILE])
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return search.read_trials(search.TRIALS)[0]
+
+
+def unit_of(grid, trial):
+    row = Row(trial.name, trial.why, trial.recipe, set=trial.set)
+    return make_unit(grid, grid.profiles[search.PROFILE], row, trial.seeds[0], "digest")
+
+
+def test_each_trial_is_a_recipe_that_the_trainer_takes(grid, trials):
+    units = [unit_of(grid, trial) for trial in trials]
+    assert all(unit.recipe is not None and unit.recipe.seed == 42 for unit in units)
+    assert len({unit.key for unit in units}) == len(units)  # nothing is tried twice
+
+
+def test_the_log_has_every_attempt_once_as_it_was_asked_for(trials):
+    log = search.read_log(search.LOG)
+    assert len({line["key"] for line in log}) == len(log)
+    asked = {trial.name: trial for trial in trials}
+    for line in log:
+        trial = asked[line["trial"]]
+        assert (line["recipe"], tuple(line["set"])) == (trial.recipe, trial.set)
+
+
+def test_the_winning_trial_is_the_recipe_that_ships(grid, trials):
+    winner = next(trial for trial in trials if trial.name == "winner, columns")
+    tried, ships = unit_of(grid, winner).recipe, load_recipe("best")
+    same = ("loss", "head", "pooling", "negative_layout", "alpha", "batch", "learning_rate", "clip", "temperature")
+    assert {name: getattr(tried, name) for name in same} == {name: getattr(ships, name) for name in same}
+
+
+def test_show_lists_the_best_first_and_means_over_seeds(tmp_path, capsys):
+    log = tmp_path / "log.jsonl"
+    common = {"recipe": "simcse", "set": ["batch=32"]}
+    lines = [
+        {"trial": "one", "seed": 42, "key": "a", "dev": 0.7} | common,
+        {"trial": "two", "seed": 42, "key": "b", "dev": 0.8} | common,
+        {"trial": "two", "seed": 0, "key": "c", "dev": 0.81} | common,
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    search.main(["show", "--log", str(log)])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split()[:5] == ["80.50", "±", "0.71", "(2)", "two"]
+    assert second.split()[:3] == ["70.00", "(1)", "one"]
