@@ -4,6 +4,7 @@
 
     python -m benchmarks.search run --data DATA          # the trials that the log does not have yet, in order
     python -m benchmarks.search show                     # the log as a table, best first
+    python -m benchmarks.search table                    # the winner with one part removed at a time
 
 `trials.toml` lists what is tried, `trials.jsonl` what came out, a line an attempt in the order of trying; no test
 set is read. A trial is a recipe of `train/recipes` with the settings of the profile `bed` of
@@ -32,6 +33,7 @@ from benchmarks.reproduce.grid import Row, load_grid
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import encoder_digest, make_unit
 from benchmarks.reproduce.work import Job, train_unit
+from benchmarks.search.ablation import ablation_table, read_points
 
 TRIALS = Path(__file__).with_name("trials.toml")
 LOG = Path(__file__).with_name("trials.jsonl")
@@ -154,13 +156,19 @@ def show(args: argparse.Namespace) -> None:
         )
 
 
+def table(args: argparse.Namespace) -> None:
+    """The ablation of the winner, from the scores of docs/evidence.md."""
+    print(ablation_table(load_grid(), read_points(args.scores)))
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Read the arguments and act."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
-    parser.add_argument("action", choices=("run", "show"))
+    parser.add_argument("action", choices=("run", "show", "table"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--runs", type=Path, default=Path("runs/reproduce"))
     parser.add_argument("--trials", type=Path, default=TRIALS)
     parser.add_argument("--log", type=Path, default=LOG)
+    parser.add_argument("--scores", type=Path, default=Path("docs/evidence.csv"))
     args = parser.parse_args(argv)
-    (run if args.action == "run" else show)(args)
+    {"run": run, "show": show, "table": table}[args.action](args)
