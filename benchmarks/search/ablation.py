@@ -14,7 +14,9 @@ from benchmarks.reproduce.paired import interval
 Points = dict[str, dict[str, dict[int, float]]]
 WHOLE = "best"
 BESIDE = ("word-table-idf", "simcse-ntxent", "una", "paraphrase-una")
-HEADER = "| row | seeds | STS-B dev | STS average | the whole recipe is ahead by | CPU s |\n|---|---:|---:|---:|---|---:|"
+HEADER = """\
+| row | seeds | STS-B dev | STS average | the whole recipe is ahead by | CPU s |
+|---|---:|---:|---:|---|---:|"""
 
 
 def read_points(path: Path) -> Points:
@@ -39,8 +41,8 @@ def ablation_table(grid: Grid, points: Points) -> str:
     Returns
     -------
     str
-        Markdown. The lead is the mean over the seeds that both rows have, with Student's paired 95 % interval; a
-        row without seeds is compared with each seed of the whole.
+        Markdown. The lead is the mean over the seeds that both rows have, with Student's paired 95 % interval;
+        a row without seeds is compared with each seed of the whole.
     """
     removed = [row.name for row in grid.rows if row.baseline == WHOLE]
     titles = {row.name: row.title for row in grid.rows}

@@ -6,8 +6,8 @@
     python -m benchmarks.search show                     # the log as a table, best first
     python -m benchmarks.search table                    # the winner with one part removed at a time
 
-`trials.toml` lists what is tried, `trials.jsonl` what came out, a line an attempt in the order of trying; no test
-set is read. A trial is a recipe of `train/recipes` with the settings of the profile `bed` of
+`trials.toml` lists what is tried, `trials.jsonl` what came out, a line an attempt in the order of trying; no
+test set is read. A trial is a recipe of `train/recipes` with the settings of the profile `bed` of
 `benchmarks/reproduce/grid.toml` and its own on top.
 """
 
@@ -131,10 +131,10 @@ def make_vectors(store: Path, additions: dict[str, Any], commands: dict[str, str
             stage = f"vectors-{words[1]}" if not words[1].startswith("-") else "vectors"
             if Store.open(store).has(f"{stage}-{name}") or Store.open(store).has(f"{stage}.{name}"):
                 continue
+            given = [*words, "--store", str(store), "--name", name, "--max-rejects", "1"]
             done = subprocess.run(
-                [sys.executable, "-m", "augment_cli", *words, "--store", str(store), "--name", name, "--max-rejects", "1"],
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
+                [sys.executable, "-m", "augment_cli", *given], capture_output=True, text=True, check=False
+            )
             if done.returncode:
                 raise UserError(f"{command}: {done.stderr.strip()}")
 

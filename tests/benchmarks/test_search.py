@@ -7,6 +7,8 @@ import pytest
 from benchmarks.reproduce.grid import Row, load_grid
 from benchmarks.reproduce.units import make_unit
 from benchmarks.search import search
+from benchmarks.search.ablation import ablation_table, read_points
+from tests.helpers.places import REPOSITORY
 from train.loading import load_recipe
 
 
@@ -44,7 +46,7 @@ def test_the_log_has_every_attempt_once_as_it_was_asked_for(trials):
 def test_the_winning_trial_is_the_recipe_that_ships(grid, trials):
     winner = next(trial for trial in trials if trial.name == "winner, columns")
     tried, ships = unit_of(grid, winner).recipe, load_recipe("best")
-    same = ("loss", "head", "pooling", "negative_layout", "alpha", "batch", "learning_rate", "clip", "temperature")
+    same = ("loss", "head", "pooling", "negative_layout", "alpha", "batch", "learning_rate", "clip")
     assert {name: getattr(tried, name) for name in same} == {name: getattr(ships, name) for name in same}
 
 
@@ -61,3 +63,25 @@ def test_show_lists_the_best_first_and_means_over_seeds(tmp_path, capsys):
     first, second = capsys.readouterr().out.splitlines()
     assert first.split()[:5] == ["80.50", "±", "0.71", "(2)", "two"]
     assert second.split()[:3] == ["70.00", "(1)", "one"]
+
+
+def test_the_ablation_compares_seed_by_seed(tmp_path):
+    scores = tmp_path / "scores.csv"
+    given = {"best": (70.0, 72.0), "best-self": (69.0, 70.0), "word-table-idf": (68.0,)}
+    lines = ["row,seed,measure,points"]
+    for row, averages in given.items():
+        trained = row != "word-table-idf"
+        for seed, average in enumerate(averages):
+            lines += [f"{row},{seed if trained else ''},average,{average}"]
+            lines += [f"{row},{seed},cpu,40.4"] * trained
+    scores.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    whole, without, table = ablation_table(load_grid(), read_points(scores)).splitlines()[2:]
+    assert whole == "| recipe of our own | 2 | – | 71.00 | – | 40 |"
+    # Leads of 1 and 2: 1.5 ± 12.71 · 0.7071 / √2.
+    assert "| 2 | – | 69.50 | +1.50 (−4.85 to +7.85) | 40 |" in without
+    assert table == "| word table, idf weights | – | – | 68.00 | +3.00 (−9.71 to +15.71) | – |"
+
+
+def test_the_page_shows_the_ablation_that_was_measured():
+    table = ablation_table(load_grid(), read_points(REPOSITORY / "docs" / "evidence.csv"))
+    assert table in (REPOSITORY / "docs" / "best.md").read_text("utf-8")
