@@ -198,8 +198,8 @@ def read_layout(folder: Path) -> Layout:
             later.append(Module(kind, path, settings))
         elif kind != "Dropout":  # which does nothing outside training
             raise BadInputError(
-                f"{folder}: module {kind} is not supported here; supported are Transformer, Pooling, Normalize, "
-                "WeightedLayerPooling, WordWeights, Dense, LayerNorm and Dropout"
+                f"{folder}: module {kind} is not supported here; supported are Transformer, Pooling, "
+                "Normalize, WeightedLayerPooling, WordWeights, Dense, LayerNorm and Dropout"
             )
     prompt = _read_prompt(folder)
     if prompt and not include_prompt:
@@ -226,8 +226,8 @@ def _read_layer_mean(path: Path) -> str:
     mode = read_object(path / "kind.json").get("kind")
     if mode not in LAYER_MEANS:
         raise BadInputError(
-            f"{path}: layers are averaged in a way that is not supported ({mode!r} in kind.json); supported are "
-            f"{', '.join(LAYER_MEANS)}"
+            f"{path}: layers are averaged in a way that is not supported ({mode!r} in kind.json); supported "
+            f"are {', '.join(LAYER_MEANS)}"
         )
     return str(mode)
 

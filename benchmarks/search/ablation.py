@@ -41,8 +41,8 @@ def ablation_table(grid: Grid, points: Points) -> str:
     Returns
     -------
     str
-        Markdown. The lead is the mean over the seeds that both rows have, with Student's paired 95 % interval;
-        a row without seeds is compared with each seed of the whole.
+        Markdown. The lead is the mean over the seeds that both rows have, with Student's paired 95 %
+        interval; a row without seeds is compared with each seed of the whole.
     """
     removed = [row.name for row in grid.rows if row.baseline == WHOLE]
     titles = {row.name: row.title for row in grid.rows}

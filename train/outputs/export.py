@@ -134,7 +134,7 @@ def _plain(pooling: str) -> list[str]:
 
 
 def _write_layer_weights(encoder: Encoder, mode: str, folder: Path) -> None:
-    """The library's module that averages layers, the embedding output first; `kind.json` says how we call it."""
+    """The library's module that averages layers, embeddings first; `kind.json` says how we call it."""
     layers = encoder.model.config.num_hidden_layers
     weights = torch.zeros(layers + 1)
     weights[list(LAYER_MEANS[mode])] = 1
