@@ -77,8 +77,8 @@ def contrast(
         for column in range(1, texts.shape[1] - 1):
             bonus[own, own + column * len(rows)] = own_bonus[:, column - 1]
     # Not by indexing, whose way back fills a tensor of zeros for each part and adds them up.
-    anchors, *others = z.unbind(1)
-    candidates = torch.cat([*others, *(vectors for vectors, _ in negatives)])
+    anchors, *further = z.unbind(1)
+    candidates = torch.cat([*further, *(vectors for vectors, _ in negatives)])
     return mean_over(function(anchors, candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 
