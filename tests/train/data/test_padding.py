@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from train.data.padding import in_a_bag, length_sorted_slices, with_special
+from train.data.padding import Piece, in_a_bag, length_sorted_slices, with_special
 from train.data.tokens import special_ids
 
 
@@ -71,7 +71,7 @@ def test_a_bag_holds_what_slices_hold():
             for place, ids in enumerate(texts)
             if ids is not None and (views == 1 or place % views == 0)
         }
-        pieces = [bag, *length_sorted_slices(texts, 3, pad=0)]
+        pieces: list[Piece] = [bag, *length_sorted_slices(texts, 3, pad=0)]
         held = []
         for piece in pieces if views == 1 else [piece.anchors(views) for piece in pieces]:
             flat = piece.bagged()
