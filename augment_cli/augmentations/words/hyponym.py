@@ -2,8 +2,8 @@
 
 AugCSE's ReplaceHyponyms: one noun of each sentence, drawn among those with a hyponym, and one of the
 hyponyms of its most frequent sense, at most `--depth` steps down, drawn with probability ∝ its count in
-WordNet's tagged texts. Pairs that say the same (man, gentleman) or that mostly mean something else (relation,
-sewage) are left out (`words/avoided_noun_pairs.txt`).
+WordNet's tagged texts. The noun is one for a kind of things or people (`words/category_nouns.txt`);
+pairs that say the same or mostly mean something else are left out (`words/avoided_noun_pairs.txt`).
 
 Differences from the original: inflected as the noun was, only the drawn place changes instead of every
 occurrence as a substring, noun and hyponym are drawn for each sentence instead of by one fixed seed, and
