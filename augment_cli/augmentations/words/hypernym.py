@@ -3,8 +3,8 @@
 AugCSE's ReplaceHypernyms: one noun of each sentence, drawn among those with a hypernym. The hypernym is
 looked for upwards from the noun's most frequent sense, at most `--height` steps; phrases, the top of the
 hierarchy (`entity`, `object`, …) and other nouns that say nothing (`words/vague_nouns.txt`) are passed over,
-and so is what is no kind of things or people (`words/category_nouns.txt`): an anger for a rage says the same, and
-organs for eyes nothing sound. Pairs of other senses are left out (`words/avoided_noun_pairs.txt`).
+and so is what is no kind of things or people (`words/category_nouns.txt`): anger for rage says the same,
+and organs for eyes nothing sound. Pairs of other senses are left out (`words/avoided_noun_pairs.txt`).
 
 Differences from the original: inflected as the noun was, only the drawn place changes instead of every
 occurrence as a substring, the noun is drawn for each sentence instead of by one fixed seed, and no

@@ -25,7 +25,6 @@ from augment_cli.resources.wordnet import NOUN, load_wordnet
 LEAST_SHARE = lexical.DOMINANT_SHARE
 LEAST_COUNT = 8
 _LISTS = ("category_nouns", "avoided_noun_pairs")
-_ANY = "*"  # in the list of avoided pairs: every noun
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def plain_words_of(synsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def noun_relation(name: str, sources: np.ndarray, targets: np.ndarray) -> lexical.Relation:
     """Pairs of entries (m,) as a relation of readings and forms, the more frequent a target the heavier.
 
-    The wider noun of a pair is one of the list of categories (animal, weapon), and the pair none of those avoided.
+    The wider noun of a pair is one of the list of categories (animal, weapon), and the pair is not avoided.
 
     Parameters
     ----------
@@ -78,8 +77,7 @@ def noun_relation(name: str, sources: np.ndarray, targets: np.ndarray) -> lexica
     nouns, others = (wordnet.lemmas.take(pa.array(entries)).to_pylist() for entries in (sources, targets))
     categories = set(word_list("category_nouns"))
     kept = [
-        (other if name == "hypernym" else noun) in categories
-        and avoided.isdisjoint({(noun, other), (noun, _ANY), (_ANY, other)})
+        (other if name == "hypernym" else noun) in categories and (noun, other) not in avoided
         for noun, other in zip(nouns, others, strict=True)
     ]
     sources, targets = sources[kept], targets[kept]
