@@ -16,7 +16,7 @@ import torch
 from augment_cli.contract.entailment import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import canonical, weights_in
-from augment_cli.encoding.static import StaticEncoder
+from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
@@ -144,10 +144,14 @@ def prepare_model(run: Run, ranks: Ranks) -> Trainee:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw_key(recipe.seed, "heads"))
         model = Model(starting.model, pooling, recipe, weights).to(ranks.device, starting.model.dtype)
-    kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
+    objective: Objective = (
+        MaskedObjective(recipe, starting.tokenizer, ranks)
+        if recipe.objective == "mlm"
+        else ContrastiveObjective(recipe, starting.tokenizer, ranks, isinstance(starting.model, StaticTable))
+    )
     # Without a digest, since no cache may take the encoder in training for the one it started from.
     encoder = dataclasses.replace(starting, pooling=pooling, digest=None, weights=weights)
-    return Trainee(encoder, starting.digest, model, kind(recipe, starting.tokenizer, ranks))
+    return Trainee(encoder, starting.digest, model, objective)
 
 
 def prepare_rows(run: Run, store: Store) -> TrainingRows:

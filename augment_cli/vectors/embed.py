@@ -354,19 +354,35 @@ def encode_piece(
     """Encode one piece of a part (in a worker) into `.work/`; returns its number of texts."""
     store = Store.open(store_path)
     texts = _texts_of(store.path, of, store.stage(of).digest, index).take(pa.array(positions)).to_pylist()
-    vectors = encode(texts, load(model, parameters), parameters)
-    with np.errstate(over="ignore"):  # what becomes infinite is reported, with what to do
-        halves = vectors.astype(np.float16)
+    halves = _encode_in_halves(texts, load(model, parameters), parameters)
     if not np.isfinite(halves).all():
         raise BadInputError(
             f"{model.path}: gives vectors with numbers that are not finite in half precision; check the "
             "model, or add --normalize where its numbers are merely large"
         )
-    del vectors
     if is_static_model(model):  # whose memory is mostly what one step after the other has freed
         hand_back_memory()
     Pieces(store, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
     return len(texts)
+
+
+def _encode_in_halves(
+    texts: list[str], encoder: Encoder | StaticEncoder, parameters: EmbedParameters
+) -> np.ndarray:
+    """Vectors of texts as they are stored, float16 (n, d); what is too large for that is infinite.
+
+    A static encoder's are made so by as many as it looks up at once: in single precision all of a piece would
+    need more memory than anything else.
+    """
+    from augment_cli.encoding.static import LOOK_UP_TEXTS, StaticEncoder
+
+    size = LOOK_UP_TEXTS if isinstance(encoder, StaticEncoder) else len(texts)
+    with np.errstate(over="ignore"):
+        parts = [
+            encode(texts[start : start + size], encoder, parameters).astype(np.float16)
+            for start in range(0, len(texts), size)
+        ]
+    return np.concatenate(parts)
 
 
 @lru_cache(maxsize=1)
@@ -430,6 +446,8 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPar
         if table is None:
             return None
         vectors[positions] = from_bytes(table["vector"])
+        del table
+    hand_back_memory()  # of the pieces, before as much is taken for writing
     copies = np.flatnonzero((first >= 0) & (first != np.arange(start, start + size)))
     sources = _part_of(store, first[copies])
     for source in np.unique(sources):

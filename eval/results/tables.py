@@ -160,7 +160,8 @@ def _mean_and_deviation(task: Task, scores: Sequence[StoredScore]) -> tuple[floa
 def _kind(seeds: Sequence[ModelResults], task: Task) -> list[str]:
     """What a row was made with, in words."""
     settings = seeds[0].settings
-    kind = [settings["pooling"], str(settings["max_length"]), settings["precision"]]
+    longest = settings["max_length"]
+    kind = [settings["pooling"], "uncut" if longest is None else str(longest), settings["precision"]]
     kind += ["whitened"] if settings.get("whiten") else []
     recorded = [setting for setting in protocols.get(task.protocol).settings if setting.recorded]
     kind += [str(settings.get(setting.name)) for setting in recorded]

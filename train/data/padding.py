@@ -1,4 +1,4 @@
-"""Token ids to padded tensors: sorted by length and cut into slices, so that little is spent on padding."""
+"""Token ids to tensors: sorted by length, cut into slices and padded, or in a bag as they are."""
 
 from __future__ import annotations
 
@@ -33,6 +33,52 @@ class Slice:
     def to(self, device: torch.device) -> Slice:
         """The same on another device."""
         return Slice(self.places.to(device), self.ids.to(device), self.mask.to(device))
+
+    def anchors(self, views: int) -> Slice:
+        """The texts that come first of `views` in their rows, their places counted in rows."""
+        chosen = torch.nonzero(self.places % views == 0).squeeze(1)
+        width = int(self.mask[chosen].sum(1).max()) if len(chosen) else 0
+        return Slice(self.places[chosen] // views, self.ids[chosen, :width], self.mask[chosen, :width])
+
+    def bagged(self) -> Bag:
+        """The same texts without their padding."""
+        return Bag(self.places, self.ids[self.mask.bool()], self.mask.sum(1))
+
+
+@dataclass(frozen=True)
+class Bag:
+    """Texts one after the other, for a table that looks up tokens: nothing is padded.
+
+    Attributes
+    ----------
+    places : Tensor
+        Where they stand in the batch, shape (n,), int64.
+    ids : Tensor
+        Token ids of all of them, shape (tokens,), int64.
+    lengths : Tensor
+        Tokens of each, shape (n,), int64.
+    """
+
+    places: Tensor
+    ids: Tensor
+    lengths: Tensor
+
+    def to(self, device: torch.device) -> Bag:
+        """The same on another device."""
+        return Bag(self.places.to(device), self.ids.to(device), self.lengths.to(device))
+
+    def anchors(self, views: int) -> Bag:
+        """The texts that come first of `views` in their rows, their places counted in rows."""
+        chosen = self.places % views == 0
+        ids = self.ids[chosen.repeat_interleave(self.lengths)]
+        return Bag(self.places[chosen] // views, ids, self.lengths[chosen])
+
+    def bagged(self) -> Bag:
+        """The same."""
+        return self
+
+
+Piece = Slice | Bag  # of a batch
 
 
 def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_length: int) -> Texts:
@@ -101,6 +147,21 @@ def length_sorted_slices(texts: Sequence[Ids], slices: int, pad: int) -> list[Sl
             )
         )
     return result
+
+
+def in_a_bag(texts: Sequence[Ids]) -> list[Bag]:
+    """All texts in their order, unpadded.
+
+    Parameters
+    ----------
+    texts : sequence of (numpy.ndarray or None)
+        Token ids, shape (length,) each; None, where there is no text, is left out.
+    """
+    texts = Texts.of(texts)
+    places = np.flatnonzero(texts.present)
+    if not len(places):
+        return []
+    return [Bag(*map(torch.from_numpy, (places, texts.values, texts.lengths[places])))]
 
 
 def _cuts(lengths: np.ndarray, slices: int) -> np.ndarray:

@@ -46,7 +46,7 @@ def one_way(
     Source: Gao et al. 2021 (SimCSE), equations 4 and 5. The positive stays in the denominator.
     """
     logits = masked_logits(anchors, candidates, excluded, temperature, bonus)  # (B, C)
-    return -F.log_softmax(logits, dim=1).diagonal()
+    return surprise(logits, 1)
 
 
 def masked_logits(
@@ -67,6 +67,47 @@ def masked_logits(
     added = (~excluded).to(anchors.dtype).log()  # 0, or −∞ where excluded
     logits: Tensor = _ScaledCosines.apply(anchors, candidates, added, temperature)
     return logits if bonus is None else logits + bonus
+
+
+def surprise(logits: Tensor, dim: int) -> Tensor:
+    """−log softmax along a dimension, at the diagonal: what a batch's right answers cost.
+
+    Parameters
+    ----------
+    logits : Tensor
+        Shape (B, C), C at least B along which is normalised; −∞ nowhere on the diagonal.
+    dim : int
+        0 or 1.
+
+    Returns
+    -------
+    Tensor
+        Shape (B,), nats, at least 0.
+    """
+    losses: Tensor = _Surprise.apply(logits, dim)
+    return losses
+
+
+class _Surprise(torch.autograd.Function):
+    """−log softmax at the diagonal; its gradient is the softmax less 1 at the diagonal, times the loss's.
+
+    Autograd's way passes a matrix of zeros for the diagonal and sums over what is nearly nothing but zeros.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, dim: int) -> Tensor:
+        logarithms = F.log_softmax(logits, dim=dim)
+        ctx.save_for_backward(logarithms)
+        ctx.dim = dim
+        return -logarithms.diagonal()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (logarithms,) = ctx.saved_tensors
+        found = logarithms.exp() * gradient.unsqueeze(ctx.dim)
+        found.diagonal().sub_(gradient)
+        return found, None
 
 
 class _ScaledCosines(torch.autograd.Function):

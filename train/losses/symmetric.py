@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from torch import Tensor
 
-from train.losses.one_way import masked_logits
+from train.losses.one_way import masked_logits, surprise
 
 LAYOUT = "columns"
 FURTHER_NEGATIVES = True
@@ -47,5 +46,5 @@ def symmetric(
     """
     logits = masked_logits(anchors, candidates, excluded, temperature, None)
     forth = logits if bonus is None else logits + bonus
-    back = logits[:, : len(anchors)]
-    return -(F.log_softmax(forth, dim=1).diagonal() + F.log_softmax(back, dim=0).diagonal()) / 2
+    back = logits if logits.shape[1] == len(anchors) else logits[:, : len(anchors)]
+    return (surprise(forth, 1) + surprise(back, 0)) / 2

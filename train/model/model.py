@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.encoding.static import StaticTable
 from train.additions import make_additions
 from train.additions.base import Addition
-from train.data.padding import Slice
+from train.data.padding import Piece, Slice
 from train.heads import make_head
 from train.model import static
 from train.model.bert import encode
@@ -85,20 +85,21 @@ class Model(nn.Module):
         """Last layer's token vectors of each slice, shape (n, length, d)."""
         return [layers[-1] for layers in self._layers(items, self.encoder)]
 
-    def embed(self, items: Sequence[Slice], encoder: nn.Module | None = None) -> list[Tensor]:
+    def embed(self, items: Sequence[Piece], encoder: nn.Module | None = None) -> list[Tensor]:
         """Sentence embeddings of each slice before the head, shape (n, d), at least fp32.
 
         Parameters
         ----------
-        items : sequence of Slice
-            The texts.
+        items : sequence of Slice or Bag
+            The texts; bags are for tables alone.
         encoder : torch.nn.Module or None, optional
             One of the same kind to use in place of the model's own, such as its running mean.
         """
         encoder = encoder or self.encoder
         if isinstance(encoder, StaticTable):
             return static.embed(encoder, items, self.token_weights)
-        found = self._layers(items, encoder)
+        slices = cast("Sequence[Slice]", items)
+        found = self._layers(slices, encoder)
         wide = [[_widen(layer) for layer in layers] for layers in found]
         table, every = self.token_weights, needs_all_layers(self.pooling)
         return [
@@ -106,7 +107,7 @@ class Model(nn.Module):
                 layers if every else layers[-1], item.mask, self.pooling,
                 None if table is None else table[item.ids],
             )
-            for layers, item in zip(wide, items, strict=True)
+            for layers, item in zip(wide, slices, strict=True)
         ]  # fmt: skip
 
     def _layers(self, items: Sequence[Slice], encoder: nn.Module) -> list[list[Tensor]]:

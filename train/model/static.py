@@ -10,7 +10,7 @@ from torch import Tensor
 from augment_cli.encoding.static import StaticTable
 from augment_cli.errors import UsageError
 from train.additions import find, make_views
-from train.data.padding import Slice
+from train.data.padding import Piece
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
 
@@ -49,18 +49,18 @@ def check(recipe: Recipe, name: str) -> None:
             raise UsageError(f"{where}for which there is no {key}; leave it out")
 
 
-def embed(table: StaticTable, items: Sequence[Slice], weights: Tensor | None) -> list[Tensor]:
+def embed(table: StaticTable, items: Sequence[Piece], weights: Tensor | None) -> list[Tensor]:
     """Vectors of some slices' texts, shape (n, d) each, from one look-up.
 
     Parameters
     ----------
     table : StaticTable
         The encoder in training, or its running mean.
-    items : sequence of Slice
+    items : sequence of Slice or Bag
         The texts.
     weights : torch.Tensor or None
         Weight of each token, shape (V,).
     """
-    ids = torch.cat([item.ids[item.mask.bool()] for item in items])
-    lengths = torch.cat([item.mask.sum(1) for item in items])
+    bags = [item.bagged() for item in items]
+    ids, lengths = (torch.cat(parts) for parts in zip(*((bag.ids, bag.lengths) for bag in bags), strict=True))
     return list(table(ids, lengths.cumsum(0) - lengths, weights).split([len(item.places) for item in items]))

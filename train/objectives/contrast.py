@@ -76,8 +76,10 @@ def contrast(
         bonus = z.new_zeros(excluded.shape)
         for column in range(1, texts.shape[1] - 1):
             bonus[own, own + column * len(rows)] = own_bonus[:, column - 1]
-    candidates = torch.cat([z[:, 1:].transpose(0, 1).flatten(0, 1), *(vectors for vectors, _ in negatives)])
-    return mean_over(function(z[:, 0], candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
+    # Not by indexing, whose way back fills a tensor of zeros for each part and adds them up.
+    anchors, *further = z.unbind(1)
+    candidates = torch.cat([*further, *(vectors for vectors, _ in negatives)])
+    return mean_over(function(anchors, candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 
 def shorter(

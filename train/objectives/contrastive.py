@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from train.additions.base import Addition, GlobalBatch
 from train.data.order import rank_slice
-from train.data.padding import Slice, length_sorted_slices
+from train.data.padding import Bag, Piece, Slice, in_a_bag, length_sorted_slices
 from train.data.reader import Batch
 from train.data.texts import CORPUS, NO_TEXT, text_ids
 from train.draws import seed_torch
@@ -33,8 +33,8 @@ class ViewBatch:
 
     Attributes
     ----------
-    slices : list of Slice
-        The texts, padded; `places` index the flattened (rows · views) grid.
+    slices : list of Slice or Bag
+        The texts, padded, or in one bag for a table; `places` index the flattened (rows · views) grid.
     texts : Tensor
         Text ids of the grid, shape (rows, views), int64; `NO_TEXT` where there is none.
     labels : Tensor
@@ -43,7 +43,7 @@ class ViewBatch:
         The anchors with hidden tokens, for the auxiliary loss; empty without it.
     """
 
-    slices: list[Slice]
+    slices: Sequence[Piece]
     texts: Tensor
     labels: Tensor
     masked: list[MaskedSlice]
@@ -67,6 +67,8 @@ class ContrastiveObjective:
         The encoder's.
     ranks : Ranks
         This process among all.
+    bags : bool, optional
+        Whether the encoder is a table, for which nothing is padded.
 
     Attributes
     ----------
@@ -76,8 +78,8 @@ class ContrastiveObjective:
         Those of them of which every epoch reads the first draw.
     """
 
-    def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
-        self.recipe, self.ranks = recipe, ranks
+    def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks, bags: bool = False) -> None:
+        self.recipe, self.ranks, self.bags = recipe, ranks, bags
         self.pad = tokenizer.pad_token_id or 0
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
         self.views = ViewChooser(recipe, tokenizer, self.rows)
@@ -99,13 +101,13 @@ class ContrastiveObjective:
             Number of the step in the run, from 0.
         """
         grid, labels = self.views.choose(batch, step)
-        slices = length_sorted_slices(grid, self.recipe.slices, self.pad)
+        pieces = in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.recipe.slices, self.pad)
         texts = torch.from_numpy(text_ids(grid).reshape(len(labels), self.views.count(step)[1]))
         masked = []
         if self.masking is not None:
             anchors = batch.columns[CORPUS].or_empty()
             masked = self.masking.hide(anchors, step, self.rows, self.recipe.batch, self.recipe.slices)
-        return ViewBatch(slices, texts, torch.from_numpy(labels), masked)
+        return ViewBatch(pieces, texts, torch.from_numpy(labels), masked)
 
     # --- the step
 
@@ -153,7 +155,7 @@ class ContrastiveObjective:
 
         def encode(encoder: nn.Module) -> Tensor:
             """Embeddings of the global batch's anchors by another encoder, shape (B, d)."""
-            anchors = [[_anchors(item, views) for item in chunk] for chunk in chunks]
+            anchors = [[item.anchors(views) for item in chunk] for chunk in chunks]
             filled = [[item for item in chunk if len(item.places)] for chunk in anchors]
             with autocast(self.recipe, self.ranks):
                 own_anchors = self._embed(model, enumerate(filled), step, (rows, 1), encoder)
@@ -171,7 +173,7 @@ class ContrastiveObjective:
     def _embed(
         self,
         model: Model,
-        chunks: Iterable[tuple[int, list[Slice]]],
+        chunks: Iterable[tuple[int, Sequence[Piece]]],
         step: int,
         shape: tuple[int, int],
         encoder: nn.Module | None = None,
@@ -187,16 +189,18 @@ class ContrastiveObjective:
                 hooked = model.additions.values() if encoder is None and not model.packs else ()
                 for addition, item in itertools.product(hooked, chunk):
                     rows, views = item.places // shape[1] + self.rows.start, item.places % shape[1]
-                    assert isinstance(addition, Addition)
+                    assert isinstance(addition, Addition) and isinstance(item, Slice)
                     stack.enter_context(addition.encoding(model, item, rows, views, step))
                 embedded += model.embed(chunk, encoder)
             where += [item.places for item in chunk]
         if not embedded:
             return torch.zeros(places, model.dimension, device=self.ranks.device, dtype=model.dtype)
-        embeddings = torch.cat(embedded)
-        return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, torch.cat(where), embeddings)
+        embeddings, order = torch.cat(embedded), torch.cat(where)
+        if len(order) == places and bool((order[1:] > order[:-1]).all()):  # as in a bag
+            return embeddings
+        return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, order, embeddings)
 
-    def _chunks(self, model: Model, slices: list[Slice]) -> list[list[Slice]]:
+    def _chunks(self, model: Model, slices: Sequence[Piece]) -> Sequence[Sequence[Piece]]:
         """What is encoded at a time: all, or one slice where the model knows no better, or `chunk` texts."""
         if not self.recipe.chunk and model.packs:
             return [slices]
@@ -270,16 +274,9 @@ class ContrastiveObjective:
             yield name, addition, part
 
 
-def _anchors(item: Slice, views: int) -> Slice:
-    """The anchors among a slice's texts, their places counted in rows."""
-    chosen = torch.nonzero(item.places % views == 0).squeeze(1)
-    width = int(item.mask[chosen].sum(1).max()) if len(chosen) else 0
-    return Slice(item.places[chosen] // views, item.ids[chosen, :width], item.mask[chosen, :width])
-
-
-def _split(item: Slice, chunk: int) -> list[Slice]:
-    """A slice in pieces of at most `chunk` texts; 0 leaves it whole."""
-    if not chunk:
+def _split(item: Piece, chunk: int) -> Sequence[Piece]:
+    """A slice in pieces of at most `chunk` texts; 0 leaves it whole, and a bag always is."""
+    if not chunk or isinstance(item, Bag):
         return [item]
     pieces = zip(item.places.split(chunk), item.ids.split(chunk), item.mask.split(chunk), strict=True)
     return [Slice(*piece) for piece in pieces]

@@ -37,7 +37,10 @@ def excluded_pairs(
     Tensor
         Shape (R, C), bool.
     """
-    excluded = (columns == NO_TEXT) | (rows == NO_TEXT)[:, None]
+    missing, padded = columns == NO_TEXT, rows == NO_TEXT
+    excluded = torch.zeros(len(rows), len(columns), dtype=torch.bool, device=rows.device)
+    if bool(missing.any()) or bool(padded.any()):
+        excluded = missing | padded[:, None]
     if equal and not _all_differ(rows, partners, columns, beside):
         for texts in (columns,) if beside is None else (columns, beside):
             excluded |= (texts == rows[:, None]) | (texts == partners[:, None])

@@ -332,10 +332,14 @@ def test_a_recipe_may_have_filters(tmp_path):
     ("loss", "options"),
     [
         ("MultipleNegativesRankingLoss", {"layout": "pair"}),
+        ("MultipleNegativesRankingLoss", {"layout": "n-tuple"}),
         ("TripletLoss", {"layout": "triplet"}),
+        ("ContrastiveLoss", {"layout": "labeled-pair"}),
         ("OnlineContrastiveLoss", {"layout": "labeled-pair"}),
         ("CoSENTLoss", {"layout": "labeled-pair", "scores": True}),
+        ("CosineSimilarityLoss", {"layout": "pair", "scores": True}),
         ("MarginMSELoss", {"layout": "triplet", "scores": True}),
+        ("MarginMSELoss", {"layout": "n-tuple", "scores": True}),
         ("DistillKLDivLoss", {"layout": "n-tuple", "scores": True}),
     ],
 )

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import augment_cli
+from augment_cli.encoding import static
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.static import load_static
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MissingError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
@@ -270,6 +272,25 @@ def test_word_vectors_are_an_encoder_too(path, tmp_path):
     assert (
         np.isclose(lengths, 1, atol=1e-2).any() and (np.isclose(lengths, 1, atol=1e-2) | (lengths == 0)).all()
     )
+
+
+def test_a_static_piece_is_halved_as_it_is_looked_up(tmp_path, monkeypatch):
+    (tmp_path / "words.vec").write_text("the 1 1e9\nriver 1 0.1\ntown 0.3 2\n")
+    encoder, parameters = load_static(tmp_path / "words.vec"), EmbedParameters()
+    texts = ["the", "river town", "town", "", "river"]
+    whole = embed.encode(texts, encoder, parameters)
+    given, original = [], embed.encode
+
+    def watched(part, *more):
+        given.append(part)
+        return original(part, *more)
+
+    monkeypatch.setattr(static, "LOOK_UP_TEXTS", 2)
+    monkeypatch.setattr(embed, "encode", watched)
+    with np.errstate(over="ignore"):
+        expected = whole.astype(np.float16)
+    np.testing.assert_array_equal(embed._encode_in_halves(texts, encoder, parameters), expected)
+    assert given == [texts[:2], texts[2:4], texts[4:]] and np.isinf(expected).any()
 
 
 def test_a_first_part_of_nulls_alone(path, encoder):

@@ -50,6 +50,12 @@ def test_other_settings_of_one_label_are_other_rows_and_not_seeds(tmp_path):
     ]
 
 
+def test_an_encoder_that_cuts_no_text_says_so(tmp_path):
+    model = write_model(tmp_path, "static", {"sts12": sts_score(0.5)}, max_length=None)
+    (table,) = tables.build([model], REGISTRY, published=False)
+    assert table.rows[0].source == "ours: mean, uncut, fp32"
+
+
 def test_published_rows_stand_beside_ours_and_misprints_are_named(tmp_path):
     scores = {name: sts_score(0.5) for name in REGISTRY if "sts" in REGISTRY[name].suites}
     (table,) = tables.build([write_model(tmp_path, "mine", scores)], REGISTRY)

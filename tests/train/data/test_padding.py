@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from train.data.padding import length_sorted_slices, with_special
+from train.data.padding import Piece, in_a_bag, length_sorted_slices, with_special
 from train.data.tokens import special_ids
 
 
@@ -58,3 +58,24 @@ def test_slices_keep_every_token_in_its_place():
                 assert item.ids[row][item.mask[row].bool()].tolist() == texts[place].tolist()
         widths = [item.ids.shape[1] for item in slices]
         assert widths == sorted(widths, reverse=True)
+
+
+def test_a_bag_holds_what_slices_hold():
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(0, 9, size=40)
+    texts = [rng.integers(5, 100, size=n) if rng.random() < 0.8 else None for n in lengths]
+    (bag,) = in_a_bag(texts)
+    for views in (1, 2, 5):  # of which the first is the anchor
+        expected = {
+            place // views: ids.tolist()
+            for place, ids in enumerate(texts)
+            if ids is not None and (views == 1 or place % views == 0)
+        }
+        pieces: list[Piece] = [bag, *length_sorted_slices(texts, 3, pad=0)]
+        held = []
+        for piece in pieces if views == 1 else [piece.anchors(views) for piece in pieces]:
+            flat = piece.bagged()
+            parts = [part.tolist() for part in flat.ids.split(flat.lengths.tolist())]
+            held.append(dict(zip(flat.places.tolist(), parts, strict=True)))
+        assert held[0] == expected == held[1] | held[2] | held[3]
+    assert in_a_bag([None, None]) == []

@@ -12,6 +12,7 @@ from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.word_table import word_table
 from augment_cli.errors import UsageError
 from tests.helpers.training import logged_run
+from train.data.padding import Bag, Slice
 from train.data.reader import Reader
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
@@ -20,6 +21,7 @@ from train.model.start import start
 from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
 from train.optimizer import Optimizer, clip, make_optimizer, set_rate
+from train.prepare import Run, prepare_model
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
 
@@ -85,7 +87,8 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
     assert "model2vec" in card and "AutoModel" not in card
 
 
-def test_steps_are_those_of_a_dense_table(tiny_store, static):
+@pytest.mark.parametrize("bags", [False, True])
+def test_steps_are_those_of_a_dense_table(tiny_store, static, bags):
     """Some clipped steps, some rows without a positive, against autograd on a matrix of token counts."""
     recipe = make_recipe({
         "positives": ("aa", "pi"), "head": "none", "loss": "symmetric", "batch": 12, "max_length": 16,
@@ -93,7 +96,7 @@ def test_steps_are_those_of_a_dense_table(tiny_store, static):
     })  # fmt: skip
     encoder, ranks = start(static, recipe, torch.device("cpu")), join()
     model = Model(encoder.model, "mean", recipe).train()
-    objective = ContrastiveObjective(recipe, encoder.tokenizer, ranks)
+    objective = ContrastiveObjective(recipe, encoder.tokenizer, ranks, bags)
     store, stages = open_columns(tiny_store, objective, encoder.tokenizer, ranks)
     batches = list(Reader(store, stages, batch=12, seed=1).epoch(0))
     optimizer = make_optimizer(model, recipe)
@@ -116,7 +119,9 @@ def test_steps_are_those_of_a_dense_table(tiny_store, static):
         loss = -(logits.log_softmax(1).diagonal() + logits.log_softmax(0).diagonal()).mean() / 2
         (gradient,) = torch.autograd.grad(loss, table)
         norm = gradient.norm()
-        metrics = objective.backward(model, objective.prepare(batches[step], step), step)
+        prepared = objective.prepare(batches[step], step)
+        assert {type(piece) for piece in prepared.slices} == {Bag if bags else Slice}
+        metrics = objective.backward(model, prepared, step)
         assert metrics["loss"] == pytest.approx(float(loss.detach()), rel=1e-9)
         assert clip(model, 0.05) == pytest.approx(float(norm), rel=1e-9)
         optimizer.step()
@@ -126,6 +131,12 @@ def test_steps_are_those_of_a_dense_table(tiny_store, static):
         with torch.no_grad():
             table[met] -= 0.01 * gradient[met] / (sums[met].sqrt() + 1e-10)[:, None]
     torch.testing.assert_close(next(model.parameters()).detach(), table.detach(), rtol=1e-9, atol=1e-12)
+
+
+def test_only_a_table_gets_its_texts_in_a_bag(tiny_store, tiny_encoder, static, tmp_path):
+    for encoder, bags in ((static, True), (tiny_encoder, False)):
+        run = Run(make_recipe({"positives": ("aa",)}), tiny_store, str(encoder), tmp_path)
+        assert prepare_model(run, join()).objective.bags == bags
 
 
 @pytest.mark.parametrize(("rows", "again"), [([1, 3], False), ([3, 1], True), ([1, 1], True)])
