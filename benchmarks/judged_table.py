@@ -26,7 +26,7 @@ JUDGED = ROOT / "data/judged"
 DOCUMENT = ROOT / "docs/augmentations.md"
 SOURCES = (DOCUMENT, ROOT / "docs/augmentations-syntax.md")
 BEGIN, END = "<!-- judged: made by python -m benchmarks.judged_table --write -->", "<!-- end of judged -->"
-_ROW = re.compile(r"^\| `([a-z-]+)` ?[*‡]? \|(.*)\|$")
+_ROW = re.compile(r"^\| `([a-z-]+)` ?[*‡§]? \|(.*)\|$")
 _SHOWN = ("cosine", "changed %", "sentences/s")
 
 

@@ -48,6 +48,10 @@ _BOUND = words(
 )
 
 
+_BARE_NEGATED = words("need dare")  # these take no ending before "not"
+_BE = words("am is are was were")
+
+
 @dataclass(frozen=True)
 class SwitchParameters:
     """Parameters of the switch."""
@@ -123,10 +127,10 @@ def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
         return direct
     nouns, verbs = arguments.prepositional
     of_root = (verbs == view.roots[view.rows[nouns]]) & (nouns > verbs) & ~view.is_be[verbs]
-    nouns = nouns[of_root & ~view.parses.tags.among({"CD"})[nouns]]
+    nouns = nouns[of_root & ~view.parses.tags.at(nouns).among({"CD"})]
     named = view.parses.lower_at(nouns).among(_TIMES)
     others = np.zeros(len(view.roles), bool)
-    others[nouns[~named & view.parses.pos.among({"NOUN", "PROPN", "PRON"})[nouns]]] = True
+    others[nouns[~named & view.parses.pos.at(nouns).among({"NOUN", "PROPN", "PRON"})]] = True
     return np.where(direct >= 0, direct, view.first(others))
 
 
@@ -144,37 +148,39 @@ _TIMES = words(
 
 def _is_bound(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     bound = view.parses.lower_at(heads).among(_BOUND)
-    return bound | view.parses.tags.among({"WP", "WDT", "WRB", "EX"})[heads]
+    return bound | view.parses.tags.at(heads).among({"WP", "WDT", "WRB", "EX"})
 
 
 def _is_doubtful(
     view: ClauseView, spans: Constituents, heads: np.ndarray, left: np.ndarray, right: np.ndarray
 ) -> np.ndarray:
     """bool (m,): spans that bear the signs of a wrong parse."""
+    parses = view.parses
     doubtful = ~spans.are_whole(left, right) | (left > heads) | (right < heads)
     doubtful |= (right - left >= _LONGEST) | (spans.count(spans.colons, left, right) > 0)
     safe = np.minimum(left, len(view.roles) - 1)
-    doubtful |= view.parses.pos.among({"ADP", "SCONJ", "CCONJ", "VERB", "AUX"})[safe] & (safe != heads)
-    finite = any_of(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
-    of_noun = (view.roles == Role.CONJUNCT) & ~view.parses.pos.among({"VERB", "AUX"})[view.parents]
-    doubtful |= spans.count(finite & ((view.roles == Role.ROOT) | of_noun), left, right) > 0
+    doubtful |= parses.pos.at(safe).among({"ADP", "SCONJ", "CCONJ", "VERB", "AUX"}) & (safe != heads)
+    verbal = parses.pos.among({"VERB", "AUX"})
+    of_noun = (view.roles == Role.CONJUNCT) & ~verbal[view.parents]
+    heads_of_clauses = any_of(view.verb_forms, FINITE) & verbal & ((view.roles == Role.ROOT) | of_noun)
+    doubtful |= spans.count(heads_of_clauses, left, right) > 0
     # A word joined by a hyphen, a relative clause that was left behind, the verb of another clause.
     behind = np.minimum(right + 1, len(view.roles) - 1)
     inside = (behind > right) & (view.rows[behind] == view.rows[safe])
-    joined = spans.is_mark[behind] & ~view.parses.whitespace[right] & ~view.parses.whitespace[behind]
+    joined = spans.is_mark[behind] & ~parses.whitespace[right] & ~parses.whitespace[behind]
     joined &= right < spans.bounds[1][view.rows[safe]]
-    joined |= view.parses.tags.among({"WDT", "WP"})[behind] | view.parses.lower_at(behind).among({"that"})
+    joined |= parses.tags.at(behind).among({"WDT", "WP"}) | parses.lower_at(behind).among({"that"})
     joined |= spans.is_opening[behind]
     # "some motion" of "some motion sickness"
-    noun = view.parses.pos.among({"NOUN", "PROPN", "ADJ", "NUM"})
-    joined |= noun[right] & view.parses.pos.among({"NOUN", "PROPN"})[behind]
+    noun = parses.pos.at(right).among({"NOUN", "PROPN", "ADJ", "NUM"})
+    joined |= noun & parses.pos.at(behind).among({"NOUN", "PROPN"})
     return doubtful | (inside & joined)
 
 
 def _runs_into_verb(view: ClauseView, right: np.ndarray) -> np.ndarray:
     """bool (m,): whether a finite verb follows an object directly: it is the subject of another clause."""
     behind = np.minimum(right + 1, len(view.roles) - 1)
-    finite = any_of(view.verb_forms[behind], FINITE) & view.parses.pos.among({"VERB", "AUX"})[behind]
+    finite = any_of(view.verb_forms[behind], FINITE) & view.parses.pos.at(behind).among({"VERB", "AUX"})
     return finite & (behind > right) & (view.rows[behind] == view.rows[np.maximum(right, 0)])
 
 
@@ -192,18 +198,19 @@ def _with_comma(
         Last token of the place they go to; no comma where nothing follows it. None: one always follows.
     """
     view = spans.view
-    places = np.arange(len(view.roles))
-    last_comma = np.maximum.accumulate(np.where(spans.commas, places, -1))[right]
+    commas = np.flatnonzero(spans.commas)
+    last_comma = np.append(-1, commas)[np.searchsorted(commas, right, "right")]
+    last_token = len(view.roles) - 1
     joined = spans.count(view.parses.pos.among({"CCONJ"}), np.maximum(last_comma, left), right) > 0
-    second = np.minimum(last_comma + 1, len(places) - 1)
-    modifies = view.parses.tags.among(_MODIFYING)[second]  # ", like cod and flounder"
+    second = np.minimum(last_comma + 1, last_token)
+    modifies = view.parses.tags.at(second).among(_MODIFYING)  # ", like cod and flounder"
     apposed = (last_comma > left) & (~joined | modifies)
-    following = np.minimum(right + 1, len(places) - 1)
+    following = np.minimum(right + 1, last_token)
     takes = apposed & spans.commas[following] & (view.rows[following] == view.rows[right])
-    second = np.minimum(following + 1, len(places) - 1)
-    takes &= ~view.parses.tags.among({"WDT", "WP"})[second]
+    second = np.minimum(following + 1, last_token)
+    takes &= ~view.parses.tags.at(second).among({"WDT", "WP"})
     if goes_to is not None:
-        behind = np.minimum(goes_to + 1, len(places) - 1)
+        behind = np.minimum(goes_to + 1, last_token)
         needs = apposed & ~spans.is_mark[behind] & (view.rows[behind] == view.rows[goes_to])
         needs &= behind > goes_to
     else:
@@ -240,9 +247,12 @@ def _agree(
     forms, lemmas = view.parses.forms_at(verbs), view.parses.lemmas_at(verbs)
     plural, first = arguments.is_plural(subjects), view.parses.lower_at(subjects).among({"me"})
     kinds = view.verb_forms[verbs]
-    fixed = forms.lowered().among(words("need dare")) & negation_behind(view, verbs)  # needn't
+    lowered = forms.lowered()
+    fixed = lowered.among(_BARE_NEGATED) & negation_behind(view, verbs)  # needn't
+    agreeing = any_of(kinds, (VerbForm.PRESENT, VerbForm.PRESENT_THIRD)) & ~fixed
+    agreeing |= (kinds == VerbForm.PAST) & lowered.among(_BE)  # other verbs have one form in the past
     changed, texts = [], []
-    for index in np.flatnonzero(any_of(kinds, FINITE[:3]) & ~fixed).tolist():
+    for index in np.flatnonzero(agreeing).tolist():
         form, lemma = forms.values[forms.codes[index]], lemmas.values[lemmas.codes[index]]
         new = _agreeing(form, int(kinds[index]), lemma, bool(plural[index]), bool(first[index]))
         if new is not None and new != form.lower():
@@ -256,7 +266,7 @@ def _agree(
 def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> str | None:
     """A verb form for a subject: plural, first person singular, or third person singular."""
     word = form.lower()
-    if word in {"am", "is", "are", "was", "were"}:
+    if word in _BE:
         past = word in {"was", "were"}
         if first:
             return "was" if past else "am"

@@ -1,8 +1,10 @@
-"""Replace a noun by its WordNet hypernym: `servant` by `worker`.
+"""Replace a noun by its WordNet hypernym: `violinist` by `musician`.
 
 AugCSE's ReplaceHypernyms: one noun of each sentence, drawn among those with a hypernym. The hypernym is
 looked for upwards from the noun's most frequent sense, at most `--height` steps; phrases, the top of the
-hierarchy (`entity`, `object`, …) and other nouns that say nothing (`words/vague_nouns.txt`) are passed over.
+hierarchy (`entity`, `object`, …) and other nouns that say nothing (`words/vague_nouns.txt`) are passed over,
+and so is what is no kind of things or people (`words/category_nouns.txt`): anger for rage says the same,
+and organs for eyes nothing sound. Pairs of other senses are left out (`words/avoided_noun_pairs.txt`).
 
 Differences from the original: inflected as the noun was, only the drawn place changes instead of every
 occurrence as a substring, the noun is drawn for each sentence instead of by one fixed seed, and no
@@ -22,6 +24,7 @@ from augment_cli.augmentations.words.shared.lexical_noun import (
     NounParameters,
     first_senses,
     noun_augmentation,
+    noun_relation,
     plain_words_of,
 )
 from augment_cli.contract.parameters import parameter
@@ -59,8 +62,7 @@ def hypernyms(height: int) -> lexical.Relation:
         # Only those still without a hypernym climb on.
         rest = ~np.isin(place, np.concatenate(sources))
         place, synset = place[rest], synset[rest]
-    source, entry = np.concatenate(sources), np.concatenate(targets)
-    return lexical.inflected_relation(wordnet, "hypernym", source, entry, wordnet.entry_counts[entry])
+    return noun_relation("hypernym", np.concatenate(sources), np.concatenate(targets))
 
 
 HYPERNYM = noun_augmentation(

@@ -2,7 +2,8 @@
 
 AugCSE's ReplaceHyponyms: one noun of each sentence, drawn among those with a hyponym, and one of the
 hyponyms of its most frequent sense, at most `--depth` steps down, drawn with probability ∝ its count in
-WordNet's tagged texts.
+WordNet's tagged texts. The noun is one for a kind of things or people (`words/category_nouns.txt`);
+pairs that say the same or mostly mean something else are left out (`words/avoided_noun_pairs.txt`).
 
 Differences from the original: inflected as the noun was, only the drawn place changes instead of every
 occurrence as a substring, noun and hyponym are drawn for each sentence instead of by one fixed seed, and
@@ -21,6 +22,7 @@ from augment_cli.augmentations.words.shared.lexical_noun import (
     NounParameters,
     first_senses,
     noun_augmentation,
+    noun_relation,
     plain_words_of,
 )
 from augment_cli.contract.parameters import parameter
@@ -49,7 +51,7 @@ def hyponyms(depth: int) -> lexical.Relation:
     source, entry = np.concatenate(sources), np.concatenate(targets)
     keep = entry != source
     source, entry = source[keep], entry[keep]
-    return lexical.inflected_relation(wordnet, "hyponym", source, entry, wordnet.entry_counts[entry])
+    return noun_relation("hyponym", source, entry)
 
 
 HYPONYM = noun_augmentation(

@@ -91,11 +91,10 @@ class Constituents:
 
     def trimmed(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Spans (m,) without the dividers at their ends; empty ones come out with left > right."""
-        places = np.arange(len(self.is_mark))
-        keeps = ~self.dividers
-        after = np.minimum.accumulate(np.where(keeps, places, len(places))[::-1])[::-1]
-        before = np.maximum.accumulate(np.where(keeps, places, -1))
-        return after[left], before[right]
+        kept = np.flatnonzero(~self.dividers)
+        after = np.append(kept, len(self.is_mark))[np.searchsorted(kept, left)]
+        before = np.append(-1, kept)[np.searchsorted(kept, right, "right")]
+        return after, before
 
     def are_whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """bool (m,): whether brackets and double quotation marks inside each span are pairs."""
@@ -125,9 +124,12 @@ class Constituents:
     @cached_property
     def quotation(self) -> np.ndarray:
         """int64 (N,): 0 for tokens outside double quotation marks, another number inside."""
-        base = self.view.parses.offsets[:-1][self.view.rows]
         (_, _), (curly, _), (straight, _) = self._depths
-        return (curly[:-1] - curly[base]) * 2 + (straight[:-1] - straight[base]) % 2
+        offsets = self.view.parses.offsets
+        curly, straight = (
+            sums[:-1] - np.repeat(sums[offsets[:-1]], np.diff(offsets)) for sums in (curly, straight)
+        )
+        return curly * 2 + (straight & 1)
 
     def closed(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Last tokens of spans (m,), with the bracket or quotation mark behind that closes them."""
@@ -138,8 +140,8 @@ class Constituents:
 
     def count(self, mask: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """int64 (m,): for how many tokens of each span `mask` (N,) holds; 0 for empty spans."""
-        sums = np.append(0, np.cumsum(mask))
-        return sums[np.maximum(right + 1, left)] - sums[left]
+        positions = np.flatnonzero(mask)
+        return np.searchsorted(positions, np.maximum(right + 1, left)) - np.searchsorted(positions, left)
 
     def opens(self, left: np.ndarray) -> np.ndarray:
         """bool (m,): whether a span begins with the first word of its row."""

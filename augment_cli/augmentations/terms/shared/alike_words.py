@@ -50,16 +50,20 @@ class AlikeReplacement(NaturalReplacement):
         tokens, words = rows.tokens, Words.of(rows.code_points)
         reading = reading_of_each_word(words)
         listed = pc.fill_null(pc.index_in(pc.utf8_lower(words.strings), self._listed), -1).to_numpy()
-        token = _token_of_each_word(words, rows, tokens)
-        replaceable = (self._replacer.eligible(reading) | (listed >= 0)) & (token >= 0)
-        replaceable &= ~self._protected[tokens.term_ids[token]]
+        some = np.flatnonzero(self._replacer.eligible(reading) | (listed >= 0))
+        token, is_token = _tokens_of_words(words, some, rows, tokens)
+        some, token = some[is_token], token[is_token]
+        free = ~self._protected[tokens.term_ids[token]]
+        some, token = some[free], token[free]
         eligible = np.zeros(len(tokens.term_ids), bool)
-        eligible[token[replaceable]] = True
+        eligible[token] = True
 
         drawn = self.drawn_positions(rows, tokens, eligible)
         chosen = np.zeros(len(eligible), bool)
         chosen[drawn] = True
-        index = np.flatnonzero(replaceable & chosen[token])
+        index = some[chosen[token]]
+        replaceable = np.zeros(len(words), bool)
+        replaceable[some] = True
         edits = word_edits.replace_words(words, index, self._strings(rows, words, reading, listed, index))
         counts = np.bincount(words.rows[index], minlength=len(rows))
         reasons = word_edits.reasons_for(words, replaceable)
@@ -90,12 +94,21 @@ class AlikeReplacement(NaturalReplacement):
         return strings.take(pa.array(place))
 
 
-def _token_of_each_word(words: Words, rows: Rows, tokens: TokenRows) -> np.ndarray:
-    """int64 (W,): the TF-IDF token that each word is; −1 where it is none, or parts of several."""
+def _tokens_of_words(
+    words: Words, index: np.ndarray, rows: Rows, tokens: TokenRows
+) -> tuple[np.ndarray, np.ndarray]:
+    """The TF-IDF tokens that the words `index` (m,) are.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+    ndarray of bool, shape (m,)
+        False where a word is no token of the table, or parts of several; its number means nothing then.
+    """
     base = rows.code_points.offsets[tokens.rows]
     starts, ends = base + tokens.starts, base + tokens.ends
     if not len(starts):
-        return np.full(len(words), -1, np.int64)
-    token = np.minimum(np.searchsorted(starts, words.flat_starts), len(starts) - 1)
-    same = (starts[token] == words.flat_starts) & (ends[token] == words.flat_ends)
-    return np.where(same & (tokens.term_ids[token] >= 0), token, -1)
+        return np.zeros(len(index), np.int64), np.zeros(len(index), bool)
+    first, last = words.flat_starts[index], words.flat_ends[index]
+    token = np.minimum(np.searchsorted(starts, first), len(starts) - 1)
+    return token, (starts[token] == first) & (ends[token] == last) & (tokens.term_ids[token] >= 0)

@@ -56,16 +56,20 @@ class NaturalReplacement(TermReplacement):
         is_behind[-1] = False
         self._is_behind_apostrophe = is_behind
 
-    def weighed(self, tokens: TokenRows) -> TokenRows:
-        """With the shipped terms, weights by the counts of both."""
+    def weighed(self, tokens: TokenRows, eligible: np.ndarray) -> TokenRows:
+        """With the shipped terms, weights by the counts of both; 0 for terms that are nowhere eligible."""
         if not self._joined:
             return tokens
-        size = len(self.terms) + 1
-        lengths = np.diff(tokens.offsets)[tokens.rows]
-        keys = tokens.rows * size + tokens.term_ids
-        _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        size, ids = len(self.terms) + 1, tokens.term_ids
+        is_asked = np.zeros(size, bool)
+        is_asked[ids[eligible]] = True
+        asked = np.flatnonzero(is_asked[ids])
+        rows, ids = tokens.rows[asked], ids[asked]
+        _, inverse, counts = np.unique(rows * size + ids, return_inverse=True, return_counts=True)
         idf = np.append(self._vocabulary.table.idf[self._vocabulary.own[:-1]], 0.0)
-        return dataclasses.replace(tokens, weights=np.log1p(counts[inverse] / lengths) * idf[tokens.term_ids])
+        weights = np.zeros(len(tokens.weights))
+        weights[asked] = np.log1p(counts[inverse] / np.diff(tokens.offsets)[rows]) * idf[ids]
+        return dataclasses.replace(tokens, weights=weights)
 
     def eligible(self, rows: Rows, tokens: TokenRows) -> np.ndarray:
         """Words; not the halves of contractions."""

@@ -246,8 +246,8 @@ class TermReplacement:
             kept[ids[ids >= 0]] = True
         return kept
 
-    def weighed(self, tokens: TokenRows) -> TokenRows:
-        """The tokens with the weights that choose the positions."""
+    def weighed(self, tokens: TokenRows, eligible: np.ndarray) -> TokenRows:
+        """The tokens with the weights that choose positions; those of tokens not `eligible` do not count."""
         return tokens
 
     @abstractmethod
@@ -287,14 +287,17 @@ class TermReplacement:
 
     def drawn_positions(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
         """int64 (m,): the tokens to replace, of those that may be."""
-        lengths, owners = np.diff(tokens.offsets), tokens.rows
-        counters = np.arange(len(owners)) - np.repeat(tokens.offsets[:-1], lengths)
+        owners = tokens.rows
         shares = shares_of_rows(self.parameters.beta, self._share_key, rows.row_ids)
         if self.parameters.positions == "random":
             probabilities = np.where(eligible, shares[owners], 0.0)
         else:
-            probabilities = replacement_probabilities(self.weighed(tokens), eligible, shares, self._opposite)
-        return np.flatnonzero(uniform(self._position_key, rows.row_ids[owners], counters) < probabilities)
+            weighed = self.weighed(tokens, eligible)
+            probabilities = replacement_probabilities(weighed, eligible, shares, self._opposite)
+        possible = np.flatnonzero(probabilities)  # no draw is below 0
+        owners = owners[possible]
+        uniforms = uniform(self._position_key, rows.row_ids[owners], possible - tokens.offsets[owners])
+        return possible[uniforms < probabilities[possible]]
 
     @staticmethod
     def _reasons(

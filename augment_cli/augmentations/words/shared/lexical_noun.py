@@ -17,12 +17,14 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_words
 from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.resources.word_lists import word_list, word_list_digests, word_table
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 
 # A word stands for a synset only if the synset is what it mostly means, and is met in tagged texts: without
 # the first evidence becomes a symptom, without the second a week becomes a shiva and a son a man-child.
 LEAST_SHARE = lexical.DOMINANT_SHARE
 LEAST_COUNT = 8
+_LISTS = ("category_nouns", "avoided_noun_pairs")
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,37 @@ def plain_words_of(synsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return place[usual], entry[usual]
 
 
+def noun_relation(name: str, sources: np.ndarray, targets: np.ndarray) -> lexical.Relation:
+    """Pairs of entries (m,) as a relation of readings and forms, the more frequent a target the heavier.
+
+    The wider noun of a pair is one of the list of categories (animal, weapon), and the pair is not avoided.
+
+    Parameters
+    ----------
+    name : {"hypernym", "hyponym"}
+    sources, targets : ndarray of int, shape (m,)
+    """
+    wordnet = load_wordnet()
+    avoided = {
+        (noun, other)
+        for relation, noun, *others in word_table("avoided_noun_pairs")
+        if relation == name
+        for other in others
+    }
+    nouns, others = (wordnet.lemmas.take(pa.array(entries)).to_pylist() for entries in (sources, targets))
+    categories = set(word_list("category_nouns"))
+    kept = [
+        (other if name == "hypernym" else noun) in categories and (noun, other) not in avoided
+        for noun, other in zip(nouns, others, strict=True)
+    ]
+    sources, targets = sources[kept], targets[kept]
+    return lexical.inflected_relation(wordnet, name, sources, targets, wordnet.entry_counts[targets])
+
+
+def _resolve(parameters: Any, resources: Resources) -> dict[str, Any]:
+    return lexical.resolve_avoiding(parameters, resources) | word_list_digests(*_LISTS)
+
+
 def noun_augmentation(
     name: str,
     method: str,
@@ -81,7 +114,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=4,
+        version=5,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),
@@ -89,7 +122,7 @@ def noun_augmentation(
         parameters=parameters,
         prepare=prepare,
         columns=lexical.COLUMNS,
-        resolve=lexical.resolve_avoiding,
+        resolve=_resolve,
         examples=examples,
         meaning="altered",
         entailment=("neither", reason),

@@ -34,6 +34,8 @@ _CONTEXTS = {
     FINITE: "i we they who he she it you",
     AFTER_BE: "is are was were be been being am isn't aren't wasn't weren't very more most so too quite",
 }
+_CUES = pa.array([cue for cues in _CONTEXTS.values() for cue in cues.split()])
+_CONTEXT_OF_CUE = np.repeat([*_CONTEXTS, ANYWHERE], [*(len(cues.split()) for cues in _CONTEXTS.values()), 1])
 _BASE = TAGS["VB"]
 # A spelling's most likely form must have this share of its frequency: `demand`, as often a noun as a
 # verb, is left alone where the word on its left does not tell.
@@ -202,12 +204,12 @@ def reading_of_each_word(
 def _by_context(words: Words, spelling: np.ndarray, some: np.ndarray) -> np.ndarray:
     """int64 (m,): the most likely reading of some words, given by their index, by the word on the left."""
     codes, distinct = words.lower
-    contexts = np.zeros(len(distinct), np.int64)
-    for context, cues in _CONTEXTS.items():
-        contexts[pc.is_in(distinct, pa.array(cues.split())).to_numpy(zero_copy_only=False)] = context
-    left = np.where(words.follows_space[some], contexts[codes[some - 1]], ANYWHERE)
-    likeliest = readings().by_context[left, np.maximum(spelling[some], 0)]
-    return np.where(spelling[some] >= 0, likeliest, -1).astype(np.int64)
+    cue = pc.fill_null(pc.index_in(distinct, _CUES), len(_CUES)).to_numpy()
+    known = np.flatnonzero(spelling[some] >= 0)
+    result, some = np.full(len(some), -1, np.int64), some[known]
+    left = np.where(words.follows_space[some], _CONTEXT_OF_CUE[cue][codes[some - 1]], ANYWHERE)
+    result[known] = readings().by_context[left, spelling[some]]
+    return result
 
 
 def _by_parse(words: Words, spelling: np.ndarray, parses: ParseRows) -> tuple[np.ndarray, np.ndarray]:

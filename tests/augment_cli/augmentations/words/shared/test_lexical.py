@@ -96,7 +96,7 @@ def test_inflection_is_kept() -> None:
     assert "pupils" in targets(synonyms("frequent"), "students", NOUN, "NNS")
     assert "started" in targets(synonyms("frequent"), "begun", VERB, "VBN")
     assert "smaller" in targets(antonyms(), "larger", ADJECTIVE, "JJR")
-    assert "workers" in targets(hypernyms(2), "servants", NOUN, "NNS")
+    assert "weapons" in targets(hypernyms(2), "swords", NOUN, "NNS")
     assert "cars" in targets(hyponyms(5), "vehicles", NOUN, "NNS")
 
 
@@ -108,6 +108,10 @@ def test_inflection_is_kept() -> None:
         (lambda: hypernyms(2), "founder", NOUN, "NN", "symptom"),
         (lambda: hyponyms(5), "religion", NOUN, "NN", "yoga"),
         (lambda: hypernyms(2), "activity", NOUN, "NN", "act"),  # too vague
+        (lambda: hypernyms(2), "eyes", NOUN, "NNS", "organs"),  # no kind of thing that is told apart
+        (lambda: hypernyms(2), "priest", NOUN, "NN", "clergyman"),  # an avoided pair
+        (lambda: hyponyms(5), "vehicles", NOUN, "NNS", "missiles"),  # an avoided pair
+        (lambda: hyponyms(5), "man", NOUN, "NN", "gentleman"),  # says the same
         (lambda: synonyms("any"), "examples", NOUN, "NNS", "informations"),  # no plural
         (lambda: hypernyms(2), "examples", NOUN, "NNS", "informations"),
     ],
@@ -127,6 +131,29 @@ def test_avoided_pairs_are_pairs_of_wordnet() -> None:
     for _, letter, *lemmas in rows:
         assert {(lemma, PART_LETTERS.index(letter)) for lemma in lemmas} <= known
     assert len({row[:3] for row in rows}) == len(rows)
+
+
+def test_lists_of_noun_relations_are_nouns_of_wordnet() -> None:
+    """A typing error in a list would leave a pair in, or a kind out, without a word."""
+    wordnet = load_wordnet()
+    parts = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
+    nouns = {lemma for lemma, part in parts if part == NOUN}
+    assert set(word_list("category_nouns")) <= nouns
+    rows = word_table("avoided_noun_pairs")
+    assert {row[0] for row in rows} == {"hypernym", "hyponym"}
+    assert {lemma for _, *lemmas in rows for lemma in lemmas} <= nouns
+    assert len({row[:2] for row in rows}) == len(rows)
+
+
+def test_the_wider_noun_of_a_pair_is_a_kind_of_thing() -> None:
+    wordnet, kinds = load_wordnet(), set(word_list("category_nouns"))
+    lemmas = wordnet.lemmas.to_pylist()
+    above = {lemmas[wordnet.form_entries[form]] for form in hypernyms(2).targets.tolist()}
+    relation = hyponyms(5)
+    owners = np.flatnonzero(np.diff(relation.offsets))
+    below = {lemmas[entry] for entry in readings().entries[owners].tolist()}
+    assert above <= kinds and below <= kinds
+    assert {"weapon", "animal", "room"} <= above & below
 
 
 def test_every_target_serves_all_tags_of_its_form() -> None:
