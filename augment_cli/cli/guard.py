@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import resource
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 import typer
 
 from augment_cli.cli import INTERRUPTED
+from augment_cli.cli.address_space import check_address_space
 from augment_cli.errors import MissingError, UserError
 from augment_cli.store.files import explain
 from augment_cli.visible import visible
@@ -30,7 +30,6 @@ _NO_MEMORY = (
     "memory ran out, or a limit on it (`ulimit -v`, a batch system, a container) was reached; run the same "
     "command again with more of it or a smaller --jobs; finished parts are kept"
 )
-_LEAST_ADDRESS_SPACE = 600_000_000  # bytes; with less, libraries abort while they are loaded
 _NO_MEMORY_WORDS = (
     "cannot allocate memory",
     "can't allocate memory",
@@ -46,7 +45,7 @@ def guarded(function: Function) -> Function:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            _check_address_space()
+            check_address_space()
             return function(*args, **kwargs)
         except UserError as error:
             print(f"augment-cli: {visible(error)}", file=sys.stderr)
@@ -103,22 +102,6 @@ def _whose(error: Exception) -> str:
         if not place.is_relative_to(standard) and "site-packages" not in place.parts:
             return f"an error in {place}, line {line}, which is no part of augment-cli; mend it there"
     return "an internal error, which is our fault; please report the lines above"
-
-
-def _check_address_space() -> None:
-    """Refuse a limit under which Python's libraries would end the process without a word.
-
-    Raises
-    ------
-    MissingError
-        If there is such a limit.
-    """
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESS_SPACE:
-        raise MissingError(
-            f"this shell allows {limit / 1e6:,.0f} MB of address space (`ulimit -v`), and at least "
-            f"{_LEAST_ADDRESS_SPACE / 1e6:,.0f} MB are needed; raise the limit and run the same command again"
-        )
 
 
 def _means_no_memory(error: BaseException) -> bool:

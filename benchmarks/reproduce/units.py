@@ -88,10 +88,10 @@ def make_units(
     tiers: dict[tuple[int, int], list[Unit]] = {}
     places: dict[str, tuple[tuple[int, int], int]] = {}
     for row in rows:
-        every = row.all_seeds or row.name in grid.primary_rows or not row.recipe
-        primary = profile.other_seeds and every
+        primary = profile.other_seeds and (row.name in grid.primary_rows or not row.recipe)
         tier = -1 if primary else 2 if row.sweep else int(not row.first)
-        most = len(chosen) if seeds or primary or not profile.other_seeds else profile.other_seeds
+        every = seeds or primary or row.all_seeds or not profile.other_seeds
+        most = len(chosen) if every else profile.other_seeds
         of_row = chosen[:most] if row.has_seed and (seeds or not row.sweep) else chosen[:1]
         for number, seed in enumerate(of_row):
             unit = make_unit(grid, profile, row, seed, digest, main=number == 0)

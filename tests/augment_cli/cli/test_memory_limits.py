@@ -7,6 +7,7 @@ import sys
 import pyarrow as pa
 import pytest
 
+from augment_cli import cli
 from augment_cli.store.store import Store
 from tests.helpers.commands import ENVIRONMENT
 
@@ -38,6 +39,20 @@ def test_other_errors_are_still_ours(command, store, monkeypatch):
     monkeypatch.setattr(Store, "open", fail)
     result = command("status", "--store", store.path)
     assert result.returncode == 1 and "Traceback" in result.stderr
+
+
+def test_libraries_that_a_limit_keeps_from_loading(monkeypatch, capsys):
+    def fail():
+        raise ImportError("a.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(cli, "load_commands", fail)
+    with pytest.raises(ImportError):
+        cli._application()
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (300 * 10**6, resource.RLIM_INFINITY))
+    with pytest.raises(SystemExit) as stop:
+        cli._application()
+    assert stop.value.code == 6
+    assert "allows 300 MB of address space" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")

@@ -87,7 +87,10 @@ def test_the_shipped_grid_names_ten_at_most_and_their_rows_come_first_with_all_s
     trained = [unit for unit in units if unit.recipe]
     assert trained[: len(rows)] == rows
     assert [unit.seed for unit in rows] == sorted((u.seed for u in rows), key=profile.seeds.index)
-    others = {unit.seed for unit in trained[len(rows) :]}
+    rest = trained[len(rows) :]
+    ours = [unit.seed for unit in rest if unit.row.all_seeds]
+    assert set(ours) == set(profile.seeds)
+    others = {unit.seed for unit in rest if not unit.row.all_seeds}
     assert others == set(profile.seeds[: profile.other_seeds]) | {0}  # rows that are trained once have 0
 
 
