@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.text.spans import offsets_from_lengths, ranges
+
 _Found = tuple[np.ndarray, np.ndarray]  # ids of words one after the other, and how many each has
 
 
@@ -86,10 +88,8 @@ class WordTokens:
         numbers, ids, sizes = self._tokenised(words.dictionary)
         used = numbers[words.indices.to_numpy()]
         counts = sizes[used]
-        totals = np.concatenate([[0], np.cumsum(counts)])
-        # Each token's place among those of its word, beyond where these begin.
-        places = np.arange(totals[-1]) + np.repeat((np.cumsum(sizes) - sizes)[used] - totals[:-1], counts)
-        return ids[places], np.diff(totals[split.offsets.to_numpy()])
+        places = ranges((np.cumsum(sizes) - sizes)[used], counts)
+        return ids[places], np.diff(offsets_from_lengths(counts)[split.offsets.to_numpy()])
 
     def _tokenised(self, words: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A number for each word; ids of all numbers one after the other, and how many each has."""

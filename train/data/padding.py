@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from train.data.texts import Ids, Texts, spans
+from augment_cli.text.spans import ranges
+from train.data.texts import Ids, Texts
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_
     values = np.empty(int(lengths.sum()), dtype=np.int64)
     ends = lengths.cumsum()
     starts = ends - lengths
-    values[spans(starts + len(before), kept)] = texts.values[spans(texts.starts, kept)]
+    values[ranges(starts + len(before), kept)] = texts.values[ranges(texts.starts, kept)]
     for place, token in enumerate(before):
         values[starts[texts.present] + place] = token
     for place, token in enumerate(after):

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
+from augment_cli.text.spans import ranges
 from train.data.labels import unfit_rows
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
-from train.data.texts import Texts, spans
+from train.data.texts import Texts
 from train.data.weights import Weighting
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ class _Column:
         present = ~self.is_null[rows]
         starts = self.offsets[rows].astype(np.int64)
         lengths = np.where(present, self.offsets[rows + 1] - starts, 0)
-        return Texts(self.values[spans(starts, lengths)], lengths, present)
+        return Texts(self.values[ranges(starts, lengths)], lengths, present)
 
 
 @dataclass(frozen=True)

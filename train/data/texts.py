@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 
 from augment_cli.draws import splitmix64
+from augment_cli.text.spans import ranges
 
 CORPUS = "corpus"  # the stage of the sentences themselves
 SELF = "self"  # in place of a stage: the anchor again
@@ -94,25 +95,7 @@ class Texts(Sequence[Ids]):
     def take(self, places: np.ndarray) -> Texts:
         """The texts at some places, which may come twice."""
         lengths = self.lengths[places]
-        return Texts(self.values[spans(self.starts[places], lengths)], lengths, self.present[places])
-
-
-def spans(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers from each start on, as many as each length says, one span after the other.
-
-    Parameters
-    ----------
-    starts, lengths : numpy.ndarray
-        Shape (n,), int64.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (sum of lengths,), int64.
-    """
-    ends = lengths.cumsum()
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - ends + lengths, lengths)
+        return Texts(self.values[ranges(self.starts[places], lengths)], lengths, self.present[places])
 
 
 def text_ids(texts: Texts) -> np.ndarray:
@@ -131,7 +114,7 @@ def text_ids(texts: Texts) -> np.ndarray:
     numpy.ndarray
         Shape (n,), int64: 63 bits, or `NO_TEXT` where there is no text.
     """
-    counters = spans(np.ones(len(texts), np.int64), texts.lengths).astype(np.uint64)
+    counters = ranges(np.ones(len(texts), np.int64), texts.lengths).astype(np.uint64)
     mixed = splitmix64(texts.values.astype(np.uint64), counters)
     before = np.concatenate([np.zeros(1, np.uint64), mixed.cumsum(dtype=np.uint64)])
     starts = texts.starts

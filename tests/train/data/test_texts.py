@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from train.data.texts import NO_TEXT, Texts, spans, text_ids
+from train.data.texts import NO_TEXT, Texts, text_ids
 
 text = st.none() | st.lists(st.integers(0, 3), max_size=4)
 lists = st.lists(text, max_size=6)
@@ -38,9 +38,3 @@ def test_equal_numbers_are_equal_texts(rows):
         assert (number == NO_TEXT) == (row is None)
         assert number >= NO_TEXT
         assert [other == number for other in numbers] == [other == row for other in rows]
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4)), max_size=6))
-def test_spans(pairs):
-    starts, lengths = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    assert spans(starts, lengths).tolist() == [start + i for start, length in pairs for i in range(length)]
