@@ -133,6 +133,7 @@ class Session:
         self.results: list[StageResult] = []
         self._shared = shared
         self._failures: list[str] = []
+        self._said: set[str] = set()
         self._lock = contextlib.ExitStack()
 
     def __enter__(self) -> Session:
@@ -368,7 +369,9 @@ class Session:
         if "parses" in run.needs:
             self.parse(name=run.parses)
         for note in run.notes(self.store):
-            self.reporter.say(note)
+            if note not in self._said:  # a recipe has several stages of which the same is true
+                self._said.add(note)
+                self.reporter.say(note)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
         self._check_parts(parts)

@@ -76,18 +76,31 @@ class ConsoleReporter:
 
 
 class _PlainProgress:
+    """A line every few seconds; the rate is of what came after the first rows, which wait for models to load."""
+
     def __init__(self, stage: str, rows: int | None) -> None:
         self._stage, self._rows, self._done = stage, rows, 0
-        self._start = self._last = time.monotonic()
+        self._last = time.monotonic()
+        self._first: tuple[float, int] | None = None
 
     def __call__(self, done: int) -> None:
         self._done += done
         now = time.monotonic()
+        start, before = self._first = self._first or (now, self._done)
         if now - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = now
-        rate = self._done / (now - self._start)
-        left = f", {(self._rows - self._done) / rate:,.0f} s left" if self._rows and rate else ""
         whole = f" of {self._rows:,}" if self._rows else ""
-        line = f"{self._stage}: {self._done:,}{whole} rows, {rate:,.0f} rows/s{left}"
-        print(line, file=sys.stderr, flush=True)
+        print(
+            f"{self._stage}: {self._done:,}{whole} rows{self._speed(now - start, before)}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def _speed(self, seconds: float, before: int) -> str:
+        """Rate and time left, once there are a few seconds to tell them from."""
+        if seconds < _SECONDS_BETWEEN_LINES or self._done == before:
+            return ""
+        rate = (self._done - before) / seconds
+        left = f", {(self._rows - self._done) / rate:,.0f} s left" if self._rows else ""
+        return f", {rate:,.{0 if rate >= 10 else 1}f} rows/s{left}"
