@@ -1,0 +1,53 @@
+"""A small store, with vectors and without, for the stages that make and read them."""
+
+import shutil
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.vectors import embed
+from augment_cli.vectors.embed import EmbedParameters
+from tests.helpers.tiny_models import SENTENCES
+from tests.helpers.vector_stages import FAST
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(embed, "PIECE_ROWS", 8)
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    """60 sentences in three parts, a fifth of them twice, with an augmentation that leaves some unchanged."""
+    folder = tmp_path_factory.mktemp("base")
+    lines = [*SENTENCES[:50], *SENTENCES[5:15]]
+    (folder / "in.txt").write_text("\n".join(lines) + "\n")
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions(part_rows=25))
+        session.fit()
+        session.augment(make_run("antonym"))
+        assert 10 < session.store.read("antonym")["text"].null_count < 50
+    return folder / "store"
+
+
+@pytest.fixture
+def path(base, tmp_path):
+    return shutil.copytree(base, tmp_path / "store")
+
+
+@pytest.fixture(scope="session")
+def encoder(model):
+    return EmbedParameters(model=model("encoder"), **FAST)
+
+
+@pytest.fixture(scope="session")
+def embedded(base, tmp_path_factory, model):
+    path = shutil.copytree(base, tmp_path_factory.mktemp("embedded") / "store")
+    with Session(path, Engine(1)) as session, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embed, "PIECE_ROWS", 8)
+        for stage in ("corpus", "antonym"):
+            session.embed(stage, EmbedParameters(model=model("encoder"), **FAST))
+    return path

@@ -1,0 +1,116 @@
+"""mine: limits, drawing, and resuming."""
+
+import shutil
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.reports.report import stats
+from augment_cli.reports.soundness import verify
+from augment_cli.session import Session
+from augment_cli.vectors.mine import MineParameters
+from augment_cli.vectors.pieces import Pieces
+from tests.helpers.vector_stages import Died, digests, units
+
+
+def test_mined_negatives_keep_every_limit(embedded, tmp_path, encoder):
+    path = shutil.copytree(embedded, tmp_path / "store")
+    limits = MineParameters(
+        by="vectors",
+        positive="antonym",
+        negatives=3,
+        range_min=1,
+        range_max=20,
+        relative_margin=0.02,
+        max_score=0.9,
+    )
+    with Session(path, Engine(1)) as session:
+        stages = session.mine(limits, parameters=encoder)
+        store = session.store
+    assert stages == ["mined-vectors", "mined-vectors.1", "mined-vectors.2"]
+    texts, positives = store.read("corpus")["text"].to_pylist(), store.read("antonym")["text"].to_pylist()
+    corpus, augmented = units(store, "vectors"), units(store, "vectors-antonym")
+    tables = [store.read(stage).to_pylist() for stage in stages]
+    mined = 0
+    for row, entries in enumerate(zip(*tables, strict=True)):
+        taken = [entry["text"] for entry in entries if entry["text"] is not None]
+        assert len(set(taken)) == len(taken) and texts[row] not in taken and positives[row] not in taken
+        if positives[row] is None:
+            assert {entry["reason"] for entry in entries} == {"no_positive"}
+            continue
+        positive = float(corpus[row] @ augmented[row])
+        ranked = sorted(
+            {float(corpus[row] @ corpus[other]) for other in range(60) if texts[other] != texts[row]},
+            reverse=True,
+        )
+        for entry in entries:
+            assert (entry["text"] is None) == (entry["reason"] is not None)
+            assert entry["positive_score"] == pytest.approx(positive, abs=2e-3)
+            if entry["text"] is not None:
+                mined += 1
+                assert entry["text"] == texts[entry["other_row_id"]]
+                assert entry["score"] == pytest.approx(
+                    float(corpus[row] @ corpus[entry["other_row_id"]]), abs=2e-3
+                )
+                assert entry["score"] <= min(0.9, positive * 0.98) + 1e-6
+                assert 1 <= entry["rank"] < 20
+        assert len(ranked) > 20
+    numbers = stats(store, "mined-vectors")
+    assert mined > 20 and numbers["no_positive"] == store.read("antonym")["text"].null_count
+    assert (
+        numbers["mined"]
+        + numbers["all_candidates_skipped"]
+        + numbers["no_positive"]
+        + numbers["no_candidate"]
+        == 60
+    )
+    assert numbers["score"]["100%"] <= 0.9 and verify(store) == []
+
+
+def test_lexical_mining_needs_no_vectors_and_knows_equal_sentences(path):
+    with Session(path, Engine(1)) as session:
+        session.mine(MineParameters(max_df=1.0, near_duplicate=0.999, positive="antonym"))
+        store = session.store
+    assert "vectors" not in store.stages()
+    texts, rows = store.read("corpus")["text"].to_pylist(), store.read("mined-tfidf").to_pylist()
+    assert sum(row["text"] is not None for row in rows) > 20
+    assert all(row["text"] != texts[row["row_id"]] for row in rows)
+    assert all(row["text"] is None or row["text"] == texts[row["other_row_id"]] for row in rows)
+
+
+def test_drawing_depends_on_the_seed_alone(embedded, tmp_path):
+    def mined(folder, **options):
+        path = shutil.copytree(embedded, tmp_path / folder)
+        with Session(path, Engine(options.pop("jobs", 1), "threading")) as session:
+            session.mine(MineParameters(by="vectors", sampling="random", **options))
+            return session.store.read("mined-vectors")["other_row_id"].to_pylist()
+
+    one = mined("a", seed=1)
+    assert one == mined("b", seed=1, jobs=2) != mined("c", seed=2)
+    assert one != mined("d", seed=1, range_max=3)
+
+
+@pytest.mark.parametrize(("by", "search"), [("tfidf", "exact"), ("vectors", "exact"), ("vectors", "graph")])
+def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
+    whole = shutil.copytree(embedded, tmp_path / "whole")
+    broken = shutil.copytree(embedded, tmp_path / "broken")
+    written, real = [], Pieces.write
+
+    def write(self, index, piece, table):
+        if len(written) == 1:
+            raise Died
+        real(self, index, piece, table)
+        written.append((index, piece))
+
+    def run(path):
+        with Session(path, Engine(1)) as session:
+            session.mine(MineParameters(by=by, search=search, negatives=2))
+
+    run(whole)
+    monkeypatch.setattr(Pieces, "write", write)
+    with pytest.raises(Died):
+        run(broken)
+    monkeypatch.setattr(Pieces, "write", real)
+    run(broken)
+    for stage in (f"mined-{by}", f"mined-{by}.1"):
+        assert digests(broken, stage) == digests(whole, stage)
