@@ -76,7 +76,7 @@ class ConsoleReporter:
 
 
 class _PlainProgress:
-    """A line every few seconds; the rate is of what came after the first rows, which wait for models to load."""
+    """A line every few seconds; the rate leaves out the first rows, which wait for models to load."""
 
     def __init__(self, stage: str, rows: int | None) -> None:
         self._stage, self._rows, self._done = stage, rows, 0
