@@ -108,7 +108,8 @@ def run(args: argparse.Namespace) -> None:
             scores = train_unit(job)
             shutil.rmtree(job.out, ignore_errors=True)
             line = {
-                "trial": trial.name, "seed": seed, "key": unit.key, "recipe": trial.recipe,
+                "trial": trial.name, "seed": seed, "key": unit.key, "encoder": digest[:12],
+                "recipe": trial.recipe,
                 "set": list(trial.set), "dev": scores.get("best"), "before": scores.get("before"),
                 "last": scores.get("last"), "best_step": scores.get("best_step"),
                 "cpu_seconds": scores.get("cpu_seconds"), "failed": scores.get("failed"),
@@ -140,15 +141,19 @@ def make_vectors(store: Path, additions: dict[str, Any], commands: dict[str, str
 
 
 def show(args: argparse.Namespace) -> None:
-    """The log, a line a trial."""
-    by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    """The log, a line a trial, those of one bed's encoder together: dev scores of two beds do not compare."""
+    by_trial: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for line in read_log(args.log):
-        by_trial[line["trial"]].append(line)
+        by_trial[line["encoder"], line["trial"]].append(line)
     rows = [
-        (mean([100 * (one.get("dev") or 0) for one in lines]), name, lines)
-        for name, lines in by_trial.items()
+        (encoder, mean([100 * (one.get("dev") or 0) for one in lines]), name, lines)
+        for (encoder, name), lines in by_trial.items()
     ]
-    for dev, name, lines in sorted(rows, reverse=True, key=lambda row: row[0]):
+    shown = ""
+    for encoder, dev, name, lines in sorted(rows, reverse=True, key=lambda row: row[:2]):
+        if encoder != shown:
+            print(f"from the encoder {encoder}")
+            shown = encoder
         devs = [100 * (one.get("dev") or 0) for one in lines]
         spread = f" ± {stdev(devs):.2f}" if len(devs) > 1 else ""
         print(

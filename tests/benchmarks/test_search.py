@@ -50,19 +50,22 @@ def test_the_winning_trial_is_the_recipe_that_ships(grid, trials):
     assert {name: getattr(tried, name) for name in same} == {name: getattr(ships, name) for name in same}
 
 
-def test_show_lists_the_best_first_and_means_over_seeds(tmp_path, capsys):
+def test_show_lists_the_best_first_and_means_over_seeds_one_bed_at_a_time(tmp_path, capsys):
     log = tmp_path / "log.jsonl"
     common = {"recipe": "simcse", "set": ["batch=32"]}
     lines = [
-        {"trial": "one", "seed": 42, "key": "a", "dev": 0.7} | common,
-        {"trial": "two", "seed": 42, "key": "b", "dev": 0.8} | common,
-        {"trial": "two", "seed": 0, "key": "c", "dev": 0.81} | common,
+        {"trial": "one", "seed": 42, "key": "a", "encoder": "bed", "dev": 0.7} | common,
+        {"trial": "two", "seed": 42, "key": "b", "encoder": "bed", "dev": 0.8} | common,
+        {"trial": "two", "seed": 42, "key": "d", "encoder": "another", "dev": 0.9} | common,
+        {"trial": "two", "seed": 0, "key": "c", "encoder": "bed", "dev": 0.81} | common,
     ]
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     search.main(["show", "--log", str(log)])
-    first, second = capsys.readouterr().out.splitlines()
+    bed, first, second, other, third = capsys.readouterr().out.splitlines()
+    assert (bed, other) == ("from the encoder bed", "from the encoder another")
     assert first.split()[:5] == ["80.50", "±", "0.71", "(2)", "two"]
     assert second.split()[:3] == ["70.00", "(1)", "one"]
+    assert third.split()[:3] == ["90.00", "(1)", "two"]
 
 
 def test_the_ablation_compares_seed_by_seed(tmp_path):
