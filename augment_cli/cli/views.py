@@ -249,6 +249,17 @@ def cut_long_tokens(text: str) -> str:
     return _LONG_TOKEN.sub(lambda match: f"{match[0][:40]}…({len(match[0]):,} characters)", text)
 
 
+def say_no_row_fits(stage: str, where: str | None, contains: str | None) -> None:
+    """That there is nothing to show, and what was asked for."""
+    asked = [
+        f"--{name} {shlex.quote(value)}"
+        for name, value in (("where", where), ("contains", contains))
+        if value
+    ]
+    line = f"{stage}: no row fits {' '.join(asked)}" if asked else f"{stage}: no row to show"
+    console().print(visible_line(line), markup=False, soft_wrap=True)
+
+
 def say_what_is_left_out(store: Store, stage: str, shown: int) -> None:
     """Where fewer rows were shown than asked for, that there are unchanged ones too."""
     if can_be_unchanged(store, stage) and shown < store.stage(stage).rows:

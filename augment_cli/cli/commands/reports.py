@@ -69,6 +69,8 @@ def inspect(
     opened = Store.open(store)
     rows = choose_rows(opened, stage, max(count, len(choice.rows)), seed, choice)
     views.show_rows(rows, as_json)
+    if not rows and not as_json:
+        views.say_no_row_fits(stage, where, contains)
     if len(rows) < count and only_changed and not as_json:
         views.say_what_is_left_out(opened, stage, len(rows))
 

@@ -50,6 +50,8 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
     plain = command("inspect", "mined-vectors", "-n", "2", "--store", path)
     assert plain.stdout.count("→") == 2
     assert "score" in command("stats", "mined-vectors", "--store", path).stdout
+    none = command("inspect", "antonym", "--where", "cosine > 1.5", "--store", path)
+    assert none.stdout.splitlines()[0] == "antonym: no row fits --where 'cosine > 1.5'"
     wrong = command("inspect", "antonym", "--where", "__import__('os')", "--store", path)
     assert wrong.returncode == 2 and "is not COLUMN OPERATOR NUMBER" in wrong.stderr
     unknown = command("inspect", "antonym", "--sort", "beauty", "--store", path)
