@@ -10,6 +10,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.errors import BadInputError
+from augment_cli.reports.behind import behind
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.reports.unfinished import rows_in_work
@@ -28,11 +29,13 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
     `differs` names the first setting in which the stage differs from what the same command would make
     today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
     interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of {}.
+    `behind` says what a stage lacks since files were appended to the corpus, or is None.
     """
     in_work = rows_in_work(store)
     entries = []
     for name in store.stages():
         entry = _status_of(store.stage(name)) | {"differs": why_not_reused(store, name, corpus)}
+        entry["behind"] = behind(store, name)
         entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
     return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
 
@@ -40,7 +43,11 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
 def _begun(store: Store, name: str, rows: int) -> dict[str, Any]:
     """The entry of a stage of which no part is finished, so that the manifest does not know it."""
     settings: dict[str, Any] = {"stage": name, "parameters": {}, "seed": None, "fingerprint": None}
-    return _status_of(Stage(name, settings, len(store.parts), {})) | {"differs": None, "rows_in_work": rows}
+    return _status_of(Stage(name, settings, len(store.parts), {})) | {
+        "differs": None,
+        "behind": None,
+        "rows_in_work": rows,
+    }
 
 
 def _status_of(stage: Stage) -> dict[str, Any]:

@@ -150,6 +150,7 @@ def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedP
         inputs={of: store.stage(of).digest},
         resources=model.resources,
         libraries=library_versions(libraries),
+        by_part=True,  # a vector is copied from an equal text before it, never from one after it
     )
 
 
