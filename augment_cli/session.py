@@ -294,8 +294,10 @@ class Session:
             f"; {behind}: without these parts, `augment-cli status --store {self.store.path}` says which "
             "commands make them"
         )
+        last = len(self.store.parts) - 1
+        parts = f"part {last}" if last == before else f"parts {before} to {last}"
         self.reporter.say(
-            f"{report.kept:,} sentences appended as parts {before} to {len(self.store.parts) - 1}"
+            f"{report.kept:,} sentence{'' if report.kept == 1 else 's'} appended as {parts}"
             + (lacks if behind else "")
         )
 

@@ -208,7 +208,7 @@ class Page:
         if words[1] == "report" and not (self.folder / store).exists():
             shutil.copytree(self.folder / "store", self.folder / store)  # one that a page names for example
         makes = words[1] in {"run", "ingest", "fit", "parse", "embed"} or words[1] in augmentations.names()
-        if words[1] == "ingest":
+        if words[1] == "ingest" and "--append" not in words:
             shutil.rmtree(self.folder / store, ignore_errors=True)  # of another corpus
         if makes and "--help" not in words and "--corpus" not in words and not (self.folder / store).exists():
             return f"{line} --corpus few.txt"

@@ -52,7 +52,7 @@ def append(
     files = files_of(store, corpus)
     settings = appended_settings(store, files, options)
     for number, known in enumerate(store.stage("corpus").all_settings):
-        if known["inputs"]["files"] == settings.inputs["files"]:
+        if known["inputs"].get("files") == settings.inputs["files"]:
             store.clean_work("stdin")
             return report_of(store, number)
     with CorpusWriter(store, settings, options, appends=True) as writer:

@@ -103,7 +103,7 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
             options = stored_options(store)
             given = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
             # Of a corpus that grew, the files of any one time.
-            known = [settings["inputs"]["files"] for settings in store.stage(name).all_settings]
+            known = [settings["inputs"].get("files") for settings in store.stage(name).all_settings]
             current["inputs"] = stored["inputs"] if given["files"] in known else stored["inputs"] | given
     elif goes_by_part(store, name) and store.made_before(name):
         pass  # it is continued
