@@ -67,7 +67,11 @@ def noted_parts(work: Path, stages: Mapping[str, Stage]) -> list[tuple[str, int]
     """Parts that an append gave their names and the manifest does not name."""
     try:
         noted = json.loads((work / _NOTE).read_bytes())
-        return [(name, index) for name, index in noted if name in stages and index not in stages[name].parts]
+        return [
+            (name, index)
+            for name, index in noted
+            if isinstance(index, int) and name in stages and index not in stages[name].parts
+        ]
     except (FileNotFoundError, ValueError, TypeError):
         return []
 

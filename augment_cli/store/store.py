@@ -496,10 +496,12 @@ class Store:
             added = {one.index: one.part for one in pending if one.stage == name}
             parts, count = record.parts | added, record.expected_parts + len(added)
             self._stages[name] = Stage(name, settings.as_json(), count, parts, earlier)
-        for index in range(len(self._row_ranges), self._stages["corpus"].expected_parts):
+        before = len(self._row_ranges)
+        for index in range(before, self._stages["corpus"].expected_parts):
             self._row_ranges.append((self.rows, self._stages["corpus"].parts[index].rows))
         for name in with_corpus:
-            self._stages[name] = replace(self._stages[name], expected_parts=len(self._row_ranges))
+            if self._stages[name].expected_parts == before:
+                self._stages[name] = replace(self._stages[name], expected_parts=len(self._row_ranges))
         self._write_manifest()
         append_is_over(self.work)
 
