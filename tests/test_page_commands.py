@@ -74,6 +74,7 @@ ELSEWHERE = {
     r"benchmarks\.(distil_model2vec|search)": "needs the real sets, and hours",
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
+    r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
 _LONGEST = 300  # seconds of one process, on a machine with other work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
     `differs` names the first setting in which the stage differs from what the same command would make
     today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
     interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of {}.
+    `missing_parts` are the numbers of the parts to be made, as `--parts` takes them.
     `behind` says what a stage lacks since files were appended to the corpus, or is None.
     """
     in_work = rows_in_work(store)
@@ -38,6 +39,15 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
         entry["behind"] = behind(store, name)
         entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
     return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
+
+
+def _as_ranges(numbers: Collection[int]) -> str:
+    """Part numbers as `--parts` takes them, such as 0-9,12."""
+    ordered = sorted(numbers)
+    first = [number for number in ordered if number - 1 not in numbers]
+    last = [number for number in ordered if number + 1 not in numbers]
+    pairs = zip(first, last, strict=True)
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in pairs)
 
 
 def _begun(store: Store, name: str, rows: int) -> dict[str, Any]:
@@ -57,6 +67,7 @@ def _status_of(stage: Stage) -> dict[str, Any]:
         "parts": len(stage.parts),
         "expected_parts": stage.expected_parts,
         "complete": stage.is_complete,
+        "missing_parts": _as_ranges(set(range(stage.expected_parts)) - stage.parts.keys()),
         "rows": stage.rows,
         "changed": None,
         "bytes": stage.bytes,

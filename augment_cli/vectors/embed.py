@@ -297,7 +297,7 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
     is_static = is_static_model(work.model)
     if work.parameters.device == "cuda" or is_static:
-        engine = dataclasses.replace(engine, jobs=1)
+        engine = dataclasses.replace(engine, jobs=1, needs_gpu=not is_static)
     done = Pieces(store, work.stage, work.settings)
     waiting = sorted(work.pieces)
 
