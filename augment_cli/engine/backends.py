@@ -244,6 +244,11 @@ def run_on_ray(
                 failed(arguments)
             except ray.exceptions.RayTaskError as error:  # has the worker's traceback for a message
                 raise error.cause from None
+            except ray.exceptions.RayError as error:
+                raise MissingError(
+                    f"--address {address}: the Ray cluster failed ({error}); once it is well again, run the "
+                    "same command, which keeps finished parts"
+                ) from error
             else:
                 yield result
 
