@@ -38,6 +38,7 @@ def ingest_corpus(
     store: str | Path = "store",
     *,
     texts: Any = None,
+    append: bool = False,
     strict: bool = False,
     max_rejects: float = 0.01,
     **options: Any,
@@ -54,12 +55,19 @@ def ingest_corpus(
     texts : list of str, DataFrame, Series or Arrow table, optional
         Sentences in memory instead: of a data frame (polars, pandas) or a table the column that `text_column`
         names. In the corpus, `line` is their position from 1.
+    append : bool
+        Add them to the corpus that is there, as further parts, instead of making it.
     strict : bool
         Stop at the first bad line instead of setting it aside.
     max_rejects : float
         Share of lines, 0 to 1, that may be set aside.
     **options
         As in `IngestOptions`: text_column, id_column, keep_columns, limit, deduplicate, part_rows, ….
+
+    Returns
+    -------
+    IngestReport
+        Of the whole corpus.
 
     Raises
     ------
@@ -72,7 +80,8 @@ def ingest_corpus(
         raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
     entries = entries_of(corpus)
     with Session(store) as session:
-        session.ingest(entries, IngestOptions(**options), texts=texts, strict=strict, max_rejects=max_rejects)
+        read = session.append if append else session.ingest
+        read(entries, IngestOptions(**options), texts=texts, strict=strict, max_rejects=max_rejects)
         return report_of(session.store)
 
 

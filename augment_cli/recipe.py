@@ -107,6 +107,7 @@ def run_recipe(
     jobs: int | None = None,
     backend: str = "loky",
     scheduler: str | None = None,
+    address: str | None = None,
     overwrite: bool = False,
     reporter: Reporter | None = None,
     **options: Any,
@@ -135,7 +136,7 @@ def run_recipe(
         Stop at the first bad line of the corpus instead of setting it aside.
     max_rejects : float
         Share of lines, 0 to 1, that may be set aside.
-    jobs, backend, scheduler
+    jobs, backend, scheduler, address
         Where parts are made, as in `Engine`; worker processes, one for each core, by default.
     overwrite : bool
         Delete stages of the recipe that are there with other settings, and what was made from them.
@@ -158,7 +159,7 @@ def run_recipe(
     entries = entries_of(corpus)
     folders: list[str] = []
     missing: dict[str, str] = {}
-    engine = Engine.for_this_machine(jobs, backend, scheduler)
+    engine = Engine.for_this_machine(jobs, backend, scheduler, address)
     with Session(store, engine, reporter, overwrite=overwrite) as session:
         reading = IngestOptions(**options)
         session.ingest(entries, reading, texts=texts, strict=strict, max_rejects=max_rejects)

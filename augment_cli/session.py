@@ -28,6 +28,7 @@ from augment_cli.ingest import (
     pairs,
     report_of,
 )
+from augment_cli.ingest.appending import append, stored_options
 from augment_cli.pack import (
     PACK_STAGE,
     SIDES,
@@ -164,8 +165,12 @@ class Session:
         present = [stage for stage in stages if stage in self.store.stages()]
         if not self._overwrite or not present:
             return
-        current = settings().fingerprint
-        if all(self.store.stage(stage).settings["fingerprint"] == current for stage in present):
+        current = settings()
+        if all(
+            self.store.stage(stage).settings["fingerprint"] == current.fingerprint
+            or self.store.continues(stage, current)
+            for stage in present
+        ):
             return
         hanging = self.store.made_from(*present)
         self.store.remove(*present, *hanging)
@@ -216,15 +221,94 @@ class Session:
             raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
         with self._timed("corpus", None) as progress:
             report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
+        self._warn_of_rejects(report)
+        report.check(max_rejects, str(self.store.path))
+        self._give_pairs(options or IngestOptions())
+        return report
+
+    def append(
+        self,
+        corpus: Sequence[str | Path] | None = None,
+        options: IngestOptions | None = None,
+        *,
+        texts: Any = None,
+        strict: bool = False,
+        max_rejects: float = 0.01,
+    ) -> IngestReport:
+        """Read further files, or `texts` in memory, into the corpus, as parts behind those that are there.
+
+        They are read as the corpus was; other `options` are refused. Stages of given pairs are continued at
+        once, all others when they are asked for.
+
+        Returns
+        -------
+        IngestReport
+            Of what was appended.
+        """
+        options = options or IngestOptions()
+        if (corpus is None) == (texts is None):
+            raise UsageError(
+                "--append needs what to read: name files with --corpus (in Python, or give texts=)"
+            )
+        if self._overwrite:
+            raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
+        self._check_appendable()
+        self._check_pairs(options)
+        self._refuse_other_options(options)
+        reading = stored_options(self.store)
+        if texts is not None:
+            corpus = [memory.spool(self.store, texts, reading)]
+        try:
+            before = len(self.store.parts)
+            with self._timed("corpus", None) as progress:
+                report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
+        finally:
+            self.store.clean_work(memory.FOLDER)
+        self._say_what_was_appended(report, before)
+        report.check(max_rejects, str(self.store.path))
+        for name in self.store.stages():
+            made_by = self.store.stage(name).settings
+            if made_by["stage"] == pairs.GIVEN:
+                pairs.make_given(self.store, name, made_by["parameters"]["kind"])
+        self._give_pairs(options)
+        return report
+
+    def _check_appendable(self) -> None:
+        """See that there is a whole corpus, of which nothing was left out on purpose."""
+        path = self.store.path
+        if not (self.store.has("corpus") and self.store.has("rejects")):
+            raise UsageError(f"{path}: has no finished corpus to append to; leave --append out")
+        limit = self.store.stage("corpus").settings["parameters"].get("limit")
+        if limit is not None:
+            raise UsageError(
+                f"{path}: its corpus is the first {limit:,} sentences (--limit), so more would leave a gap; "
+                "read all files without --limit into another --store"
+            )
+
+    def _say_what_was_appended(self, report: IngestReport, before: int) -> None:
+        if len(self.store.parts) == before:
+            self.reporter.say("These files are in the corpus already; nothing was appended.")
+            return
+        self._warn_of_rejects(report)
+        behind = ", ".join(name for name in self.store.stages() if not self.store.has(name))
+        lacks = (
+            f"; {behind}: without these parts, `augment-cli status --store {self.store.path}` says which "
+            "commands make them"
+        )
+        last = len(self.store.parts) - 1
+        parts = f"part {last}" if last == before else f"parts {before} to {last}"
+        self.reporter.say(
+            f"{report.kept:,} sentence{'' if report.kept == 1 else 's'} appended as {parts}"
+            + (lacks if behind else "")
+        )
+
+    def _warn_of_rejects(self, report: IngestReport) -> None:
         if report.rejected:
             self.reporter.warn(
                 f"{report.rejected:,} of {report.read:,} lines set aside: "
                 + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
                 + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
             )
-        report.check(max_rejects, str(self.store.path))
-        self._give_pairs(options or IngestOptions())
-        return report
 
     def _check_pairs(self, options: IngestOptions) -> None:
         """See that no column of pairs has the name of a stage of another kind."""
@@ -252,6 +336,8 @@ class Session:
                 continue  # these make stages of what the corpus kept
             usual = getattr(default, key)
             read_with = stored.get(key, usual)  # what is not in the settings was not chosen
+            if key == "keep_columns" and list(options.kept) == read_with:
+                continue  # the corpus keeps those of pairs, too
             if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
                 raise MixError(
                     f"{self.store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "

@@ -74,6 +74,7 @@ ELSEWHERE = {
     r"benchmarks\.(distil_model2vec|search)": "needs the real sets, and hours",
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
+    r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
 _LONGEST = 300  # seconds of one process, on a machine with other work
@@ -208,7 +209,7 @@ class Page:
         if words[1] == "report" and not (self.folder / store).exists():
             shutil.copytree(self.folder / "store", self.folder / store)  # one that a page names for example
         makes = words[1] in {"run", "ingest", "fit", "parse", "embed"} or words[1] in augmentations.names()
-        if words[1] == "ingest":
+        if words[1] == "ingest" and "--append" not in words:
             shutil.rmtree(self.folder / store, ignore_errors=True)  # of another corpus
         if makes and "--help" not in words and "--corpus" not in words and not (self.folder / store).exists():
             return f"{line} --corpus few.txt"

@@ -147,10 +147,13 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="stop at the first bad line", rich_help_panel=_READING)
 ]
 Backend = Annotated[
-    str, typer.Option("--backend", help="where parts are made: loky (processes), threading, or dask")
+    str, typer.Option("--backend", help="where parts are made: loky (processes), threading, dask, or ray")
 ]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", help="address of the Dask scheduler, such as tcp://head:8786")
+]
+Address = Annotated[
+    str | None, typer.Option("--address", help="of the Ray cluster's head node, such as head:6379")
 ]
 Parts = Annotated[
     str | None,
@@ -262,19 +265,20 @@ class Workers:
     jobs : int or None
         Worker processes, from 1.
     backend : str
-    scheduler : str or None
+    scheduler, address : str or None
         As in `Engine`.
     """
 
     jobs: Jobs = None
     backend: Backend = "loky"
     scheduler: Scheduler = None
+    address: Address = None
 
     def engine(self) -> Engine:
         """An engine with these workers."""
         from augment_cli.engine.engine import Engine
 
-        return Engine.for_this_machine(self.jobs, self.backend, self.scheduler)
+        return Engine.for_this_machine(self.jobs, self.backend, self.scheduler, self.address)
 
 
 @dataclass(frozen=True)

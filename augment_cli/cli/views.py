@@ -144,7 +144,13 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
     if any(entry["rows_in_work"] for entry in entries):
         console().print("+: rows of parts that are not finished; the same command goes on from them.")
     for entry in entries:
-        if entry["differs"]:
+        if entry["missing_parts"] and not entry["behind"]:
+            line = f"{entry['stage']} lacks the parts {entry['missing_parts']}"
+            console().print(visible_line(line), markup=False, soft_wrap=True)
+        if entry["behind"]:
+            line = f"{entry['stage']} {entry['behind']}"
+            console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
+        elif entry["differs"]:
             line = f"{entry['stage']} cannot be reused: made with {entry['differs']}"
             console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""Where calls run: joblib's worker processes or threads, or a Dask cluster. One function for each.
+"""Where calls run: joblib's worker processes or threads, a Dask or a Ray cluster. One function for each.
 
 All have the same shape: they draw calls from an iterator as workers become free, and yield
 (position of the call, its result) in the order of arrival.
@@ -7,8 +7,10 @@ All have the same shape: they draw calls from an iterator as workers become free
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import signal
+import socket
 import threading
 import time
 import warnings
@@ -17,11 +19,12 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import MissingError
+from augment_cli.errors import MissingError, UsageError
 
 # Worker processes share the cores among themselves; each library keeps to one thread in them.
 _THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _DEATHS_BEFORE_ALONE = 2
+_RETRIES = 2  # of a call whose worker died on a Ray cluster
 
 Arguments = dict[str, Any]
 
@@ -175,11 +178,7 @@ def run_on_dask(
             "`dask scheduler` and workers with `dask worker ADDRESS`"
         ) from error
     with client:
-        # Workers run in folders of their own.
-        absolute = [
-            {key: value.absolute() if isinstance(value, Path) else value for key, value in arguments.items()}
-            for arguments in calls
-        ]
+        absolute = _with_absolute_paths(calls)
         positions = iter(range(len(calls)))
         submitted: dict[Any, int] = {}
 
@@ -205,3 +204,92 @@ def run_on_dask(
                 failed(calls[position])
                 continue
             yield result
+
+
+def run_on_ray(
+    address: str,
+    needs_gpu: bool,
+    function: str,
+    calls: Sequence[Arguments],
+    asked_to_stop: Callable[[], bool],
+    failed: Callable[[Arguments], None],
+) -> Generator[Any, None, None]:
+    """On the workers of a Ray cluster, which must see the store under the same path.
+
+    Ray itself runs the calls of a dead worker again; one that has killed several is given up, then
+    `failed` is called with it. With `needs_gpu` each call has a GPU to itself.
+    """
+    ray = _connected_to_ray(address)
+    places = int(ray.cluster_resources().get("GPU" if needs_gpu else "CPU", 0))
+    if needs_gpu and not places:
+        raise MissingError(
+            f"--address {address}: no machine of this Ray cluster has a GPU; give --device cpu, or join one"
+        )
+    lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError, ray.exceptions.NodeDiedError)
+    resources = {"num_gpus": 1} if needs_gpu else {"num_cpus": 1}
+    task = ray.remote(call_on_ray).options(max_retries=_RETRIES, **resources)
+    waiting = iter(zip(calls, _with_absolute_paths(calls), strict=True))
+    running: dict[Any, Arguments] = {}
+    while True:
+        if not asked_to_stop():
+            for arguments, absolute in itertools.islice(waiting, 2 * max(1, places) - len(running)):
+                running[task.remote(function, absolute)] = arguments
+        if not running:
+            return
+        for reference in ray.wait(list(running), num_returns=1, timeout=1)[0]:
+            arguments = running.pop(reference)
+            try:
+                result = ray.get(reference)
+            except lost:
+                failed(arguments)
+            except ray.exceptions.RayTaskError as error:  # has the worker's traceback for a message
+                raise error.cause from None
+            except ray.exceptions.RayError as error:
+                raise MissingError(
+                    f"--address {address}: the Ray cluster failed ({error}); once it is well again, run the "
+                    "same command, which keeps finished parts"
+                ) from error
+            else:
+                yield result
+
+
+def call_on_ray(function: str, arguments: Arguments) -> Any:
+    """A call in one of Ray's workers, where each library keeps to one thread."""
+    for name, value in _THREAD_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    return call(function, arguments)
+
+
+def _connected_to_ray(address: str) -> Any:
+    """Ray's module, connected to a cluster until this program ends, with its signals as they were."""
+    try:
+        ray = importlib.import_module("ray")
+    except ImportError:
+        raise MissingError(
+            "--backend ray needs Ray, which is not installed; `pip install 'augment-cli[ray]'`"
+        ) from None
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise UsageError(f"--address {address}: give that of the cluster's head node, such as head-node:6379")
+    if ray.is_initialized():  # by an earlier stage, whose workers are warm, or by a notebook
+        return ray
+    on_terminate = signal.getsignal(signal.SIGTERM)
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()  # Ray would try for minutes
+        ray.init(address, logging_level="ERROR", log_to_driver=False, configure_logging=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MissingError(
+            f"--address {address}: no Ray cluster takes this machine ({error}); start one with `ray start "
+            "--head` and join it from each machine, this one too, with `ray start --address ADDRESS`"
+        ) from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, on_terminate)
+    return ray
+
+
+def _with_absolute_paths(calls: Sequence[Arguments]) -> list[Arguments]:
+    """The same calls for workers that run in folders of their own."""
+    return [
+        {key: value.absolute() if isinstance(value, Path) else value for key, value in arguments.items()}
+        for arguments in calls
+    ]

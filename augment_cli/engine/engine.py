@@ -15,7 +15,7 @@ from typing import Any
 from augment_cli.engine import backends
 from augment_cli.errors import IncompleteError, UsageError
 
-BACKENDS = ("loky", "threading", "dask")
+BACKENDS = ("loky", "threading", "dask", "ray")
 
 
 @dataclass(frozen=True)
@@ -26,30 +26,42 @@ class Engine:
     ----------
     jobs : int
         Number of workers; 1 runs everything in this process.
-    backend : {"loky", "threading", "dask"}
-        joblib's processes, joblib's threads, or a Dask cluster.
+    backend : {"loky", "threading", "dask", "ray"}
+        joblib's processes, joblib's threads, a Dask cluster, or a Ray cluster.
     scheduler : str, optional
         Address of the Dask scheduler, such as `tcp://head-node:8786`.
+    address : str, optional
+        Of the Ray cluster's head node, such as `head-node:6379`.
+    needs_gpu : bool
+        Whether a call needs a GPU, of which a Ray cluster gives each one its own.
     """
 
     jobs: int = 1
     backend: str = "loky"
     scheduler: str | None = None
+    address: str | None = None
+    needs_gpu: bool = False
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise UsageError(f"--backend {self.backend}: choose one of {', '.join(BACKENDS)}")
         if (self.backend == "dask") != (self.scheduler is not None):
             raise UsageError("--backend dask and --scheduler ADDRESS go together")
+        if (self.backend == "ray") != (self.address is not None):
+            raise UsageError("--backend ray and --address ADDRESS go together")
 
     @classmethod
     def for_this_machine(
-        cls, jobs: int | None = None, backend: str = "loky", scheduler: str | None = None
+        cls,
+        jobs: int | None = None,
+        backend: str = "loky",
+        scheduler: str | None = None,
+        address: str | None = None,
     ) -> Engine:
         """One worker for each core this process may use, unless told otherwise."""
         if jobs is None:
             jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return cls(jobs or 1, backend, scheduler)
+        return cls(jobs or 1, backend, scheduler, address)
 
     def run(
         self,
@@ -107,6 +119,8 @@ class Engine:
     ) -> Generator[Any, None, None]:
         if self.scheduler is not None and calls:
             return backends.run_on_dask(self.scheduler, function, calls, asked_to_stop, failed)
+        if self.address is not None and calls:
+            return backends.run_on_ray(self.address, self.needs_gpu, function, calls, asked_to_stop, failed)
         jobs = min(self.jobs, len(calls))
         if jobs <= 1:
             return backends.run_here(function, calls, asked_to_stop)

@@ -18,6 +18,7 @@ from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
 from augment_cli.remote.files import RemoteFile
 from augment_cli.store.files import sha256_of_file, sha256_of_json
+from augment_cli.store.manifest import Part, Stage
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 
@@ -27,8 +28,10 @@ __all__ = [
     "IngestReport",
     "corpus_settings",
     "entries_of",
+    "files_of",
     "find_files",
     "ingest",
+    "read_into",
     "report_of",
 ]
 
@@ -95,9 +98,7 @@ def ingest(
         If the store holds another corpus.
     """
     options = options or IngestOptions()
-    files = find_files([entry for entry in corpus if entry != STDIN])
-    if STDIN in corpus:
-        files.append((_spool(store), "stdin"))
+    files = files_of(store, corpus)
     settings = corpus_settings(files, options)
     missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
     if missing == [[], []]:
@@ -105,23 +106,41 @@ def ingest(
         return report_of(store)
 
     with CorpusWriter(store, settings, options) as writer:
-        for raw_lines in _ahead(_read_pieces(files, options)):
-            before = writer.kept
-            writer.add(raw_lines, strict)
-            progress(writer.kept - before)
-            if writer.is_full:
-                break
-        if writer.kept == 0:
-            raise BadInputError(
-                f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
-                f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
-            )
-        for file, _ in files:
-            if isinstance(file, RemoteFile):
-                file.refuse_change()
+        read_into(files, writer, options, strict, progress)
         writer.commit()
     store.clean_work("stdin")
     return report_of(store)
+
+
+def files_of(store: Store, corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, str]]:
+    """The files to read, standard input behind the others."""
+    files = find_files([entry for entry in corpus if entry != STDIN])
+    return [*files, (_spool(store), "stdin")] if STDIN in corpus else files
+
+
+def read_into(
+    files: Sequence[tuple[Path | RemoteFile, str]],
+    writer: CorpusWriter,
+    options: IngestOptions,
+    strict: bool,
+    progress: Callable[[int], None],
+) -> None:
+    """Hand all lines of some files to the writer; refuse files without a sentence, or that changed."""
+    first = writer.kept
+    for raw_lines in _ahead(_read_pieces(files, options)):
+        before = writer.kept
+        writer.add(raw_lines, strict)
+        progress(writer.kept - before)
+        if writer.is_full:
+            break
+    if writer.kept == first:
+        raise BadInputError(
+            f"{', '.join(str(path) for path, _ in files[:3])}: no sentence could be read "
+            f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
+        )
+    for file, _ in files:
+        if isinstance(file, RemoteFile):
+            file.refuse_change()
 
 
 def _in_words(reasons: Counter[str]) -> str:
@@ -163,9 +182,23 @@ def _spool(store: Store) -> Path:
     return path
 
 
-def report_of(store: Store) -> IngestReport:
-    """Counts of the store's corpus, from the manifest."""
+def report_of(store: Store, number: int | None = None) -> IngestReport:
+    """Counts of the store's corpus, from the manifest.
+
+    Parameters
+    ----------
+    store : Store
+    number : int, optional
+        Of what was read at one time: 0 the first ingest, 1 what was appended first, …; all by default.
+    """
     reasons: Counter[str] = Counter()
-    for part in store.stage("rejects").parts.values():
+    for part in _parts_of(store.stage("rejects"), number):
         reasons.update(part.statistics["reasons"])
-    return IngestReport(store.stage("corpus").rows, dict(reasons))
+    return IngestReport(sum(part.rows for part in _parts_of(store.stage("corpus"), number)), dict(reasons))
+
+
+def _parts_of(stage: Stage, number: int | None) -> list[Part]:
+    if number is None:
+        return list(stage.parts.values())
+    bounds = [0, *(earlier.parts for earlier in stage.earlier), stage.expected_parts]
+    return [part for index, part in stage.parts.items() if bounds[number] <= index < bounds[number + 1]]

@@ -46,9 +46,8 @@ def roles_of(options: IngestOptions) -> dict[str, str]:
 
 def given_settings(store: Store, column: str, role: str) -> Settings:
     """What a stage of the user's own texts depends on."""
-    return Settings(
-        GIVEN, VERSION, {"column": column, "kind": role}, inputs={"corpus": store.stage("corpus").digest}
-    )
+    inputs = {"corpus": store.stage("corpus").digest}
+    return Settings(GIVEN, VERSION, {"column": column, "kind": role}, inputs=inputs, by_part=True)
 
 
 def make_given(store: Store, column: str, role: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -23,9 +23,15 @@ _REJECT_BYTES = 16 << 20
 
 
 class CorpusWriter:
-    """Used as a context manager: parts are written in a thread of its own while the next are collected."""
+    """Used as a context manager: parts are written in a thread of its own while the next are collected.
 
-    def __init__(self, store: Store, settings: Settings, options: IngestOptions) -> None:
+    Where it `appends`, rows and parts are numbered on from those that the store has, and what repeats one of
+    its rows is a duplicate, too.
+    """
+
+    def __init__(
+        self, store: Store, settings: Settings, options: IngestOptions, appends: bool = False
+    ) -> None:
         self._store, self._settings, self._options = store, settings, options
         self._schema = CORPUS_WITH_ID if options.id_column else CORPUS
         for name in options.kept:
@@ -43,6 +49,22 @@ class CorpusWriter:
         self._reject_schema = REJECTS_WITH_REPEATED if self._is_near else REJECTS
         self.kept = 0
         self.reasons: Counter[str] = Counter()
+        if appends:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self.kept = self._store.rows
+        for stage in self._parts:
+            self._begun[stage] = self._store.stage(stage).expected_parts
+        if not self._options.deduplicate:
+            return
+        for index in range(len(self._store.parts)):
+            for table in self._store.iterate_part("corpus", index, ["text"]):
+                texts = table["text"].combine_chunks()
+                if self._is_near:  # all are kept again, as when they were read
+                    self._near.add(texts)
+                else:
+                    self._seen.update(map(_digest, texts.cast(pa.binary()).to_pylist()))
 
     def __enter__(self) -> CorpusWriter:
         return self
@@ -86,7 +108,7 @@ class CorpusWriter:
     def _mark_duplicates(self, raw_lines: checks.RawLines, reasons: np.ndarray) -> None:
         for position, text in enumerate(raw_lines.texts.to_pylist()):
             if not reasons[position]:
-                digest = hashlib.blake2b(text, digest_size=16).digest()
+                digest = _digest(text)
                 if digest in self._seen:
                     reasons[position] = checks.DUPLICATE
                 self._seen.add(digest)
@@ -166,14 +188,30 @@ class CorpusWriter:
         pending = self._being_written.popleft().result()
         self._parts[pending.stage].append(pending)
 
-    def commit(self) -> None:
-        """Write what is left, fix the row ranges of the parts, and enter all parts in the manifest."""
+    def _write_the_rest(self) -> None:
         if self._waiting_rows:
             self._write_corpus_part()
         if self._rejects or not self._begun["rejects"]:
             self._write_reject_part()
         while self._being_written:
             self._collect()
+
+    def append(self, with_corpus: Sequence[str]) -> None:
+        """Write what is left, and enter all parts in the manifest at once, behind those that are there.
+
+        Parameters
+        ----------
+        with_corpus : sequence of str
+            Stages that have a part for each one of the corpus.
+        """
+        self._write_the_rest()
+        self._store.append([*self._parts["rejects"], *self._parts["corpus"]], self._settings, with_corpus)
+        for stage in self._parts:
+            self._store.clean_work(stage)
+
+    def commit(self) -> None:
+        """Write what is left, fix the row ranges of the parts, and enter all parts in the manifest."""
+        self._write_the_rest()
         first, row_ranges = 0, []
         for pending in self._parts["corpus"]:
             row_ranges.append((first, pending.part.rows))
@@ -186,6 +224,10 @@ class CorpusWriter:
                 if pending.index in missing:
                     self._store.commit(pending)
             self._store.clean_work(stage)
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def _row_groups(table: pa.Table) -> Iterator[pa.Table]:

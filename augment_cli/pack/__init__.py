@@ -83,6 +83,7 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         seed=options.seed if options.side or options.shuffle else None,
         inputs={name: store.stage(name).digest for name in stages},
         libraries=library_versions(["pyarrow"]),
+        by_part=True,
     )
 
 

@@ -64,6 +64,7 @@ def parse_settings(store: Store, source: PipelineSource) -> Settings:
         inputs={"corpus": store.stage("corpus").digest},
         resources={"pipeline": source.digest},
         libraries=source.library_versions(),
+        by_part=True,
     )
 
 

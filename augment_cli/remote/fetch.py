@@ -15,7 +15,6 @@ from augment_cli.remote.places import Place, place_of
 from augment_cli.remote.publish import PIECE_BYTES, Copied, manifest_at
 from augment_cli.store.files import fsync, naming
 from augment_cli.store.manifest import Manifest, Part, part_name
-from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 
 
@@ -59,7 +58,7 @@ def fetch(
         opened.set_row_ranges(manifest.row_ranges)
         try:
             for name, stage in manifest.stages.items():
-                missing = set(opened.begin(name, Settings.of_json(stage.settings), stage.expected_parts))
+                missing = set(opened.adopt(stage))
                 for index, part in sorted(stage.parts.items()):
                     if index in missing:
                         source = place.at(f"{name}/{part_name(index)}")
@@ -84,7 +83,7 @@ def _refuse_other(store: Store, manifest: Manifest, place: Place) -> None:
         if (stage := manifest.stages.get(name)) is None:
             continue
         here = store.stage(name)
-        if here.settings != stage.settings or here.expected_parts != stage.expected_parts:
+        if here.all_settings != stage.all_settings or here.expected_parts != stage.expected_parts:
             reason = reason or f"its stage {name} was made with other settings"
         elif any(part != stage.parts[index] for index, part in here.parts.items()):
             reason = reason or f"its stage {name} has other bytes"

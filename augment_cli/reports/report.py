@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.errors import BadInputError
+from augment_cli.reports.behind import behind
 from augment_cli.reports.choosing import quantiles
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.reports.unfinished import rows_in_work
@@ -28,19 +29,35 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
     `differs` names the first setting in which the stage differs from what the same command would make
     today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
     interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of {}.
+    `missing_parts` are the numbers of the parts to be made, as `--parts` takes them.
+    `behind` says what a stage lacks since files were appended to the corpus, or is None.
     """
     in_work = rows_in_work(store)
     entries = []
     for name in store.stages():
         entry = _status_of(store.stage(name)) | {"differs": why_not_reused(store, name, corpus)}
+        entry["behind"] = behind(store, name)
         entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
     return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
+
+
+def _as_ranges(numbers: Collection[int]) -> str:
+    """Part numbers as `--parts` takes them, such as 0-9,12."""
+    ordered = sorted(numbers)
+    first = [number for number in ordered if number - 1 not in numbers]
+    last = [number for number in ordered if number + 1 not in numbers]
+    pairs = zip(first, last, strict=True)
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in pairs)
 
 
 def _begun(store: Store, name: str, rows: int) -> dict[str, Any]:
     """The entry of a stage of which no part is finished, so that the manifest does not know it."""
     settings: dict[str, Any] = {"stage": name, "parameters": {}, "seed": None, "fingerprint": None}
-    return _status_of(Stage(name, settings, len(store.parts), {})) | {"differs": None, "rows_in_work": rows}
+    return _status_of(Stage(name, settings, len(store.parts), {})) | {
+        "differs": None,
+        "behind": None,
+        "rows_in_work": rows,
+    }
 
 
 def _status_of(stage: Stage) -> dict[str, Any]:
@@ -50,6 +67,7 @@ def _status_of(stage: Stage) -> dict[str, Any]:
         "parts": len(stage.parts),
         "expected_parts": stage.expected_parts,
         "complete": stage.is_complete,
+        "missing_parts": _as_ranges(set(range(stage.expected_parts)) - stage.parts.keys()),
         "rows": stage.rows,
         "changed": None,
         "bytes": stage.bytes,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +9,11 @@ from typing import Any
 
 from augment_cli import augmentations, ingest, pack
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.ingest import IngestOptions
+from augment_cli.ingest.appending import stored_options
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import known_by_name
+from augment_cli.reports.behind import behind, goes_by_part
 from augment_cli.store.files import sha256_of_file
-from augment_cli.store.manifest import Stage
 from augment_cli.store.parquet import read_parquet
 from augment_cli.store.schema import metadata_of
 from augment_cli.store.settings import differences
@@ -35,24 +34,30 @@ def verify(store: Store) -> list[str]:
     list of str
         What is wrong, one line each; empty if every part is as the manifest says.
     """
-    problems: list[str] = []
+    problems = [
+        f"{path}: left by an append that was interrupted; the next command that writes here deletes it"
+        for path in store.half_appended()
+    ]
+    half_appended = {path.name for path in store.half_appended()}
     for name in store.stages():
         stage = store.stage(name)
-        if not stage.is_complete:
+        if lack := behind(store, name):
+            problems.append(f"{name}: {lack}")
+        elif not stage.is_complete:
             done = f"{len(stage.parts)} of {stage.expected_parts} parts"
             problems.append(f"{name}: {done}; run it again to resume")
         for index, part in sorted(stage.parts.items()):
             path = store.part_path(name, index)
-            in_part = _problems_of(path, part.sha256, part.rows, stage)
+            in_part = _problems_of(path, part.sha256, part.rows, stage.settings_of(index)["fingerprint"])
             problems += [f"{path}: {problem}" for problem in in_part]
         expected = {store.part_path(name, index).name for index in stage.parts}
-        problems += _strangers(store.path / name, expected)
+        problems += _strangers(store.path / name, expected | half_appended)
     known = {"manifest.json", "README.md", ".work", *(name.split("/")[0] for name in store.stages())}
     problems += _strangers(store.path, known)
     return problems
 
 
-def _problems_of(path: Path, sha256: str, rows: int, stage: Stage) -> list[str]:
+def _problems_of(path: Path, sha256: str, rows: int, fingerprint: str) -> list[str]:
     try:
         table = read_parquet(path)
     except BadInputError as error:
@@ -64,7 +69,7 @@ def _problems_of(path: Path, sha256: str, rows: int, stage: Stage) -> list[str]:
         written_by = metadata_of(table.schema) or {}
     except ValueError:
         written_by = {}
-    if written_by.get("fingerprint") != stage.settings["fingerprint"]:
+    if written_by.get("fingerprint") != fingerprint:
         problems.append("was made by another run (its fingerprint differs)")
     if path.is_symlink() or path.parent.is_symlink():
         problems.append("is reached through a symbolic link")
@@ -95,10 +100,13 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
     digests = {store.stage(stage).digest for stage in store.stages()}
     if maker == "corpus":
         if corpus is not None:
-            known = {item.name for item in dataclasses.fields(IngestOptions)}
-            parameters = {key: value for key, value in stored["parameters"].items() if key in known}
-            options = IngestOptions(**parameters)
-            current["inputs"] = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
+            options = stored_options(store)
+            given = ingest.corpus_settings(ingest.find_files(corpus), options).inputs
+            # Of a corpus that grew, the files of any one time.
+            known = [settings["inputs"].get("files") for settings in store.stage(name).all_settings]
+            current["inputs"] = stored["inputs"] if given["files"] in known else stored["inputs"] | given
+    elif goes_by_part(store, name) and store.made_before(name):
+        pass  # it is continued
     else:
         current["inputs"] = {
             key: value if value in digests else "made anew since" for key, value in stored["inputs"].items()

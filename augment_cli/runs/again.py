@@ -102,12 +102,12 @@ def _read(store: Store, settings: Mapping[str, Any]) -> dict[str, str]:
         if digest is None:
             continue
         named = {
-            stage.removeprefix(kind).removeprefix("-"): store.stage(stage).digest
+            stage.removeprefix(kind).removeprefix("-"): store.stage(stage).digests
             for stage in store.stages()
-            if (stage == kind or stage.startswith(f"{kind}-")) and store.has(stage)
+            if stage == kind or stage.startswith(f"{kind}-")
         }
-        if named.get("") != digest:
-            found[option] = next((name for name, other in named.items() if other == digest), "NAME")
+        if digest not in named.get("", ()):
+            found[option] = next((name for name, known in named.items() if digest in known), "NAME")
     return found
 
 

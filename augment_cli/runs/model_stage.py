@@ -185,7 +185,7 @@ def _engine_for(engine: Engine, device: str) -> Engine:
         return engine
     import torch
 
-    return dataclasses.replace(engine, jobs=max(1, torch.cuda.device_count()))
+    return dataclasses.replace(engine, jobs=max(1, torch.cuda.device_count()), needs_gpu=True)
 
 
 # --- in the workers

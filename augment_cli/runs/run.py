@@ -162,6 +162,7 @@ class AugmentationRun:
             inputs=inputs,
             resources=descriptor.uses(self.parameters, self.resources(store)),
             libraries=library_versions(["numpy", "pyarrow", *descriptor.libraries]),
+            by_part=not {"tfidf", "forms"} & self.needs,
         )
 
     def of_draw(self, draw: int, draws: int) -> AugmentationRun:

@@ -14,7 +14,7 @@ from typing import Any
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.manifest_schema import check_shape, refuse_constant
-from augment_cli.store.schema import SCHEMA_VERSION
+from augment_cli.store.schema import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 
 STAGE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", re.ASCII)
 RESERVED_NAMES = frozenset({"manifest.json", "readme.md"})
@@ -44,13 +44,35 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """What the first `parts` parts of a stage were made with, before files were appended to the corpus."""
+
+    settings: dict[str, Any]
+    parts: int
+
+
+@dataclass(frozen=True)
 class Stage:
-    """A stage as the manifest records it: its settings, how many parts it has, and those finished."""
+    """A stage as the manifest records it: its settings, how many parts it has, and those finished.
+
+    `earlier` is empty but where files were appended to the corpus: then `settings` are those of the parts
+    that have been added since.
+    """
 
     name: str
     settings: dict[str, Any]
     expected_parts: int
     parts: dict[int, Part]
+    earlier: tuple[Earlier, ...] = ()
+
+    def settings_of(self, index: int) -> dict[str, Any]:
+        """What a part was, or will be, made with."""
+        return next((earlier.settings for earlier in self.earlier if index < earlier.parts), self.settings)
+
+    @property
+    def all_settings(self) -> list[dict[str, Any]]:
+        """What any of its parts was made with, the first parts' first."""
+        return [*(earlier.settings for earlier in self.earlier), self.settings]
 
     @property
     def is_complete(self) -> bool:
@@ -70,7 +92,16 @@ class Stage:
     @property
     def digest(self) -> str:
         """SHA-256 over the parts' digests, in order: what later stages record as their input."""
-        return sha256_of_json([self.parts[index].sha256 for index in sorted(self.parts)])
+        return self.digest_of_first(self.expected_parts)
+
+    def digest_of_first(self, count: int) -> str:
+        """The digest that it had while it had `count` parts."""
+        return sha256_of_json([self.parts[index].sha256 for index in sorted(self.parts) if index < count])
+
+    @property
+    def digests(self) -> set[str]:
+        """Its digest, and those that it had before it was continued."""
+        return {self.digest, *(self.digest_of_first(earlier.parts) for earlier in self.earlier)}
 
 
 RowRanges = list[tuple[int, int]]  # (first row_id, number of rows) of each part of the corpus
@@ -116,7 +147,7 @@ def read_manifest(data: bytes, where: str, remedy: str) -> Manifest:
     except (ValueError, RecursionError) as error:
         raise BadInputError(f"{where}: cannot be read ({error}); {remedy}") from error
     try:
-        if (schema := value["schema"]) != SCHEMA_VERSION:
+        if (schema := value["schema"]) not in (SCHEMA_VERSION, APPENDED_SCHEMA_VERSION):
             raise MixError(
                 f"{where.removesuffix('/manifest.json')}: written with store schema {schema}, this version "
                 f"reads {SCHEMA_VERSION}; use another --store"
@@ -126,22 +157,26 @@ def read_manifest(data: bytes, where: str, remedy: str) -> Manifest:
         raise BadInputError(f"{where}: not a manifest of this package ({error}); {remedy}") from error
 
 
-def dump_manifest(schema: int, row_ranges: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:
+def dump_manifest(row_ranges: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:
     """The manifest's bytes, with the digest of all the rest."""
+    has_grown = any(stage.earlier for stage in stages.values())
     value: dict[str, Any] = {
-        "schema": schema,
+        "schema": APPENDED_SCHEMA_VERSION if has_grown else SCHEMA_VERSION,
         "parts": [list(pair) for pair in row_ranges],
-        "stages": {
-            name: {
-                "settings": stage.settings,
-                "expected_parts": stage.expected_parts,
-                "parts": {str(index): vars(stage.parts[index]) for index in sorted(stage.parts)},
-            }
-            for name, stage in stages.items()
-        },
+        "stages": {name: _entry(stage) for name, stage in stages.items()},
     }
     value |= {"sha256": sha256_of_json(value)}
     return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def _entry(stage: Stage) -> dict[str, Any]:
+    earlier = {"earlier": [vars(item) for item in stage.earlier]} if stage.earlier else {}
+    return {
+        "settings": stage.settings,
+        "expected_parts": stage.expected_parts,
+        "parts": {str(index): vars(stage.parts[index]) for index in sorted(stage.parts)},
+        **earlier,
+    }
 
 
 def parse_manifest(value: Any) -> tuple[RowRanges, dict[str, Stage]]:
@@ -172,11 +207,13 @@ def parse_manifest(value: Any) -> tuple[RowRanges, dict[str, Stage]]:
 def _stage(name: str, value: dict[str, Any]) -> Stage:
     if not is_stage_name(name) or max(map(len, name.split("/"))) > 255:
         raise ValueError(f"{name!r} is not a valid stage name")
-    settings, expected = value["settings"], value["expected_parts"]
-    without_fingerprint = {key: item for key, item in settings.items() if key != "fingerprint"}
-    if settings["fingerprint"] != sha256_of_json(without_fingerprint):
-        raise ValueError(f"the settings of stage {name!r} do not fit their fingerprint")
+    expected = value["expected_parts"]
+    earlier = tuple(Earlier(**item) for item in value.get("earlier", ()))
+    for settings in (*(item.settings for item in earlier), value["settings"]):
+        without_fingerprint = {key: item for key, item in settings.items() if key != "fingerprint"}
+        if settings["fingerprint"] != sha256_of_json(without_fingerprint):
+            raise ValueError(f"the settings of stage {name!r} do not fit their fingerprint")
     parts = {int(key): Part(**part) for key, part in value["parts"].items()}
     if parts and max(parts) >= expected:
         raise ValueError(f"stage {name!r} has an impossible part {max(parts)}: it has {expected} in all")
-    return Stage(name, settings, expected, parts)
+    return Stage(name, value["settings"], expected, parts, earlier)

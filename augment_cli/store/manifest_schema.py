@@ -52,12 +52,23 @@ class SettingsEntry(msgspec.Struct, forbid_unknown_fields=True):
     fingerprint: Sha256
 
 
+PartCount = Annotated[int, Meta(ge=0, le=_MOST_PARTS)]
+
+
+class EarlierEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """What the first parts of a stage were made with, before files were appended to the corpus."""
+
+    settings: SettingsEntry
+    parts: PartCount
+
+
 class StageEntry(msgspec.Struct, forbid_unknown_fields=True):
     """A stage: its settings, how many parts it will have, and those that are finished, by their number."""
 
     settings: SettingsEntry
-    expected_parts: Annotated[int, Meta(ge=0, le=_MOST_PARTS)]
+    expected_parts: PartCount
     parts: dict[Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,6})\Z")], Any]
+    earlier: list[EarlierEntry] = []
 
 
 class CorpusParameters(msgspec.Struct):
@@ -126,6 +137,7 @@ def check_shape(value: Any) -> None:
         place = f"stage {name!r}, "
         stage = _convert(value_of_stage, StageEntry, place)
         _check_settings(name, stage.settings, place)
+        _check_earlier(name, stage, place)
         for index, value_of_part in stage.parts.items():
             part = _convert(value_of_part, PartEntry, f"{place}part {index}, ")
             for key, number in part.statistics.items():
@@ -142,6 +154,17 @@ def _check_settings(name: str, settings: SettingsEntry, place: str) -> None:
     needed = _NEEDED_RESOURCES.get(settings.stage)
     if needed is not None and needed not in settings.resources:
         raise ValueError(f"{place}$.settings.resources: lacks {needed}")
+
+
+def _check_earlier(name: str, stage: StageEntry, place: str) -> None:
+    """The same maker made all parts, and each further settings are those of further parts."""
+    counts = [earlier.parts for earlier in stage.earlier]
+    if counts != sorted(counts) or (counts and counts[-1] > stage.expected_parts):
+        raise ValueError(f"{place}$.earlier: the numbers of parts do not follow each other")
+    for earlier in stage.earlier:
+        if earlier.settings.stage != stage.settings.stage:
+            raise ValueError(f"{place}$.earlier: is of {earlier.settings.stage!r}")
+        _check_settings(name, earlier.settings, place)
 
 
 def _check_corpus(manifest: ManifestEntry) -> None:

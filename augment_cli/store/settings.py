@@ -32,6 +32,9 @@ class Settings:
         Digest or version of word lists, pipelines and models.
     libraries : dict of str to str
         Versions of the libraries whose behaviour decides the result.
+    by_part : bool
+        Whether a part depends on its inputs' parts up to its own number alone, so that files appended to the
+        corpus change none that is there. It says how the stage is made and is not stored.
     """
 
     stage: str
@@ -41,6 +44,7 @@ class Settings:
     inputs: dict[str, str] = field(default_factory=dict)
     resources: dict[str, str] = field(default_factory=dict)
     libraries: dict[str, str] = field(default_factory=dict)
+    by_part: bool = field(default=False, compare=False)
 
     def as_json(self) -> dict[str, Any]:
         """The settings with the schema version and their fingerprint, as stored in each part."""

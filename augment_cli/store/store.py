@@ -19,7 +19,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,16 @@ import pyarrow as pa
 from augment_cli.addresses import is_address, shown
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
+from augment_cli.store.growth import (
+    append_is_over,
+    note_append,
+    noted_parts,
+    parts_before,
+    undo_append,
+    was_appending,
+)
 from augment_cli.store.manifest import (
+    Earlier,
     Part,
     RowRanges,
     Stage,
@@ -44,7 +53,7 @@ from augment_cli.store.parquet import (
     row_group_sizes,
     write_parquet,
 )
-from augment_cli.store.schema import SCHEMA_VERSION, metadata_of, with_metadata
+from augment_cli.store.schema import metadata_of, with_metadata
 from augment_cli.store.settings import Settings, differences
 from augment_cli.store.verification import refuse_links, verify_part
 
@@ -156,6 +165,20 @@ class Store:
             known = ", ".join(self._stages) or "none"
             raise UsageError(f"{self.path}: has no stage {name!r}; it has {known}")
         return self._stages[name]
+
+    def made_before(self, name: str) -> int | None:
+        """How many parts the corpus had when a stage was made, where files were appended to it since.
+
+        None for a stage that was made from all of today's corpus, or from something else.
+        """
+        inputs = self.stage(name).settings["inputs"]
+        if set(inputs.values()) <= {stage.digest for stage in self._stages.values()}:
+            return None
+        return parts_before(self._stages, inputs)
+
+    def half_appended(self) -> list[Path]:
+        """Files that an append left which was killed just before it ended; the next writer deletes them."""
+        return [self.part_path(name, index) for name, index in noted_parts(self.work, self._stages)]
 
     def part_path(self, stage: str, index: int) -> Path:
         """Where a part lies, or will lie."""
@@ -270,6 +293,9 @@ class Store:
         refuse_links(self.work, self.path)
         with hold_lock(self.work / "lock", shared, wait):
             self._is_shared = shared
+            if was_appending(self.work):
+                self.reload()
+                undo_append(self.path, self.work, self._stages)
             if not shared:
                 # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.
                 for name in ("parts", "stdin", "texts", *filter(self.has, self._stages)):
@@ -287,6 +313,7 @@ class Store:
         settings: Settings,
         expected_parts: int | None = None,
         beside: str = "write beside it with --name",
+        anew: str = "the same command and --overwrite",
     ) -> list[int]:
         """Announce a stage and learn which of its parts are still to be made.
 
@@ -300,6 +327,8 @@ class Store:
             Number of parts; as many as the corpus has by default.
         beside : str
             What a person can do who wants both, for the message of a refusal.
+        anew : str
+            How it is made anew, for the message where files were appended to the corpus since.
 
         Raises
         ------
@@ -308,13 +337,28 @@ class Store:
         """
         current = settings.as_json()
         self.check_name(name, settings.stage)
+        if self.continues(name, settings):
+            self._continue(name, current)
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
+                if parts := self._made_before(record, current):
+                    raise MixError(
+                        f"{self.path / name}: was made from the first {parts} of the corpus's "
+                        f"{len(self._row_ranges)} parts, before files were appended, and depends on all of "
+                        f"them; nothing was changed. Make it anew with {anew}, which deletes what was made "
+                        f"from it too, or {beside}"
+                    )
                 key, old, new = next(differences(record.settings, current))
                 if record.settings["stage"] != current["stage"]:
                     raise MixError(
                         f"{self.path / name}: the name is taken by a stage that {record.settings['stage']!r} "
                         "made; nothing was changed. Choose another --name"
+                    )
+                if name in {"corpus", "rejects"} and record.earlier:
+                    raise MixError(
+                        f"{self.path / name}: files were appended to this corpus, so it is not what --corpus "
+                        "names; nothing was changed. Leave --corpus out to go on with all of it, or choose "
+                        "another --store"
                     )
                 if name in {"corpus", "rejects"}:
                     raise MixError(
@@ -334,6 +378,43 @@ class Store:
         count = len(self._row_ranges) if expected_parts is None else expected_parts
         self._stages[name] = Stage(name, current, count, {})
         return list(range(count))
+
+    def continues(self, name: str, settings: Settings) -> bool:
+        """Whether a stage with these settings is one that is there, and new parts of the corpus.
+
+        Its finished parts then stay as they are, and only the new ones are made.
+        """
+        record = self._stages.get(name)
+        return (
+            record is not None
+            and settings.by_part
+            and record.settings["fingerprint"] != settings.fingerprint
+            and self._made_before(record, settings.as_json()) is not None
+        )
+
+    def _made_before(self, record: Stage, current: dict[str, Any]) -> int | None:
+        """How many parts the corpus had, if settings differ only in that files were appended to it since."""
+        others = current.keys() - {"inputs", "fingerprint"}
+        if any(record.settings[key] != current[key] for key in others):
+            return None
+        return parts_before(self._stages, record.settings["inputs"], current["inputs"])
+
+    def _continue(self, name: str, current: dict[str, Any]) -> None:
+        """Enter in the manifest, where workers read it, that further parts have these settings."""
+        with self._commits_alone():
+            record = self._stages[name]
+            parts = self._made_before(record, current)
+            is_entered = record.settings["fingerprint"] == current["fingerprint"]  # by another, with --parts
+            if parts is not None and not is_entered:
+                earlier = (*record.earlier, Earlier(record.settings, parts))
+                self._stages[name] = replace(record, settings=current, earlier=earlier)
+                self._write_manifest()
+
+    def adopt(self, stage: Stage) -> list[int]:
+        """Announce a stage as another store has it, and learn which of its parts are still to be copied."""
+        missing = self.begin(stage.name, Settings.of_json(stage.settings), stage.expected_parts)
+        self._stages[stage.name] = replace(self._stages[stage.name], earlier=stage.earlier)
+        return missing
 
     def check_name(self, name: str, maker: str) -> None:
         """Refuse the name of a stage that cannot be one, or not one of `maker`, what makes it.
@@ -371,33 +452,75 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         # A name of its own: a worker that outlives a killed run never meets its successor's file.
         path = folder / f"{index:05d}-{os.getpid()}-{secrets.token_hex(4)}.parquet"
-        rows = write_parquet(path, with_metadata(schema, settings.as_json()), tables)
+        made_with, record = settings.as_json(), self._stages.get(name)
+        if record is not None and record.settings["fingerprint"] == made_with["fingerprint"]:
+            made_with = record.settings_of(index)  # a part from before an append keeps its own
+        rows = write_parquet(path, with_metadata(schema, made_with), tables)
         part = Part(rows, path.stat().st_size, sha256_of_file(path), dict(statistics or {}))
         return PendingPart(name, index, path, part)
 
     def commit(self, pending: PendingPart) -> None:
         """Commit a part: check what a worker wrote, move it to its name, and enter it in the manifest."""
         record = self._stages[pending.stage]
-        rows, schema = describe(pending.path)
-        written_by = metadata_of(schema)
-        if sha256_of_file(pending.path) != pending.part.sha256 or rows != pending.part.rows:
-            raise BadInputError(
-                f"{pending.path}: changed between writing and committing; the disk or another program "
-                "altered it. Run the same command again"
-            )
-        if written_by is None or written_by["fingerprint"] != record.settings["fingerprint"]:
-            raise MixError(f"{pending.path}: was written for another run; run the same command again")
+        _check_pending(pending, record.settings_of(pending.index)["fingerprint"])
         with self._turn(record):
             record = self._stages[pending.stage]
-            target = self.part_path(pending.stage, pending.index)
-            refuse_links(target, self.path)
             if not (self.path / "manifest.json").exists():
                 self._write_manifest()  # a folder with a part in it must be known as a store
-            target.parent.mkdir(parents=True, exist_ok=True)
-            pending.path.replace(target)
-            fsync(target.parent)
+            self._give_name(pending)
             record.parts[pending.index] = pending.part
             self._write_manifest()
+
+    def append(
+        self, pending: Sequence[PendingPart], settings: Settings, with_corpus: Collection[str]
+    ) -> None:
+        """Commit further parts of the corpus and its rejects, all with one manifest: all of them or none.
+
+        Parameters
+        ----------
+        pending : sequence of PendingPart
+            Of `corpus` and `rejects`, numbered on from those that are there.
+        settings : Settings
+            Of the new parts.
+        with_corpus : collection of str
+            Stages that have a part for each one of the corpus: they are unfinished from now on.
+        """
+        for one in pending:
+            _check_pending(one, settings.fingerprint)
+        note_append(self.work, [(one.stage, one.index) for one in pending])
+        for one in pending:
+            self._give_name(one)
+        for name in ("corpus", "rejects"):
+            record = self._stages[name]
+            earlier = (*record.earlier, Earlier(record.settings, record.expected_parts))
+            added = {one.index: one.part for one in pending if one.stage == name}
+            parts, count = record.parts | added, record.expected_parts + len(added)
+            self._stages[name] = Stage(name, settings.as_json(), count, parts, earlier)
+        before = len(self._row_ranges)
+        for index in range(before, self._stages["corpus"].expected_parts):
+            self._row_ranges.append((self.rows, self._stages["corpus"].parts[index].rows))
+        for name in with_corpus:
+            if self._stages[name].expected_parts == before:
+                self._stages[name] = replace(self._stages[name], expected_parts=len(self._row_ranges))
+        self._write_manifest()
+        append_is_over(self.work)
+
+    def _give_name(self, pending: PendingPart) -> None:
+        target = self.part_path(pending.stage, pending.index)
+        refuse_links(target, self.path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pending.path.replace(target)
+        fsync(target.parent)
+
+    @contextlib.contextmanager
+    def _commits_alone(self) -> Iterator[None]:
+        """Where several processes write, the manifest of all of them, for one at a time."""
+        if not self._is_shared:
+            yield
+            return
+        with hold_lock(self.work / "commit", wait=True):
+            self.reload()
+            yield
 
     @contextlib.contextmanager
     def _turn(self, record: Stage) -> Iterator[None]:
@@ -405,8 +528,7 @@ class Store:
         if not self._is_shared:
             yield
             return
-        with hold_lock(self.work / "commit", wait=True):
-            self.reload()
+        with self._commits_alone():
             committed = self._stages.setdefault(record.name, record)
             if committed.settings != record.settings:
                 raise MixError(
@@ -425,7 +547,9 @@ class Store:
         if chosen & {"corpus", "rejects"}:
             return [other for other in self._stages if other not in chosen | {"corpus", "rejects"}]
         while True:
-            digests = {self._stages[name].digest for name in chosen if name in self._stages}
+            digests = {
+                digest for name in chosen if name in self._stages for digest in self._stages[name].digests
+            }
             more = {
                 other
                 for other, stage in self._stages.items()
@@ -488,8 +612,21 @@ class Store:
         shutil.rmtree(self.work / name, ignore_errors=True)
 
     def _write_manifest(self) -> None:
-        data = dump_manifest(SCHEMA_VERSION, self._row_ranges, self._stages)
+        data = dump_manifest(self._row_ranges, self._stages)
         write_atomically(self.path / "manifest.json", data, self.work / "parts")
+
+
+def _check_pending(pending: PendingPart, fingerprint: str) -> None:
+    """See that a part in `.work/` is what a worker wrote, for this run."""
+    rows, schema = describe(pending.path)
+    written_by = metadata_of(schema)
+    if sha256_of_file(pending.path) != pending.part.sha256 or rows != pending.part.rows:
+        raise BadInputError(
+            f"{pending.path}: changed between writing and committing; the disk or another program "
+            "altered it. Run the same command again"
+        )
+    if written_by is None or written_by["fingerprint"] != fingerprint:
+        raise MixError(f"{pending.path}: was written for another run; run the same command again")
 
 
 def _readable(folder: Path) -> Path:

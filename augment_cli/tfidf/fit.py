@@ -13,6 +13,7 @@ floating point, and one pass over the text is enough.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
+from augment_cli.store.manifest import Stage
 from augment_cli.store.parquet import read_ipc, write_ipc
 from augment_cli.store.schema import ROW_GROUP_ROWS, TERMS, TFIDF
 from augment_cli.store.settings import Settings, library_versions
@@ -34,6 +36,8 @@ from augment_cli.tokenization import get_tokenizer
 VERSION = 1
 TFIDF_STAGE = "tfidf"
 TERMS_STAGE = "terms"
+# `--name` of another command than `fit` names that command's own result.
+_BESIDE = "fit beside it and read that with --fit NAME (`augment-cli fit` calls it --name NAME)"
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,23 @@ class FitOptions:
 def stage_names(fit: str | None) -> tuple[str, str]:
     """Folders of a fit's matrix and term table: `tfidf` and `terms`, or `tfidf-NAME` and `terms-NAME`."""
     return (TFIDF_STAGE, TERMS_STAGE) if not fit else (f"{TFIDF_STAGE}-{fit}", f"{TERMS_STAGE}-{fit}")
+
+
+def fit_command(options: FitOptions, name: str | None = None) -> str:
+    """The command that fits so, but for the store."""
+    usual = FitOptions()
+    words = ["augment-cli", "fit"]
+    words += ["--tokenizer", options.tokenizer] if options.tokenizer != usual.tokenizer else []
+    words += ["--min-df", str(options.min_df)] if options.min_df != usual.min_df else []
+    words += ["--on", ",".join(options.stages)] if options.stages != usual.stages else []
+    words += ["--terms-of", options.terms_of] if options.terms_of else []
+    words += ["--name", name] if name else []
+    return shlex.join(words)
+
+
+def is_term_table(stage: Stage) -> bool:
+    """Whether a stage is one table for the whole corpus, unlike the matrix that is fitted with it."""
+    return stage.settings["stage"] == TFIDF_STAGE and stage.name.split("-")[0] == TERMS_STAGE
 
 
 def fit_settings(store: Store, options: FitOptions) -> Settings:
@@ -129,8 +150,9 @@ def fit(
     options.check()
     matrix, table = stage_names(name)
     settings = fit_settings(store, options)
-    missing_table = store.begin(table, settings, expected_parts=1)
-    missing = store.begin(matrix, settings)
+    anew = f"`{fit_command(options, name)} --overwrite --store {store.path}`"
+    missing_table = store.begin(table, settings, expected_parts=1, beside=_BESIDE, anew=anew)
+    missing = store.begin(matrix, settings, beside=_BESIDE, anew=anew)
     if not missing_table and not missing:
         return
 

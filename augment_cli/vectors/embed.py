@@ -150,6 +150,7 @@ def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedP
         inputs={of: store.stage(of).digest},
         resources=model.resources,
         libraries=library_versions(libraries),
+        by_part=True,  # a vector is copied from an equal text before it, never from one after it
     )
 
 
@@ -296,7 +297,7 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     # A GPU is one; a static encoder's tokeniser, which is most of the work, has a thread for each core.
     is_static = is_static_model(work.model)
     if work.parameters.device == "cuda" or is_static:
-        engine = dataclasses.replace(engine, jobs=1)
+        engine = dataclasses.replace(engine, jobs=1, needs_gpu=not is_static)
     done = Pieces(store, work.stage, work.settings)
     waiting = sorted(work.pieces)
 

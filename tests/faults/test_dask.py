@@ -10,12 +10,9 @@ import time
 import psutil
 import pytest
 
-from augment_cli.reports.soundness import verify
-from augment_cli.store.store import Store
-from tests.helpers.undisturbed import digests_of_parts
+from tests.helpers.cluster_runs import PARTS, check, finish, ingest, made_here, una, wait_for_parts
 
 pytestmark = pytest.mark.slow
-PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
 
 
 @pytest.fixture(scope="module")
@@ -49,53 +46,12 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dask")
-    rows = (f"the heron of river {n} waits near bridge {n % 70}\n" for n in range(1000))
-    (folder / "in.txt").write_text("".join(rows))
-    return folder
+    return tmp_path_factory.mktemp("dask")
 
 
 @pytest.fixture(scope="module")
 def expected(folder):
-    ingest(folder, "undisturbed")
-    assert finish(una(folder, "undisturbed", "--jobs", "1")) == (0, "")
-    digests = digests_of_parts(folder / "undisturbed")
-    assert len(digests) == PARTS
-    return digests
-
-
-def ingest(folder, store):
-    command = [sys.executable, "-m", "augment_cli", "ingest", "--corpus", "in.txt", "--part-rows", "100"]
-    subprocess.run([*command, "--store", store], cwd=folder, check=True, capture_output=True)
-
-
-def una(folder, store, *options):
-    options = ("--radius", "5", "--draws", "2", "--background", "none", "--store", store, *options)
-    return subprocess.Popen(
-        [sys.executable, "-m", "augment_cli", "una", *options],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(process):
-    """(exit code, what it complained of)"""
-    errors = process.communicate(timeout=120)[1]
-    progress = ("No --corpus", "tfidf:", "una")
-    complaints = [line for line in errors.splitlines() if not line.startswith(progress)]
-    return process.returncode, "\n".join(complaints)
-
-
-def wait_for_parts(folder, store, number, process):
-    while process.poll() is None and len(list((folder / store).glob("*/*.parquet"))) < number:
-        time.sleep(0.005)
-
-
-def check(folder, store, expected):
-    assert digests_of_parts(folder / store) == expected
-    assert verify(Store.open(folder / store)) == []
+    return made_here(folder)
 
 
 def on_cluster(address):

@@ -28,6 +28,11 @@ def fail(number):
     raise ValueError(f"number {number}")
 
 
+def setting(name):
+    """A variable of the worker's environment."""
+    return os.environ.get(name)
+
+
 _KEPT: list[bytes] = []
 
 

@@ -26,6 +26,10 @@ def write_texts(folder: Path) -> None:
     rows = "\n".join(json.dumps({"body": line}) for line in lines)
     (folder / "articles/a.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
     (folder / "shared/a.gz").write_bytes(gzip.compress("\n".join(lines[:20]).encode()))
+    more = SAMPLE.read_text("utf-8").splitlines()[_ROWS : _ROWS + 5]
+    (folder / "more.txt").write_text("\n".join(more) + "\n", "utf-8")
+    further = "".join(f'"{line}",rivers\n' for line in more if '"' not in line)
+    (folder / "more.csv").write_text("title,topic\n" + further, "utf-8")
     plain = [line.replace('"', "") for line in lines]
     titles = "".join(f'"{line} An error.",rivers\n' for line in plain)
     (folder / "titles.csv").write_text("title,topic\n" + titles, "utf-8")

@@ -105,17 +105,25 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
         inputs={stage: store.stage(stage).digest},
         resources={"tokenizer": digest},
         libraries=library_versions(["tokenizers"]),
+        by_part=True,
     )
     if store.has(name) and store.stage(name).settings["fingerprint"] == settings.fingerprint:
         return name
     with store.lock(wait=True):
         store.reload()  # somebody may have written since it was opened
-        if store.has(name) and store.stage(name).settings["fingerprint"] != settings.fingerprint:
+        if _is_of_other_texts(store, name, settings):
             store.remove(name)  # its texts have been made again since
         for part in store.begin(name, settings):
             batches = _token_tables(store, stage, part, tokenizer)
             store.commit(store.write_part(name, part, SCHEMA, batches, settings))
     return name
+
+
+def _is_of_other_texts(store: Store, name: str, settings: Settings) -> bool:
+    """Whether a token-id stage is there that neither is this one nor becomes it by further parts."""
+    if name not in store.stages() or store.continues(name, settings):
+        return False
+    return bool(store.stage(name).settings["fingerprint"] != settings.fingerprint)
 
 
 def _token_tables(store: Store, stage: str, part: int, tokenizer: Any) -> Iterator[pa.Table]:

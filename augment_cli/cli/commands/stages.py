@@ -21,10 +21,18 @@ def ingest(
     store: options.Store = options.DEFAULT_STORE,
     reading: options.Reading,
     tolerance: options.Tolerance,
+    append: Annotated[
+        bool, typer.Option("--append", help="add the files to the store's corpus, as further parts")
+    ] = False,
     overwrite: options.Overwrite = False,
     output: options.Output,
 ) -> None:
     """Read text into a store; a line that is not a sentence goes to the rejects with its reason.
+
+    With --append the files become parts behind those that are there, read as the corpus was. A stage that
+    goes by rows alone (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
+    command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
+    and `augment-cli status` says with which command.
 
     \b
     Examples:
@@ -36,11 +44,14 @@ def ingest(
         cat sentences.txt | augment-cli ingest --corpus - --deduplicate --store my-store
 
         augment-cli ingest --corpus pairs.csv --text-column anchor --positive-column positive --store my-pairs
+
+        augment-cli ingest --append --corpus more.txt --store my-store
     """
     from augment_cli.session import Session
 
     with Session(store, reporter=output.reporter(), overwrite=overwrite) as session:
-        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
+        read = session.append if append else session.ingest
+        read(corpus, reading.ingest_options(), **vars(tolerance))
         output.show(session.store, session.results)
 
 

@@ -76,6 +76,7 @@ def test_1_an_error_in_an_augmentation_names_its_file(command, store_folder, mon
         ["una", "--parts", "5"],
         ["una", "--backend", "slurm"],
         ["una", "--backend", "dask"],
+        ["una", "--backend", "ray"],
         ["ingest", "--format", "xml"],
         ["ingest", "--part-rows", "1e30"],
         ["ingest", "--part-rows", str(10**30)],

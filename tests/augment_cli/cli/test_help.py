@@ -67,6 +67,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
     lines = [f"the heron of river {n} waits near bridge {n % 7}" for n in range(40)]
     (folder / "sentences.txt").write_text("\n".join(lines) + "\n")
+    (folder / "more.txt").write_text("the boat drifts\n")
     (folder / "corpus").mkdir()
     rows = [json.dumps({"body": line, "id": n}) for n, line in enumerate(lines)]
     (folder / "corpus" / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
@@ -125,7 +126,7 @@ def test_every_example_works(command, folder, request, tmp_path, name):
             shutil.rmtree(place / "store")
         if "--fit frequent" in example:
             assert command("fit", "--min-df", "2", "--name", "frequent", cwd=place).returncode == 0
-        if "my-store" in example and name in ("status", "verify"):
+        if "my-store" in example and (name in ("status", "verify") or "--append" in example):
             shutil.copytree(folder / "store", place / "my-store")
         stdin = ""
         if example.startswith("cat "):

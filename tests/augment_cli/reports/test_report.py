@@ -8,8 +8,12 @@ import pytest
 from augment_cli import ingest
 from augment_cli.augmentations.terms.una import UNA
 from augment_cli.cli.views import show_stats
+from augment_cli.engine.engine import Engine
 from augment_cli.reports import report
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
 from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tokenization.treebank import TreebankTokenizer
 
@@ -20,6 +24,16 @@ def differs(store, corpus=None):
 
 def test_nothing_differs_in_a_fresh_store(store, made_store):
     assert set(differs(store, [made_store.parent / "in.txt"]).values()) == {None}
+
+
+def test_the_parts_that_are_missing_are_those_that_parts_takes(store, command):
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("crop"), parts=[1])
+    entries = {entry["stage"]: entry for entry in report.status(Store.open(store.path))}
+    assert entries["crop"]["missing_parts"] == "0,2" and entries["una"]["missing_parts"] == ""
+    assert "crop lacks the parts 0,2" in command("status", "--store", store.path).stdout
+    assert command("crop", "--parts", "0,2", "--store", store.path).returncode == 0
+    assert Store.open(store.path).has("crop")
 
 
 def test_changed_library(store, monkeypatch):

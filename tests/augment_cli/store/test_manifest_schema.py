@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError
+from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.sealing import sealed
 
@@ -94,6 +96,52 @@ def test_something_else_at_any_place_is_refused_or_does_no_harm(store, command, 
         for word in ("Traceback", "internal error"):
             assert word not in result.stderr, (place, odd, arguments, result.stderr)
         assert result.returncode in (0, 2, 4, 5), (place, odd, arguments, result.stderr)
+
+
+@pytest.fixture
+def grown(store):
+    """The store after files were appended to its corpus, which the manifest has a key for."""
+    (store.path.parent / "more.txt").write_text("the heron waits\n")
+    with Session(store.path, Engine(1)) as session:
+        session.append([store.path.parent / "more.txt"])
+    return store.path / "manifest.json"
+
+
+def test_something_else_in_a_manifest_of_a_grown_corpus(grown, command):
+    honest = json.loads(grown.read_bytes())
+    stage = {"earlier": honest["stages"]["corpus"]["earlier"]}
+    tried = 0
+    for place, odd in itertools.product(places(stage, ("stages", "corpus")), (MISSING, *ODD)):
+        if len(place) == 2 or place[-1] == "fingerprint":
+            continue
+        grown.write_text(json.dumps(forged(honest, place, odd)))
+        tried += 1
+        if is_refused(grown.parent):
+            continue
+        for arguments in READERS if tried % 29 == 0 else READERS[:1]:
+            result = command(*arguments, "--store", grown.parent)
+            for word in ("Traceback", "internal error"):
+                assert word not in result.stderr, (place, odd, arguments, result.stderr)
+    assert tried > 150
+
+
+@pytest.mark.parametrize(
+    ("earlier", "words"),
+    [
+        ([{"parts": 5}], "stage 'corpus', $.earlier: the numbers of parts do not follow each other"),
+        ([{"parts": 2}, {"parts": 1}], "$.earlier: the numbers of parts do not follow each other"),
+        ([{"parts": 1, "settings": {"stage": "una"}}], "stage 'corpus', $.earlier: is of 'una'"),
+    ],
+)
+def test_the_parts_of_a_grown_corpus_follow_each_other(grown, earlier, words):
+    value = json.loads(grown.read_bytes())
+    stage = value["stages"]["corpus"]
+    kept = stage["earlier"][0]["settings"]
+    stage["earlier"] = [item | {"settings": kept | item.get("settings", {})} for item in earlier]
+    grown.write_text(json.dumps(sealed(value)))
+    with pytest.raises(BadInputError) as refusal:
+        Store.open(grown.parent)
+    assert words in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ import threading
 import pytest
 from transformers import AutoTokenizer
 
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
+from augment_cli.session import Session
 from augment_cli.store.store import Store
 from train.data.tokens import cache_tokens, stage_draws
 
@@ -30,6 +32,21 @@ def test_token_ids_are_the_tokenizers(tiny_store, stages, tokenizer):
     assert ids["row_id"].to_pylist() == texts["row_id"].to_pylist()
     for text, row in zip(texts["text"].to_pylist(), ids["ids"].to_pylist(), strict=True):
         assert row == (None if text is None else tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def test_files_appended_to_the_corpus_are_cached_as_further_parts(store_copy, tokenizer, tmp_path):
+    store = Store.open(store_copy)
+    name = cache_tokens(store, "corpus", tokenizer)
+    before = [store.part_path(name, index).read_bytes() for index in range(len(store.parts))]
+    (tmp_path / "more.txt").write_text("the heron waits near the bridge\n")
+    with Session(store_copy, Engine(1)) as session:
+        session.append([tmp_path / "more.txt"])
+    store = Store.open(store_copy)
+    with pytest.raises(UsageError, match="no finished stage 'una'"):
+        stage_draws(store, "una")
+    assert cache_tokens(store, "corpus", tokenizer) == name
+    assert [store.part_path(name, index).read_bytes() for index in range(len(before))] == before
+    assert store.read(name)["row_id"].to_pylist() == list(range(store.rows))
 
 
 def test_cached_once_and_again_when_the_tokenizer_changes(store_copy, tokenizer, tiny_encoder):

@@ -1,0 +1,84 @@
+"""Files that join a corpus: further parts behind those that are there, all of them or none."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from augment_cli.ingest import corpus_settings, files_of, read_into, report_of
+from augment_cli.ingest.options import IngestOptions, IngestReport
+from augment_cli.ingest.writer import CorpusWriter
+from augment_cli.remote.files import RemoteFile
+from augment_cli.store.manifest import Stage
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
+from augment_cli.tfidf import fit as tfidf
+from augment_cli.tfidf import forms
+
+
+def append(
+    store: Store,
+    corpus: Sequence[str | Path],
+    options: IngestOptions,
+    *,
+    strict: bool = False,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> IngestReport:
+    """Read further files into a store's corpus, as parts behind those that are there.
+
+    Row numbers go on; no part that is there changes. Stages that have a part for each one of the corpus are
+    unfinished from then on. A kill at any moment leaves the corpus as it was, or with all of the files.
+
+    Parameters
+    ----------
+    store : Store
+        With a complete corpus; the caller holds its lock.
+    corpus, strict, progress
+        As of `ingest`.
+    options : IngestOptions
+        Those of the corpus (`stored_options`).
+
+    Returns
+    -------
+    IngestReport
+        Of these files alone. Files that were read into the corpus before are not read again.
+
+    Raises
+    ------
+    BadInputError
+        If nothing can be read, or with `strict` at the first bad line.
+    """
+    files = files_of(store, corpus)
+    settings = appended_settings(store, files, options)
+    for number, known in enumerate(store.stage("corpus").all_settings):
+        if known["inputs"].get("files") == settings.inputs["files"]:
+            store.clean_work("stdin")
+            return report_of(store, number)
+    with CorpusWriter(store, settings, options, appends=True) as writer:
+        read_into(files, writer, options, strict, progress)
+        writer.append([name for name in store.stages() if _goes_with_corpus(store.stage(name))])
+    store.clean_work("stdin")
+    return report_of(store, len(store.stage("corpus").earlier))
+
+
+def appended_settings(
+    store: Store, files: Sequence[tuple[Path | RemoteFile, str]], options: IngestOptions
+) -> Settings:
+    """What the parts depend on that files add to a corpus: the files, and all that is there before them."""
+    settings = corpus_settings(files, options)
+    before = {"appended_to": store.stage("corpus").digest}
+    return dataclasses.replace(settings, inputs=settings.inputs | before)
+
+
+def _goes_with_corpus(stage: Stage) -> bool:
+    """Whether a stage has a part for each part of the corpus."""
+    is_table = tfidf.is_term_table(stage) or stage.settings["stage"] == forms.FORMS_STAGE
+    return stage.settings["stage"] != "corpus" and not is_table
+
+
+def stored_options(store: Store) -> IngestOptions:
+    """How a store's corpus was read."""
+    known = {item.name for item in dataclasses.fields(IngestOptions)}
+    stored = store.stage("corpus").settings["parameters"]
+    return IngestOptions(**{key: value for key, value in stored.items() if key in known})

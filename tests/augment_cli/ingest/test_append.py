@@ -1,0 +1,339 @@
+"""Files that join a corpus: the rows of one ingest of all, old parts to the byte, and no stage mixed."""
+
+import json
+import random
+
+import polars
+import pytest
+
+import augment_cli
+from augment_cli.engine.engine import Engine
+from augment_cli.errors import BadInputError, IncompleteError, MixError, UsageError
+from augment_cli.ingest import IngestOptions, report_of
+from augment_cli.pack import choose
+from augment_cli.reports.behind import goes_by_part
+from augment_cli.reports.card import write_card
+from augment_cli.reports.report import status
+from augment_cli.reports.soundness import verify, why_not_reused
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+from augment_cli.tfidf.fit import FitOptions
+from augment_cli.vectors.embed import EmbedParameters
+from tests.helpers.undisturbed import digests_of_parts
+
+NOUNS = ["heron", "river", "bridge", "boat", "house", "road", "field", "mill"]
+RULES = {"random-swap": {}, "synonym": {}, "random-punctuation": {}, "contraction": {}, "crop": {}}
+
+
+def lines_of(seed, count):
+    draws = random.Random(seed)
+    return [
+        f"the {draws.choice(NOUNS)} number {draws.randrange(9)} isn't near the {draws.choice(NOUNS)} today"
+        for _ in range(count)
+    ]
+
+
+def write(path, lines, *bad):
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode() + b"".join(line + b"\n" for line in bad))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [
+        write(tmp_path / "a.txt", lines_of(1, 24), b"a\x00b"),
+        write(tmp_path / "b.txt", lines_of(2, 17), b"\xff", b""),
+        write(tmp_path / "c.txt", lines_of(3, 5)),
+    ]
+
+
+def ingest(store, corpus, **options):
+    with Session(store, Engine(1)) as session:
+        session.ingest(corpus, IngestOptions(**options), max_rejects=1)
+        return session.store
+
+
+def append(store, corpus, **options):
+    with Session(store, Engine(1)) as session:
+        session.append(corpus, IngestOptions(**options), max_rejects=1)
+        return session.store
+
+
+def augment(store, name, **options):
+    with Session(store, Engine(1)) as session:
+        session.augment(make_run(name, **options))
+        return session.store
+
+
+def rows(store, stage):
+    return store.read(stage).to_pylist()
+
+
+@pytest.mark.parametrize("deduplicate", [False, True, "near"])
+@pytest.mark.parametrize("part_rows", [8, 7, 100])
+def test_the_rows_are_those_of_one_ingest(tmp_path, files, part_rows, deduplicate):
+    options = {"part_rows": part_rows, "deduplicate": deduplicate}
+    whole = ingest(tmp_path / "whole", files, **options)
+    grown = ingest(tmp_path / "grown", files[:1], **options)
+    before = digests_of_parts(grown.path)
+    for file in files[1:]:
+        grown = append(grown.path, [file])
+    assert before.items() <= digests_of_parts(grown.path).items()
+    for stage in ("corpus", "rejects"):
+        assert rows(grown, stage) == rows(whole, stage)
+    assert report_of(grown) == report_of(whole)
+    assert report_of(whole).duplicates > 0 or not deduplicate
+    by_file = [report_of(grown, number) for number in range(3)]
+    assert [report.read for report in by_file] == [25, 19, 5]
+    assert sum(report.kept for report in by_file) == whole.rows
+    if part_rows == 8 and not deduplicate:  # 24 rows are three whole parts, 17 are not two
+        assert grown.parts[:5] == whole.parts[:5]
+    assert verify(grown) == [] and grown.parts == Store.open(grown.path).parts
+
+
+def test_rules_give_the_same_rows_and_old_parts_stay(tmp_path, files):
+    whole = ingest(tmp_path / "whole", files, part_rows=8)
+    grown = ingest(tmp_path / "grown", files[:1], part_rows=8)
+    for name in RULES:
+        augment(whole.path, name)
+        augment(grown.path, name)
+    before = digests_of_parts(grown.path)
+    for file in files[1:]:  # twice: the second time some parts are of the first ingest, some of the second
+        grown = append(grown.path, [file])
+        assert not any(grown.has(name) for name in RULES)
+        for name in RULES:
+            grown = augment(grown.path, name)
+    for name in RULES:
+        assert rows(grown, name) == rows(Store.open(whole.path), name), name
+        assert grown.stage(name).expected_parts == len(grown.parts)
+        assert [earlier.parts for earlier in grown.stage(name).earlier] == [3, 6]
+    assert before.items() <= digests_of_parts(grown.path).items()
+    assert verify(grown) == []
+    assert all(entry["differs"] is None and entry["behind"] is None for entry in status(grown))
+    times = {path: path.stat().st_mtime_ns for path in grown.path.rglob("*.parquet")}
+    augment(grown.path, "crop")
+    assert times == {path: path.stat().st_mtime_ns for path in grown.path.rglob("*.parquet")}
+    assert polars.read_parquet(grown.path / "crop/*.parquet").height == grown.rows
+    write_card(Store.open(grown.path), "Herons", "cc0-1.0", "en")
+
+
+def test_parses_vectors_pairs_and_packs_go_on(tmp_path, tiny_encoder):
+    def pairs(name, seed):
+        table = polars.DataFrame({"text": lines_of(seed, 12), "good": lines_of(seed + 50, 12)})
+        table.write_csv(tmp_path / name)
+        return tmp_path / name
+
+    def make(session):
+        session.parse()
+        session.augment(make_run("pi"))
+        session.embed(parameters=EmbedParameters(model=str(tiny_encoder), device="cpu"))
+        session.pack(choose(session.store, ["pi"], [], carry=["good"]))
+        return session.store
+
+    files, given = [pairs("a.csv", 1), pairs("b.csv", 1)], {"positive_columns": ["good"], "part_rows": 5}
+    with Session(tmp_path / "whole", Engine(1)) as session:
+        session.ingest(files, IngestOptions(**given))
+        whole = make(session)
+    with Session(tmp_path / "grown", Engine(1)) as session:
+        session.ingest(files[:1], IngestOptions(**given))
+        make(session)
+    before = digests_of_parts(tmp_path / "grown")
+    files[1].write_text(files[1].read_text() + "a heron waits here,\n")
+    with Session(tmp_path / "grown", Engine(1)) as session:
+        session.append(files[1:], IngestOptions(**given), max_rejects=1)
+        assert session.store.has("good")  # at once, as `ingest` makes it
+        grown = make(session)
+    assert before.items() <= digests_of_parts(grown.path).items()
+    assert grown.rows == whole.rows + 1
+    for stage in ("good", "parses", "pi", "vectors"):
+        assert rows(grown, stage)[: whole.rows] == rows(whole, stage), stage
+    assert grown.stage("pack").rows >= whole.stage("pack").rows
+    assert verify(grown) == []
+
+
+def test_what_depends_on_the_fit_is_named_refused_and_made_anew(tmp_path, files, command):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    augment(store.path, "una", radius=5)
+    una = digests_of_parts(store.path / "una")
+    store = append(store.path, files[1:])
+    behind = {entry["stage"]: entry["behind"] for entry in status(store)}
+    assert set(behind) == {"rejects", "corpus", "terms", "tfidf", "forms", "una"}
+    remedy = f"`augment-cli fit --overwrite --store {store.path}`"
+    for name in ("terms", "tfidf", "forms", "una"):
+        assert f"was made from the first 3 of the corpus's {len(store.parts)} parts" in behind[name]
+        assert remedy in behind[name] and why_not_reused(store, name)
+    assert behind["corpus"] is None and len(verify(store)) == 4
+    shown = command("status", "--store", store.path)
+    assert shown.returncode == 0 and remedy in shown.stdout
+
+    with pytest.raises(MixError, match="before files were appended") as refusal:
+        augment(store.path, "una", radius=5)
+    assert remedy in str(refusal.value)
+    with pytest.raises(UsageError, match="not a finished augmentation"):
+        choose(store, ["corpus"], ["una"])
+    assert digests_of_parts(store.path / "una") == una  # never mixed
+
+    with Session(store.path, Engine(1), overwrite=True) as session:
+        session.fit(FitOptions())
+    store = augment(store.path, "una", radius=5)
+    whole = ingest(tmp_path / "whole", files, part_rows=8)
+    whole = augment(whole.path, "una", radius=5)
+    for stage in ("terms", "tfidf", "una"):
+        assert rows(store, stage) == rows(whole, stage)
+    assert verify(store) == []
+
+
+def test_a_fit_beside_the_first_reads_all_of_it(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    augment(store.path, "una", radius=5)
+    append(store.path, files[1:])
+    with Session(store.path, Engine(1)) as session:
+        session.fit(FitOptions(), "all")
+        session.augment(make_run("una", radius=5, fit="all"), "una-all")
+        assert session.store.has("una-all") and not session.store.has("una")
+
+
+def test_the_same_files_again_change_nothing(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    append(store.path, files[1:2])
+    before = {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()}
+    for again in (files[1:2], files[:1]):
+        append(store.path, again)
+    assert {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()} == before
+
+
+def test_refusals_leave_the_corpus_as_it_was(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    before = (store.path / "manifest.json").read_bytes()
+    empty = write(tmp_path / "empty.txt", [], b"\xff")
+    with pytest.raises(MixError, match=r"made with parameters\.part_rows = 8, now 9"):
+        append(store.path, files[1:], part_rows=9)
+    with pytest.raises(BadInputError, match="no sentence could be read"):
+        append(store.path, [empty])
+    with Session(store.path, Engine(1)) as session:
+        with pytest.raises(BadInputError, match=r"b\.txt, line 18: not_utf8"):
+            session.append(files[1:2], strict=True)
+        with pytest.raises(UsageError, match="--append needs what to read"):
+            session.append()
+    with (
+        Session(store.path, Engine(1), overwrite=True) as session,
+        pytest.raises(UsageError, match="--append"),
+    ):
+        session.append(files[1:])
+    with pytest.raises(UsageError, match="no finished corpus to append to"):
+        append(tmp_path / "none", files)
+    assert not (tmp_path / "none").exists()
+    assert (store.path / "manifest.json").read_bytes() == before
+    assert verify(store) == [] and list((store.path / ".work").rglob("*.parquet")) == []
+    with pytest.raises(UsageError, match="first 5 sentences"):
+        append(ingest(tmp_path / "few", files[:1], limit=5).path, files[1:])
+    append(store.path, files[1:])
+    with pytest.raises(MixError, match="files were appended to this corpus"):
+        ingest(store.path, files[:1], part_rows=8)
+
+
+def test_too_many_rejects_are_an_error_after_the_rows_were_kept(tmp_path, files):
+    store = ingest(tmp_path / "store", files[2:])
+    for _ in range(2):
+        with Session(store.path, Engine(1)) as session, pytest.raises(IncompleteError, match="2 of 19 lines"):
+            session.append(files[1:2])
+    assert Store.open(store.path).rows == 22
+
+
+def test_sentences_in_memory_and_standard_input(tmp_path, files, command):
+    store = tmp_path / "store"
+    augment_cli.ingest_corpus(texts=["A heron waits.", "A boat drifts."], store=store)
+    report = augment_cli.ingest_corpus(texts=["The mill turns."], store=store, append=True)
+    assert report.kept == 3
+    result = command("ingest", "--append", "--corpus", "-", "--store", store, stdin="The road ends.\n")
+    assert result.returncode == 0 and "1 sentence appended as part 2" in result.stderr, result.stderr
+    opened = Store.open(store)
+    assert [row["row_id"] for row in rows(opened, "corpus")] == [0, 1, 2, 3]
+    assert {row["source"] for row in rows(opened, "corpus")} == {"texts.jsonl", "stdin"}
+    assert command("ingest", "--append", "--store", store).returncode == 2
+
+
+def test_a_deleted_part_of_before_comes_back_to_the_byte(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    augment(store.path, "crop")
+    append(store.path, files[1:])
+    store = augment(store.path, "crop")
+    before = digests_of_parts(store.path)
+    for index in (1, 4):
+        store.part_path("crop", index).unlink()
+    augment(store.path, "crop")
+    assert digests_of_parts(store.path) == before
+
+
+def test_a_stage_that_was_unfinished_is_finished(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("crop"), parts=[1])
+    append(store.path, files[1:])
+    with Session(store.path, Engine(1), shared=True) as session:
+        session.augment(make_run("crop"), parts=[0, 4])
+    store = augment(store.path, "crop")
+    whole = augment(ingest(tmp_path / "whole", files, part_rows=8).path, "crop")
+    assert rows(store, "crop") == rows(whole, "crop") and verify(store) == []
+
+
+def test_other_settings_are_still_refused(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    augment(store.path, "crop")
+    append(store.path, files[1:])
+    with pytest.raises(MixError, match="made with seed = 42, now 1"):
+        augment(store.path, "crop", seed=1)
+    with Session(store.path, Engine(1), overwrite=True) as session:  # not in conflict, so it is not deleted
+        before = digests_of_parts(store.path / "crop")
+        session.augment(make_run("crop"))
+    assert before.items() <= digests_of_parts(store.path / "crop").items()
+
+
+def test_status_compares_the_files_of_any_one_time(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    store = append(store.path, files[1:2])
+    for known in (files[:1], files[1:2]):
+        assert why_not_reused(store, "corpus", known) is None
+    assert why_not_reused(store, "corpus", files[2:]).startswith("inputs.files = ")
+
+
+def test_what_was_made_from_a_stage_is_still_known(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    augment(store.path, "pi")
+    store = append(store.path, files[1:])
+    with Session(store.path, Engine(1)) as session:
+        session.parse()  # `pi` is of its first parts
+        assert session.store.made_from("parses") == ["pi"]
+
+
+def test_published_and_fetched(tmp_path, files):
+    address = (tmp_path / "bucket").as_uri()
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    augment(store.path, "crop")
+    augment_cli.publish(store.path, address)
+    append(store.path, files[1:])
+    with pytest.raises(MixError, match="with a stage crop that this one does not have"):
+        augment_cli.publish(store.path, address)
+    store = augment(store.path, "crop")
+    copied = augment_cli.publish(store.path, address)
+    assert (copied.kept, copied.unfinished) == (3 + 1 + 3, [])
+    augment_cli.fetch(address, tmp_path / "back")
+    back = Store.open(tmp_path / "back")
+    assert digests_of_parts(back.path) == digests_of_parts(store.path) and verify(back) == []
+    assert (back.path / "manifest.json").read_bytes() == (store.path / "manifest.json").read_bytes()
+
+
+def test_only_a_grown_corpus_changes_the_manifests_format(tmp_path, files):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    value = json.loads((store.path / "manifest.json").read_bytes())
+    assert value["schema"] == 1 and "earlier" not in value["stages"]["corpus"]
+    append(store.path, files[1:])
+    assert json.loads((store.path / "manifest.json").read_bytes())["schema"] == 2
+
+
+@pytest.mark.parametrize("name", ["una", "uda", "entity-swap", "synonym", "crop"])
+def test_reports_and_settings_agree_on_what_goes_by_part(store, name):
+    settings = make_run(name).settings(store)
+    augment(store.path, name, **({"radius": 4} if name == "una" else {}))
+    assert settings.by_part == goes_by_part(Store.open(store.path), name) == (name in ("synonym", "crop"))

@@ -1,0 +1,63 @@
+"""A command on a cluster of worker processes, and what must be there after it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from augment_cli.reports.soundness import verify
+from augment_cli.store.store import Store
+from tests.helpers.undisturbed import digests_of_parts
+
+PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
+
+
+def made_here(folder: Path) -> dict[str, str]:
+    """The digests of what one process makes, with the corpus in a folder."""
+    rows = (f"the heron of river {n} waits near bridge {n % 70}\n" for n in range(1000))
+    (folder / "in.txt").write_text("".join(rows))
+    ingest(folder, "undisturbed")
+    assert finish(una(folder, "undisturbed", "--jobs", "1")) == (0, "")
+    digests = digests_of_parts(folder / "undisturbed")
+    assert len(digests) == PARTS
+    return digests
+
+
+def ingest(folder: Path, store: str) -> None:
+    """Make a corpus of ten parts."""
+    command = [sys.executable, "-m", "augment_cli", "ingest", "--corpus", "in.txt", "--part-rows", "100"]
+    subprocess.run([*command, "--store", store], cwd=folder, check=True, capture_output=True)
+
+
+def una(folder: Path, store: str, *options: str) -> subprocess.Popen[str]:
+    """Start a command that fits and makes two draws."""
+    options = ("--radius", "5", "--draws", "2", "--background", "none", "--store", store, *options)
+    return subprocess.Popen(
+        [sys.executable, "-m", "augment_cli", "una", *options],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """(exit code, what it complained of)"""
+    errors = process.communicate(timeout=240)[1]
+    progress = ("No --corpus", "tfidf:", "forms:", "una")
+    complaints = [line for line in errors.splitlines() if not line.startswith(progress)]
+    return process.returncode, "\n".join(complaints)
+
+
+def wait_for_parts(folder: Path, store: str, number: int, process: subprocess.Popen[str]) -> None:
+    """Until so many parts are there, or the command has ended."""
+    while process.poll() is None and len(list((folder / store).glob("*/*.parquet"))) < number:
+        time.sleep(0.005)
+
+
+def check(folder: Path, store: str, expected: dict[str, str]) -> None:
+    """See that a store has these parts and is sound."""
+    assert digests_of_parts(folder / store) == expected
+    assert verify(Store.open(folder / store)) == []
