@@ -1,6 +1,6 @@
 """Judged rows are of what the augmentations make today: each text comes out again, byte for byte.
 
-A version that was not raised, or a list that no setting records, would leave verdicts on texts that nobody gets.
+A version that was not raised, or a list that no setting records, would leave verdicts on texts nobody gets.
 Stages that read a corpus's terms or run a model are left out.
 """
 
