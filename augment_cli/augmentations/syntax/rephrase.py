@@ -137,25 +137,46 @@ def _places(grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms) ->
 
 def _as_edits(choice: Choice, chosen: np.ndarray, count: int) -> tuple[Edits, pa.ListArray]:
     """The edits of some places, sorted, and the names of their rules for each row."""
-    edits = EditList()
     rows: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
     texts: list[str] = []
     names: list[str] = []
-    for row, rule, changes in choice.written(chosen):
+    places: list[int] = []
+    for place, (row, rule, changes) in enumerate(choice.written(chosen)):
         for start, end, text in changes:
             rows.append(row)
             starts.append(start)
             ends.append(end)
             texts.append(text)
             names.append(rule)
-    columns = [np.array(column, np.int64) for column in (rows, starts, ends)]
-    edits.replace(columns[0], columns[1], columns[2], texts, np.arange(len(texts)))
-    order = np.lexsort((columns[2], columns[1], columns[0]))  # as `EditList` sorts them
-    offsets = np.append(0, np.cumsum(np.bincount(columns[0], minlength=count)))
+            places.append(place)
+    columns = [np.array(column, np.int64) for column in (rows, starts, ends, places)]
+    order = _without_overlaps(*columns)
+    of_row, first, last = (column[order] for column in columns[:3])
+    edits = EditList()
+    edits.replace(of_row, first, last, [texts[number] for number in order.tolist()], np.arange(len(order)))
+    offsets = np.append(0, np.cumsum(np.bincount(of_row, minlength=count)))
     rules = pa.array(names, pa.string()).take(pa.array(order))
     return edits.edits(), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rules)
+
+
+def _without_overlaps(
+    rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, places: np.ndarray
+) -> np.ndarray:
+    """Numbers of edits as `EditList` sorts them; of two places whose edits overlap the later has none.
+
+    Places of different tokens may overlap in their text: a clause is put in before the mark that ends the
+    sentence, and a phrase such as `as well.` is replaced together with that mark.
+    """
+    order = np.lexsort((ends, starts, rows))
+    while True:
+        before, after = order[:-1], order[1:]
+        overlaps = (rows[before] == rows[after]) & (starts[after] < ends[before])
+        if not overlaps.any():
+            return order
+        later = np.maximum(places[before], places[after])[overlaps]
+        order = order[~np.isin(places[order], later)]
 
 
 def _resolve(parameters: RephraseParameters, resources: Resources) -> dict[str, Any]:

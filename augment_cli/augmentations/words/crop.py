@@ -42,7 +42,7 @@ def _prepare(parameters: CropParameters, resources: Resources) -> Prepared:
 
 CROP = Augmentation(
     name="crop",
-    version=3,
+    version=4,
     kind="positive",
     paper="baseline of Gao et al. 2021 (SimCSE), Zhu et al. 2022 (SDA) and Tang et al. 2022 (AugCSE)",
     needs=frozenset(),

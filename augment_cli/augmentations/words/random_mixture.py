@@ -60,7 +60,7 @@ def _prepare(parameters: MixtureParameters, resources: Resources) -> Prepared:
 
 RANDOM_MIXTURE = Augmentation(
     name="random-mixture",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (RandomWordAugmentation)",
     needs=frozenset(),

@@ -45,7 +45,7 @@ def _prepare(parameters: DeletionParameters, resources: Resources) -> Prepared:
 
 WORD_DELETION = Augmentation(
     name="word-deletion",
-    version=3,
+    version=4,
     kind="positive",
     paper="Wei and Zou 2019, EDA; baseline of Zhu et al. 2022 (SDA) and Zhang et al. 2022 (VaSCL)",
     needs=frozenset(),

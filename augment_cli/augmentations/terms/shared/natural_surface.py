@@ -22,7 +22,7 @@ from augment_cli.augmentations.terms.shared.vocabulary import vocabulary_of
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.avoiding import avoided_words
 from augment_cli.contract.rows import Rows, TokenRows
-from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, UPPER, case_pattern, character_classes
+from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, LOWER, UPPER, case_pattern, character_classes
 from augment_cli.text.spans import CodePoints, Edits, ranges
 from augment_cli.text.surface import equals_original, spaced
 
@@ -90,7 +90,24 @@ class NaturalReplacement(TermReplacement):
                 rows.code_points.offsets[tokens.rows[marks + 1]] + tokens.starts[marks + 1]
             ] == ord("t")
             eligible[marks[is_t] - 1] = False  # don + ’ + t
+        if self.parameters.same == "pos":
+            eligible &= ~self._uncapitalised_names(rows, tokens, eligible)
         return eligible
+
+    def _uncapitalised_names(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
+        """bool (N,): words that are names for the most part, but not here, such as `big`."""
+        texts, result = rows.code_points, np.zeros(len(tokens.term_ids), bool)
+        places = np.flatnonzero(eligible & self._vocabulary.is_name[self._vocabulary.own[tokens.term_ids]])
+        if not len(places):
+            return result
+        owners = tokens.rows[places]
+        first = texts.values[texts.offsets[owners] + tokens.starts[places]]
+        is_small = character_classes()[first] & LOWER > 0
+        places, owners = places[is_small], owners[is_small]
+        if len(places):
+            some, number = np.unique(owners, return_inverse=True)
+            result[places] = ~_without_capitals(texts, some)[number]
+        return result
 
     def draw(self, ids: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """Words of the window, or with `terms = "random"` of the whole class."""

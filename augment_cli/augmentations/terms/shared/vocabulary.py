@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.terms.shared.word_classes import classes_of
+from augment_cli.augmentations.terms.shared.word_classes import class_digests, classes_of, may_be_drawn
 from augment_cli.resources.english_terms import WORD, english_terms_digest, load_english_terms
 from augment_cli.resources.word_lists import word_list_digests, word_set
-from augment_cli.resources.wordnet import wordnet_digest
 from augment_cli.text.letter_case import CAPITALISED, CAPITALS, capitalised
 from augment_cli.text.spans import offsets_from_lengths
 from augment_cli.tfidf import forms
@@ -60,6 +59,11 @@ class Vocabulary:
     def replaceable(self) -> np.ndarray:
         """bool (V+1,): words of a class; the last for −1."""
         return self.is_word & np.append(self.classes >= 0, False)
+
+    @cached_property
+    def is_name(self) -> np.ndarray:
+        """bool (V+1,): terms that are mostly written with a capital inside sentences; the last for −1."""
+        return np.append(self.table.cases != forms.AS_IT_IS, False)
 
     @cached_property
     def spellings(self) -> pa.StringArray:
@@ -174,7 +178,10 @@ def vocabulary_of(
     drawable = pc.and_(is_word, pc.less_equal(pc.utf8_length(table.terms), longest))
     drawable = pc.and_(drawable, pc.invert(pc.is_in(table.terms, pa.array(avoided, pa.string()))))
     words = is_word.to_numpy(zero_copy_only=False)
-    classes = np.where(words, 0, -1) if same == "any" else np.where(words, classes_of(table), -1)
+    classes = np.where(words, 0, -1)
+    if same == "pos":
+        classes = np.where(words, classes_of(table), -1)
+        drawable = pc.and_(drawable, pa.array(may_be_drawn(table)))
     return Vocabulary(
         table,
         ids.astype(np.int32),
@@ -188,7 +195,7 @@ def vocabulary_digests(same: str) -> dict[str, str]:
     """Digests of the shipped tables behind a vocabulary, for the fingerprint of what is made with it."""
     digests = {"english_terms": english_terms_digest()} | word_list_digests("term_fragments")
     if same == "pos":
-        digests |= {"wordnet": wordnet_digest()} | word_list_digests("function_words")
+        digests |= class_digests()
     return digests
 
 

@@ -18,6 +18,7 @@ from augment_cli.text.spans import Edits, string_array
 _OPENING, _CLOSING = "([{\"“‘«'", ")]}\"”’»'"
 _BRACKETS = '()[]{}"“”«»'
 _SWALLOWED = ",;:"
+_SPACE, _COMMA = 1, 2  # of `_mark_flags`
 
 
 @lru_cache(maxsize=1)
@@ -50,8 +51,8 @@ def remove_words(words: Words, removed: np.ndarray) -> Edits:
     if not len(index):
         return edits_of(words, index, index, index, nothing())
     rows = words.rows
-    first, last = _runs(words, index)
-    starts, ends = _removed_spans(words, first, last)
+    first, last, starts, ends = _with_empty_pairs(words, *_runs(words, index))
+    starts, ends = _removed_spans(words, first, last, starts, ends)
 
     # What the rest needs: a capital at the beginning, another article.
     kept = np.append(np.flatnonzero(~removed), len(words))
@@ -82,15 +83,14 @@ def _runs(words: Words, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return index[begins], index[np.append(begins[1:], True)]
 
 
-def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What goes with each run of words: empty pairs of marks, orphaned commas, the space on one side."""
+def _removed_spans(
+    words: Words, first: np.ndarray, last: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What else goes with each run of words: possessives, orphaned commas, the space on one side."""
     rows = words.rows
     values = words.texts.values
     bounds = words.texts.offsets
     low, high = bounds[rows[first]], bounds[rows[first] + 1]
-    starts, ends = words.flat_starts[first], words.flat_ends[last]
-
-    starts, ends = _with_empty_pairs(values, starts, ends, low, high)
     flags = _mark_flags()
 
     def before(places: np.ndarray) -> np.ndarray:
@@ -99,16 +99,24 @@ def _removed_spans(words: Words, first: np.ndarray, last: np.ndarray) -> tuple[n
     def after(places: np.ndarray) -> np.ndarray:
         return _after(values, places, high)
 
+    def opens_before(places: np.ndarray) -> np.ndarray:
+        # A straight mark closes where it follows a word or another mark, `"V" points`.
+        marks = before(places)
+        opens = _is_in(marks, _OPENING)
+        straight = np.flatnonzero(opens & _is_in(marks, "\"'") & (places - 1 > low))
+        earlier = values[places[straight] - 2]
+        opens[straight] = (flags[earlier] == 1) | _is_in(earlier, _OPENING + "-–—/=")
+        return opens
+
     ends = ends + _possessives(words, last, starts, ends, after(ends))
     # A comma with nothing before it, or after another mark.
     left = starts - (flags[before(starts)] == 1)
-    orphaned = (flags[after(ends)] == 2) & (
-        (left <= low) | (flags[before(left)] == 2) | _is_in(before(left), _OPENING)
-    )
+    quoted = left - _is_in(before(left), "\"”’»'")  # `the "first," the second`
+    orphaned = (flags[after(ends)] == 2) & ((left <= low) | (flags[before(quoted)] == 2) | opens_before(left))
     ends = ends + orphaned
     # One white-space side goes: the right one, unless a mark stands there.
     left_space, right_space = flags[before(starts)] == 1, flags[after(ends)] == 1
-    left_open = (starts <= low) | left_space | _is_in(before(starts), _OPENING)
+    left_open = (starts <= low) | left_space | opens_before(starts)
     take_right = right_space & left_open
     take_left = left_space & ~right_space
     while take_right.any():
@@ -176,17 +184,65 @@ def _is_in(characters: np.ndarray, marks: str) -> np.ndarray:
 
 
 def _with_empty_pairs(
+    words: Words, first: np.ndarray, last: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Runs with the brackets or quotation marks which would stand around nothing.
+
+    One pair inside another goes with it, `("red")`, and so does one around several runs, `(a "red")`; runs
+    with no mark left between them become one.
+
+    Returns
+    -------
+    first, last : ndarray of int64, shape (m,)
+        Words of each run.
+    starts, ends : ndarray of int64, shape (m,)
+        What goes with it.
+    """
+    values, bounds = words.texts.values, words.texts.offsets
+    starts, ends = words.flat_starts[first], words.flat_ends[last]
+    while True:
+        rows = words.rows[first]
+        is_around, stops = _pairs_around(values, starts, ends, bounds[rows], bounds[rows + 1])
+        starts, ends = starts - is_around, np.where(is_around, stops, ends)
+        same_row = rows[1:] == rows[:-1]
+        parted = ~(same_row & _touch(values, ends[:-1], starts[1:], _SPACE))
+        if not is_around.any() and parted.all():
+            # With commas between them runs are one only where a pair is around them all.
+            joined = np.append(True, ~(same_row & _touch(values, ends[:-1], starts[1:], _SPACE | _COMMA)))
+            begins, closes = np.flatnonzero(joined), np.flatnonzero(np.append(joined[1:], True))
+            of_row = rows[begins]
+            is_around, _ = _pairs_around(
+                values, starts[begins], ends[closes], bounds[of_row], bounds[of_row + 1]
+            )
+            if not is_around.any():
+                return first, last, starts, ends
+            parted = joined[1:] | ~is_around[np.cumsum(joined)[1:] - 1]
+        begins, closes = np.append(True, parted), np.append(parted, True)
+        first, starts, last, ends = first[begins], starts[begins], last[closes], ends[closes]
+
+
+def _pairs_around(
     values: np.ndarray, starts: np.ndarray, ends: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Spans that take in the brackets or quotation marks which would stand around nothing."""
-    starts, ends = starts.copy(), ends.copy()
-    inside = np.flatnonzero((starts > low) & (ends < high))
-    left, right = values[starts[inside] - 1], values[ends[inside]]
+    """bool (m,): spans right inside a pair of marks; int64 (m,): where that pair ends."""
+    left = np.where(starts > low, values[np.maximum(starts - 1, 0)], 0)
+    # `"red,"`: a comma before the closing mark goes with the pair.
+    stops = ends + (_mark_flags()[_after(values, ends, high)] == 2)
+    right = _after(values, stops, high)
+    is_around = np.zeros(len(starts), bool)
     for opening, closing in zip(_OPENING, _CLOSING, strict=True):
-        pair = inside[(left == ord(opening)) & (right == ord(closing))]
-        starts[pair] -= 1
-        ends[pair] += 1
-    return starts, ends
+        is_around |= (left == ord(opening)) & (right == ord(closing))
+    return is_around, stops + 1
+
+
+def _touch(values: np.ndarray, ends: np.ndarray, starts: np.ndarray, marks: int) -> np.ndarray:
+    """bool (m,): whether up to two marks (bits of `_mark_flags`) are all between one span and the next."""
+    between = starts - ends
+    touches = between <= 2
+    for step in range(2):
+        near = np.flatnonzero(touches & (between > step))
+        touches[near] = _mark_flags()[values[ends[near] + step]] & marks > 0
+    return touches
 
 
 def _new_capitals(words: Words, first: np.ndarray, following: np.ndarray, has_next: np.ndarray) -> np.ndarray:

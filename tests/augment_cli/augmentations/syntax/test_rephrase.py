@@ -288,6 +288,15 @@ def test_at_most_one_change_of_clauses(cases: Rows) -> None:
             assert len(clausal & set(rules)) <= 1
 
 
+def test_places_that_share_a_mark_do_not_overlap() -> None:
+    """A clause is put in before the full stop that the phrase `as well.` takes along."""
+    rows = rows_of(["When the bus arrived, the crowd cheered as well.", "She sang as well."])
+    made = [rephrased(rows, EVERYTHING, draw) for draw in range(20)]
+    clause = "The crowd cheered as well when the bus arrived."
+    assert (clause, ["front_adverbial_to_end"]) in [(text, sorted(set(rules))) for (text, rules), _ in made]
+    assert "She sang too." in {text for _, (text, _) in made}
+
+
 def test_every_phrase_is_well_formed() -> None:
     """Each entry fills as many slots as it has, says something else, and stands once in the list."""
     entries = lexicon.entries()

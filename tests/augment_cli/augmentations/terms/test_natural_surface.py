@@ -123,7 +123,12 @@ def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
     [
         (("teacher", "doctor"), "teachers"),
         (("teachers", "farmers"), "teacher"),
-        (("remained", "happened"), "remains"),
+        (("remained", "stayed"), "remains"),
+        (("hoped", "boasted"), "painted"),  # that it rains
+        (("disappeared", "happened"), "painted"),  # without an object
+        (("tax-based", "land-based"), "based"),
+        (("250", "961"), "4500"),
+        (("furniture", "knowledge"), "chair"),
         (("apple", "uncle"), "pear"),
         (("1923", "1874"), "19"),
         (("3.5", "12.75"), "35"),
@@ -136,6 +141,44 @@ def test_classes_tell_forms_apart(alike: tuple[str, str], different: str) -> Non
     table = TermTable(terms, np.ones(3), np.ones(3), np.zeros(3, np.int8))
     first, second, other = classes_of(table).tolist()
     assert first == second != other
+
+
+def test_some_words_have_no_class() -> None:
+    words = ["thou", "hast", "qqxyz", "ago", "u.s", "30-34", "half-an-hour", "lord"]
+    table = TermTable(pa.array([*words, "river"]), np.ones(9), np.ones(9), np.zeros(9, np.int8))
+    assert classes_of(table).tolist() == [-1] * 8 + [0]
+
+
+def test_unknown_words_go_by_their_ending() -> None:
+    terms = pa.array(["qqxying", "vvxying", "qqxyed", "vvxyed", "qqxyly", "vvxyly", "qqxyls", "towns"])
+    pairs = classes_of(TermTable(terms, np.ones(8), np.ones(8), np.zeros(8, np.int8))).reshape(4, 2)
+    assert (pairs[:, 0] == pairs[:, 1]).all()
+    assert len(set(pairs[:, 0].tolist())) == 4
+
+
+def test_a_word_that_is_mostly_a_name_stays_where_it_is_none(fitted: Fitted) -> None:
+    texts = [
+        "We saw Sailor Moon.",
+        "They met Sailor Moon.",
+        "Anna likes Zorblax.",
+        "We met Anna and Zorblax.",
+    ]
+    store = fitted([*texts, "He is a sailor."])
+    options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "none"}
+    table = augment_cli.augment(
+        ["He is a sailor.", "We saw Sailor.", "no sailor here"] * 20, "una", **options
+    )
+    pairs = [edited(table.slice(row, 1)) for row in range(3)]
+    assert "sailor" not in {old for old, _ in pairs[0]}
+    assert "Sailor" in {old for old, _ in pairs[1]}
+    assert "sailor" in {old for old, _ in pairs[2]}  # a text without capitals has its names in small letters
+
+
+def test_every_frame_is_well_formed() -> None:
+    lines = word_lists.word_table("word_frames")
+    assert all(len(line) == 3 and line[1] in "nvar-" for line in lines)
+    words = [(part, word) for _, part, words in lines for word in words.split()]
+    assert len(words) == len(set(words)) > 250
 
 
 # --- β

@@ -119,6 +119,21 @@ def test_removal_of_plain_words_is_that_of_the_slow_reference(texts: list[str], 
         ("After an old war", {0, 2}, "A war"),
         ("one  two", {1}, "one"),
         ("noun (a copula may be) used", {0, 1}, "(copula may be) used"),
+        # Marks around nothing, one pair inside another, around two runs, with a comma inside.
+        ('A bird ("Corvus corax").', {2, 3}, "A bird."),
+        ('It is [("very")] cold.', {2}, "It is cold."),
+        ('A hill (called "Blue Top") burned.', {2, 3, 4}, "A hill burned."),
+        ('A hill (high, "Blue") burned.', {2, 3}, "A hill burned."),
+        ('They pass their "old(er)" trees.', {2, 3, 4}, "They pass trees."),
+        ('He called it "bad," and left.', {3, 4}, "He called it left."),
+        ('"Oddly," said Anna.', {0}, "Said Anna."),
+        # A straight mark that closes is not one that opens.
+        ('The "ABC" of first aid', {2}, 'The "ABC" first aid'),
+        ('Her "Koto" song, while he slept', {2}, 'Her "Koto", while he slept'),
+        ('She "never" laughed', {0}, '"Never" laughed'),
+        ('He read "the red book" twice', {2}, 'He read "red book" twice'),
+        ('The book—"the red one"—burned', {2}, 'The book—"red one"—burned'),
+        ('the "first," old, and new', {2}, 'the "first," and new'),
     ],
 )
 def test_removal_leaves_clean_text(text: str, gone: set[int], expected: str) -> None:
