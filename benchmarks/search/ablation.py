@@ -1,10 +1,10 @@
-"""The table of docs/best.md: the recipe of our own with one part removed at a time, seed by seed."""
+"""The table of docs/best.md: the recipe of our own with one part removed at a time, on two beds."""
 
 from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import mean
 
@@ -28,39 +28,48 @@ def read_points(path: Path) -> Points:
     return points
 
 
-def ablation_table(grid: Grid, points: Points) -> str:
+def ablation_table(grid: Grid, beds: Sequence[Points]) -> str:
     """The recipe whole, without each of its parts, and what it is compared with.
 
     Parameters
     ----------
     grid : Grid
         Its rows whose baseline is the whole recipe are the ablation.
-    points : dict
-        Of `read_points`.
+    beds : sequence of dict
+        Of `read_points`; the scores and seconds in the table are the first one's.
 
     Returns
     -------
     str
-        Markdown. The lead is the mean over the seeds that both rows have, with Student's paired 95 %
-        interval; a row without seeds is compared with each seed of the whole.
+        Markdown. The lead is the mean over the seeds that both rows have on a bed, of all beds together, with
+        Student's paired 95 % interval; a row without seeds is compared with each seed of the whole.
     """
     removed = [row.name for row in grid.rows if row.baseline == WHOLE]
     titles = {row.name: row.title for row in grid.rows}
-    names = [name for name in (WHOLE, *removed, *BESIDE) if points[name]["average"]]
-    return "\n".join([HEADER, *(_line(titles[name], points[name], points[WHOLE]) for name in names)])
+    names = [name for name in (WHOLE, *removed, *BESIDE) if beds[0][name]["average"]]
+    return "\n".join([HEADER, *(_line(titles[name], name, beds) for name in names)])
 
 
-def _line(title: str, row: dict[str, dict[int, float]], whole: dict[str, dict[int, float]]) -> str:
-    averages = row["average"]
-    seeds = sorted(set(averages) & set(whole["average"])) if row["cpu"] else sorted(whole["average"])
-    of_row = averages if row["cpu"] else dict.fromkeys(seeds, mean(averages.values()))
+def _line(title: str, name: str, beds: Sequence[Points]) -> str:
+    row, of_whole = beds[0][name], [points[WHOLE]["average"] for points in beds]
+    leads = [_leads(points[name], whole) for points, whole in zip(beds, of_whole, strict=True)]
     lead = "–"
-    if averages is not whole["average"]:
-        ahead = interval([whole["average"][seed] - of_row[seed] for seed in seeds])
-        lead = f"{ahead.mean:+.2f}" + (f" ({ahead.low:+.2f} to {ahead.high:+.2f})" if len(seeds) > 1 else "")
-    number = str(len(averages)) if row["cpu"] else "–"
-    cells = [title, number, *map(_mean, (row["dev"].values(), averages.values())), lead.replace("-", "−")]
+    if name != WHOLE:
+        ahead = interval([each for of_bed in leads for each in of_bed])
+        lead = f"{ahead.mean:+.2f} ({ahead.low:+.2f} to {ahead.high:+.2f})"
+    number = " + ".join(str(len(of_bed)) for of_bed in leads) if row["cpu"] else "–"
+    cells = [
+        title, number, _mean(row["dev"].values()), _mean(row["average"].values()), lead.replace("-", "−"),
+    ]  # fmt: skip
     return f"| {' | '.join(cells)} | {_mean(row['cpu'].values(), 0)} |"
+
+
+def _leads(row: dict[str, dict[int, float]], whole: dict[int, float]) -> list[float]:
+    """How far the whole is ahead with each seed."""
+    averages = row["average"]
+    if not row["cpu"]:  # not trained, so without seeds
+        averages = dict.fromkeys(whole, mean(averages.values())) if averages else {}
+    return [whole[seed] - averages[seed] for seed in sorted(averages.keys() & whole.keys())]
 
 
 def _mean(values: Iterable[float], digits: int = 2) -> str:

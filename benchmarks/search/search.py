@@ -37,6 +37,8 @@ from benchmarks.search.ablation import ablation_table, read_points
 
 TRIALS = Path(__file__).with_name("trials.toml")
 LOG = Path(__file__).with_name("trials.jsonl")
+# Rows like those of docs/evidence.csv, from the bed of another processor.
+SECOND_BED = Path(__file__).with_name("second_bed.csv")
 PROFILE = "bed"
 
 
@@ -162,8 +164,8 @@ def show(args: argparse.Namespace) -> None:
 
 
 def table(args: argparse.Namespace) -> None:
-    """The ablation of the winner, from the scores of docs/evidence.md."""
-    print(ablation_table(load_grid(), read_points(args.scores)))
+    """The ablation of the winner, from the scores of docs/evidence.md and of another bed."""
+    print(ablation_table(load_grid(), [read_points(path) for path in args.scores]))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -174,6 +176,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs/reproduce"))
     parser.add_argument("--trials", type=Path, default=TRIALS)
     parser.add_argument("--log", type=Path, default=LOG)
-    parser.add_argument("--scores", type=Path, default=Path("docs/evidence.csv"))
+    parser.add_argument("--scores", type=Path, nargs="+", default=[Path("docs/evidence.csv"), SECOND_BED])
     args = parser.parse_args(argv)
     {"run": run, "show": show, "table": table}[args.action](args)

@@ -68,23 +68,36 @@ def test_show_lists_the_best_first_and_means_over_seeds_one_bed_at_a_time(tmp_pa
     assert third.split()[:3] == ["90.00", "(1)", "two"]
 
 
-def test_the_ablation_compares_seed_by_seed(tmp_path):
-    scores = tmp_path / "scores.csv"
-    given = {"best": (70.0, 72.0), "best-self": (69.0, 70.0), "word-table-idf": (68.0,)}
+def write_scores(path, given):
     lines = ["row,seed,measure,points"]
     for row, averages in given.items():
         trained = row != "word-table-idf"
         for seed, average in enumerate(averages):
             lines += [f"{row},{seed if trained else ''},average,{average}"]
             lines += [f"{row},{seed},cpu,40.4"] * trained
-    scores.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    whole, without, table = ablation_table(load_grid(), read_points(scores)).splitlines()[2:]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_points(path)
+
+
+def test_the_ablation_compares_seed_by_seed_within_each_bed(tmp_path):
+    first = write_scores(
+        tmp_path / "a.csv", {"best": (70.0, 72.0), "best-self": (69.0, 70.0), "word-table-idf": (68.0,)}
+    )
+    whole, without, table = ablation_table(load_grid(), [first]).splitlines()[2:]
     assert whole == "| recipe of our own | 2 | – | 71.00 | – | 40 |"
     # Leads of 1 and 2: 1.5 ± 12.71 · 0.7071 / √2.
     assert "| 2 | – | 69.50 | +1.50 (−4.85 to +7.85) | 40 |" in without
     assert table == "| word table, idf weights | – | – | 68.00 | +3.00 (−9.71 to +15.71) | – |"
 
+    second = write_scores(tmp_path / "b.csv", {"best": (60.0, 61.0), "best-self": (57.0,)})
+    whole, without, table = ablation_table(load_grid(), [first, second]).splitlines()[2:]
+    assert whole == "| recipe of our own | 2 + 2 | – | 71.00 | – | 40 |"
+    # Leads of 1, 2 and 3, the last on the other bed: 2 ± 4.303 · 1 / √3.
+    assert "| 2 + 1 | – | 69.50 | +2.00 (−0.48 to +4.48) | 40 |" in without
+    assert "+3.00 (−9.71 to +15.71)" in table
+
 
 def test_the_page_shows_the_ablation_that_was_measured():
-    table = ablation_table(load_grid(), read_points(REPOSITORY / "docs" / "evidence.csv"))
+    scores = (REPOSITORY / "docs" / "evidence.csv", search.SECOND_BED)
+    table = ablation_table(load_grid(), [read_points(path) for path in scores])
     assert table in (REPOSITORY / "docs" / "best.md").read_text("utf-8")
