@@ -79,6 +79,15 @@ def run_in_threads(
         yield result
 
 
+def expect_successors() -> None:
+    """Say nothing where loky replaces a worker that has grown by 300 MB, as one does that loads a model.
+
+    It warns in the thread that waits for results: where warnings are errors that thread ends, and the results
+    never come.
+    """
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+
+
 def run_in_processes(
     jobs: int,
     function: str,
@@ -94,9 +103,7 @@ def run_in_processes(
     """
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    # loky gives a worker that has grown by 300 MB, as one does that loads a model, a successor, and warns in
-    # the thread that waits for results: where warnings are errors it ends, and the results never come.
-    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+    expect_successors()
     waiting = dict(enumerate(calls))
     deaths: Counter[int] = Counter()
     while waiting and not asked_to_stop():

@@ -7,7 +7,7 @@ from typing import Any
 
 from joblib import Parallel
 
-from augment_cli.engine.backends import start_worker
+from augment_cli.engine.backends import expect_successors, start_worker
 
 
 def parallel(jobs: int, **options: Any) -> Parallel:
@@ -22,4 +22,5 @@ def parallel(jobs: int, **options: Any) -> Parallel:
     """
     if jobs == 1:
         return Parallel(n_jobs=1, **options)
+    expect_successors()
     return Parallel(n_jobs=jobs, initializer=start_worker, initargs=(os.getpid(),), **options)

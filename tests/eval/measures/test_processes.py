@@ -1,6 +1,7 @@
 """Worker processes of an evaluation."""
 
 import signal
+import warnings
 
 import pytest
 from joblib import delayed
@@ -19,3 +20,15 @@ def test_one_job_is_this_process():
 def test_workers_leave_ctrl_c_to_their_parent():
     handlers = parallel(2, timeout=120)(delayed(signal.getsignal)(signal.SIGINT) for _ in range(4))
     assert set(handlers) == {signal.SIG_IGN}
+
+
+def test_a_worker_that_has_grown_is_replaced_without_a_warning():
+    """As loky warns in a thread of its own, an error there would leave the results waiting for ever."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallel(2)
+        warnings.warn(  # loky's words
+            "A worker stopped while some jobs were given to the executor. This can be caused by a too short "
+            "worker timeout or by a memory leak.",
+            stacklevel=1,
+        )
