@@ -229,7 +229,6 @@ def test_recipes(tmp_path, mixed):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_sentence_transformers_trains_a_step_on_it_as_it_is(mixed, tmp_path):
     """Its own trainer, one step, on the columns as they are."""
     import torch

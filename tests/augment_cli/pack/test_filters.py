@@ -327,7 +327,6 @@ def test_a_recipe_may_have_filters(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("loss", "options"),
     [

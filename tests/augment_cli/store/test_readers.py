@@ -4,7 +4,6 @@ import pytest
 
 from augment_cli.store.schema import metadata_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 STAGES = ["corpus", "una", "una.1", "tfidf", "terms"]
 
 

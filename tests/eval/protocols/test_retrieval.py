@@ -81,7 +81,6 @@ def run(*arguments):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # what mteb's own imports warn about is not ours
 def test_the_command_scores_folders_without_a_data_folder(tmp_path, plain_model, old_layout, capsys):
     from mteb.results import TaskResult
 
