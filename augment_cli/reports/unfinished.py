@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -28,11 +29,16 @@ def rows_in_work(store: Store) -> dict[str, int]:
         return {}
     folders = {folder.name: folder for folder in sorted(store.work.iterdir()) if folder.is_dir()}
     rows = {
-        name: sum(_rows_of(path) for path in folder.rglob("*.parquet") if _FINISHED.fullmatch(path.name))
+        name: sum(_rows_of(path) for path in _finished(folder))
         for name, folder in folders.items()
         if is_stage_name(name) and name != "parts" and not store.has(name)
     }
     return {name: count for name, count in rows.items() if count}
+
+
+def _finished(folder: Path) -> list[Path]:
+    # `os.walk` passes over a folder that the running stage takes away meanwhile, `Path.rglob` fails.
+    return [Path(at, name) for at, _, names in os.walk(folder) for name in names if _FINISHED.fullmatch(name)]
 
 
 def _rows_of(path: Path) -> int:

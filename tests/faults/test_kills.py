@@ -16,6 +16,7 @@ import pytest
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
+from tests.helpers.appearing import appeared
 from tests.helpers.undisturbed import digests_of_parts
 
 LINES = 1_600
@@ -54,7 +55,7 @@ def disturb(folder, store, options, draws, strike):
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         while process.poll() is None:
-            if len(list((folder / store).glob("*/*.parquet"))) >= moment:
+            if appeared(folder / store, "*/*.parquet") >= moment:
                 time.sleep(pause)
                 strike(process)
                 errors = process.communicate(timeout=60)[1]

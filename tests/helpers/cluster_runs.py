@@ -9,6 +9,7 @@ from pathlib import Path
 
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
+from tests.helpers.appearing import appeared
 from tests.helpers.undisturbed import digests_of_parts
 
 PARTS = 1 + 10 + 1 + 10 + 1 + 2 * 10
@@ -53,7 +54,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 def wait_for_parts(folder: Path, store: str, number: int, process: subprocess.Popen[str]) -> None:
     """Until so many parts are there, or the command has ended."""
-    while process.poll() is None and len(list((folder / store).glob("*/*.parquet"))) < number:
+    while process.poll() is None and appeared(folder / store, "*/*.parquet") < number:
         time.sleep(0.005)
 
 

@@ -24,6 +24,7 @@ from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
+from tests.helpers.appearing import appeared
 
 
 def digests(path):
@@ -276,7 +277,7 @@ def test_a_killed_command_resumes(pipeline, undisturbed, tmp_path, name, pieces)
     command = [sys.executable, "-P", "-m", "augment_cli", "parse", "--jobs", "2", "--pipeline", str(pipeline)]
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stderr=subprocess.DEVNULL)
     while process.poll() is None:
-        if len(list((tmp_path / "store").rglob("piece-*.parquet"))) >= pieces:
+        if appeared(tmp_path / "store", "**/piece-*.parquet") >= pieces:
             os.killpg(process.pid, getattr(signal, name))
             process.wait(60)
             break

@@ -21,6 +21,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session, Silent
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.store import Store
+from tests.helpers.appearing import appeared
 from tests.helpers.tiny_models import SENTENCES
 
 # Random weights write no English, so the guards on it are off.
@@ -39,8 +40,11 @@ def digests(path):
     return {str(part.relative_to(path)): sha256_of_file(part) for part in sorted(path.glob("*/*.parquet"))}
 
 
+BATCHES = "*/part-*/batch-*.parquet"
+
+
 def journalled(path):
-    return sorted((path / ".work").glob("*/part-*/batch-*.parquet"))
+    return sorted((path / ".work").glob(BATCHES))
 
 
 @pytest.fixture(scope="session")
@@ -301,7 +305,7 @@ def test_the_command_is_killed_again_and_again(command, tmp_path, jobs):
         before = set(journalled(store))
         process = command("store", "--jobs", jobs)
         wanted = len(before) + draws.randrange(1, 6)
-        while process.poll() is None and len(journalled(store)) < wanted:
+        while process.poll() is None and appeared(store / ".work", BATCHES) < wanted:
             time.sleep(0.005)
         time.sleep(draws.random() * 0.05)
         if process.poll() is None:
