@@ -56,6 +56,9 @@ class Run:
         Whether a hub encoder that is not on this machine may be fetched.
     command : str
         What the user typed, for the model card.
+    before : dict of str to float
+        Dev scores of the starting encoder, as another run from it on the same data measured them; empty
+        where this one measures them.
     """
 
     recipe: Recipe
@@ -65,6 +68,7 @@ class Run:
     data: Path | None = None
     allow_download: bool = False
     command: str = ""
+    before: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -326,11 +326,12 @@ def score(training: Training, evaluate: Evaluate, when: str) -> None:
     progress, model = training.progress, training.trainee.model
     model.eval()  # no dropout
     try:
-        scores = evaluate(training.trainee.encoder)
+        known = training.run.before if when == "before" else {}
+        scores = known or evaluate(training.trainee.encoder)
     finally:
         model.train()
     main = next(iter(scores))
-    earlier = [next(iter(known)) for known in progress.scores.values()]
+    earlier = [next(iter(scored)) for scored in progress.scores.values()]
     if other := next((name for name in earlier if name != main), ""):
         raise MixError(
             f"{training.run.out}: its best score so far is of {other}, now {main} decides; give the same "

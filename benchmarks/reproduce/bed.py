@@ -23,7 +23,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.models.digest import model_digest
 from augment_cli.session import Session
 from augment_cli.store.files import replace_folder, sha256_of_json
-from benchmarks.reproduce.grid import Bed
+from benchmarks.reproduce.entries import Bed
 from eval.results.files import library_versions
 from train.loading import load_recipe
 from train.machine.distributed import join

@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
-from benchmarks.reproduce.grid import Grid, Profile
+from benchmarks.reproduce.entries import Profile
+from benchmarks.reproduce.grid import Grid
 from train.machine.environment import prepare
 
 HERE = Path(__file__).parent
@@ -217,7 +218,10 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
 
     profile = stages.profile
     tokenizer = load_encoder(profile.encoder).tokenizer if todo else None
-    tasks = {name: stages.grid.tasks(name, profile) for name in stages.grid.evaluations}
+    tasks_of = {
+        sweep: {name: stages.grid.tasks(name, profile, sweep=sweep) for name in stages.grid.evaluations}
+        for sweep in (False, True)
+    }
     also = {name: evaluation.also for name, evaluation in stages.grid.evaluations.items()}
     for unit, missing in todo:
         if unit.recipe is not None:
@@ -230,8 +234,8 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
             stages.make(())  # the corpus, and the larger one that is counted in its place
         digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
         yield Job(
-            unit, profile, tasks, also, missing, digests, stages.folder, stages.counted, args.data,
-            folder, _results_file(args, profile), not args.remove_encoders,
+            unit, profile, tasks_of[bool(unit.row.sweep)], also, missing, digests, stages.folder,
+            stages.counted, args.data, folder, _results_file(args, profile), not args.remove_encoders,
         )  # fmt: skip
 
 

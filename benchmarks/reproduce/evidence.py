@@ -22,7 +22,8 @@ from benchmarks.reproduce.document import (
 )  # fmt: skip
 from benchmarks.reproduce.document.primary import Finding
 from benchmarks.reproduce.document.scores import scores_of, write_csv
-from benchmarks.reproduce.grid import Grid, Profile
+from benchmarks.reproduce.entries import Profile
+from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.plan import Entry, make_plan
 from benchmarks.reproduce.results import Results
 from benchmarks.reproduce.units import make_units
@@ -55,11 +56,11 @@ def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, 
     every = sorted(set(profile.seeds))
     units = make_units(grid, profile, grid.rows)
     known = {unit.key for unit in units}
-    # Sweeps count with every seed there is, though they are planned with the first alone.
-    extra = [row for row in grid.rows if row.sweep and row.has_seed]
-    units += [unit for unit in make_units(grid, profile, extra, every) if unit.key not in known]
+    # Every seed there is counts, though sweeps are planned with the first alone.
+    extra = [row for row in grid.rows if row.has_seed]
+    more = [unit for unit in make_units(grid, profile, extra, every) if unit.key not in known]
     entries = make_plan(units, results, stages, profile)
-    scores = scores_of(grid, profile, entries)
+    scores = scores_of(grid, profile, [*entries, *make_plan(more, results, stages, profile)])
     stem = stem_of(profile)
     docs.mkdir(parents=True, exist_ok=True)
     write_csv(grid, scores, docs / f"{stem}.csv")

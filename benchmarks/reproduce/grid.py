@@ -11,326 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError
+from benchmarks.reproduce.entries import (
+    Bed,
+    Claim,
+    Evaluation,
+    Primary,
+    Profile,
+    Published,
+    Row,
+    Sweep,
+)
 
 Commands = tuple[tuple[str, ...], ...]  # the words of each
 GRID = Path(__file__).with_name("grid.toml")
 MOST_PRIMARY = 10  # each more makes Holm's correction harder on all
-
-
-@dataclass(frozen=True)
-class Profile:
-    """From which encoder, on what, how often.
-
-    Attributes
-    ----------
-    about : str
-        In words.
-    encoder : str
-        Folder or hub name all rows start from.
-    corpus : tuple of str
-        Files or globs under the data folder.
-    rows : int
-        Sentences of it, the first ones; 0 for all.
-    ingest : tuple of str
-        Options of `augment-cli ingest` that choose among them, such as only short ones.
-    seeds : tuple of int
-        Of every row; sweeps take the first unless the command asks for more.
-    scaled : bool
-        Whether the rows' `scaled` settings apply: corpus and encoder are smaller than the papers'.
-    pooling : str
-        Of encoders that are not trained.
-    score_precision : str
-        Number format when encoding the test sets, `fp32` or `bf16`.
-    seconds : float
-        Rough length of one training, until one has been measured.
-    set : tuple of str
-        Settings of all rows.
-    stages : dict of str to str
-        Command of each stage that is made otherwise than in other profiles, such as for fewer rows.
-    terms : tuple of str
-        Files or globs of a larger corpus under the data folder, whose TF-IDF weighs this one's texts; empty
-        for its own.
-    of_row : dict of str to list of str
-        Settings of single rows on top of their own, such as more steps for one with large batches.
-    tasks : dict of str to list of str
-        Test sets of single evaluations, in place of theirs.
-    other_seeds : int
-        How many of the seeds rows have that are in no primary comparison; 0 for all. Where it is set, the
-        rows of the primary comparisons come first, and each row's difference to no training is shown.
-    from_step_0 : bool
-        Whether results say in their key that the starting encoder was a candidate for the best one. It is
-        one in every training now; results of `cpu` are older and go on counting.
-    warning : str
-        What to know before reading its document; `{row}` becomes the row's STS average.
-    unlisted : tuple of str
-        Rows that are scored and may be named in `warning`, and are in no table.
-    """
-
-    name: str
-    about: str
-    encoder: str
-    corpus: tuple[str, ...]
-    rows: int
-    seeds: tuple[int, ...]
-    scaled: bool
-    pooling: str
-    score_precision: str
-    seconds: float
-    set: tuple[str, ...] = ()
-    ingest: tuple[str, ...] = ()
-    stages: dict[str, str] = field(default_factory=dict)
-    terms: tuple[str, ...] = ()
-    of_row: dict[str, list[str]] = field(default_factory=dict)
-    tasks: dict[str, list[str]] = field(default_factory=dict)
-    other_seeds: int = 0
-    from_step_0: bool = False
-    warning: str = ""
-    unlisted: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Bed:
-    """An encoder that is made on the machine, for the profile of the same name (see `bed.py`).
-
-    Attributes
-    ----------
-    about : str
-        What it is.
-    seen : str
-        What the encoder it was made from has been trained on.
-    start : str
-        The installed encoder it is made from.
-    layers : int
-        How many of its layers are kept, the first ones; 0 for all.
-    corpus : tuple of str
-        Files under the data folder.
-    rows : int
-        How many sentences of them.
-    recipe : str
-        Of the training.
-    set : tuple of str
-        Settings on top.
-    digest : str
-        Of the encoder that the results were made from.
-    """
-
-    name: str
-    about: str
-    seen: str
-    start: str
-    layers: int
-    corpus: tuple[str, ...]
-    rows: int
-    recipe: str
-    set: tuple[str, ...] = ()
-    digest: str = ""
-
-
-@dataclass(frozen=True)
-class Published:
-    """What a paper reports, Spearman or accuracy × 100.
-
-    Attributes
-    ----------
-    score, baseline : float
-        Of the row, and of the paper's own baseline.
-    measure : str
-        `average` (seven STS test sets), `dev` (STS-B dev) or `transfer`.
-    model : str
-        The encoder it was measured with.
-    expected, sd : float
-        Mean and standard deviation over seeds where somebody published them; `expected` 0 where not.
-    """
-
-    paper: str
-    score: float
-    baseline: float
-    measure: str = "average"
-    model: str = "BERT-base"
-    expected: float = 0.0
-    sd: float = 0.0
-
-    @property
-    def difference(self) -> float:
-        """Row minus baseline, in points."""
-        return round(self.score - self.baseline, 2)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table: a recipe with settings on top; without a recipe the encoder is not trained.
-
-    Attributes
-    ----------
-    profiles : tuple of str
-        The profiles that have it; empty for all.
-    baselines : dict of str to str
-        Its baseline in profiles where it is another one, by profile.
-    pooling : str
-        Of an encoder that is not trained; empty for the profile's. `augment_cli.encoding.pooling` and
-        `augment_cli.encoding.word_table` name them; tokens are counted in the profile's `terms`, else in its
-        corpus.
-    encoder : str
-        Instead of the profile's, where nothing is trained.
-    output : str
-        Which of the run's encoders is scored.
-    once : bool
-        Whether it has no seed, since nothing is trained.
-    first : bool
-        Whether it comes before the rest.
-    all_seeds : bool
-        Whether it has all seeds of a profile that spares them for the primary comparisons.
-    sweep : str
-        Name of the sweep this is a point of; empty where it is none.
-    value : any value of TOML
-        The point.
-    """
-
-    name: str
-    title: str
-    recipe: str = ""
-    baseline: str = ""
-    set: tuple[str, ...] = ()
-    scaled: tuple[str, ...] = ()
-    profiles: tuple[str, ...] = ()
-    baselines: dict[str, str] = field(default_factory=dict)
-    pooling: str = ""
-    encoder: str = ""
-    output: str = "best"
-    once: bool = False
-    first: bool = False
-    all_seeds: bool = False
-    published: Published | None = None
-    note: str = ""
-    sweep: str = ""
-    value: Any = None
-
-    @property
-    def has_seed(self) -> bool:
-        """Whether another seed gives another result."""
-        return bool(self.recipe) and not self.once
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """One setting of a row over several values.
-
-    Attributes
-    ----------
-    stage : str
-        Command that makes the stage of a value, where each needs its own; the stage is called
-        `row-setting-value`.
-    labels : tuple
-        What the values are called on the axis; the values themselves by default.
-    published : tuple of float
-        STS-B dev of each value in the paper, × 100; empty where it has none.
-    best : any value of TOML
-        The value the paper found best, where it gives no numbers.
-    default : any value of TOML
-        The value that the row itself has in every profile, so that its point is the row.
-    against : any value of TOML
-        The value the others are compared with, where neither of these is right.
-    profiles : tuple of str
-        The profiles that have it; empty for those of its row.
-    """
-
-    name: str
-    title: str
-    row: str
-    set: tuple[str, ...]
-    values: tuple[Any, ...]
-    stage: str = ""
-    labels: tuple[Any, ...] = ()
-    published: tuple[float, ...] = ()
-    best: Any = None
-    default: Any = None
-    against: Any = None
-    note: str = ""
-    profiles: tuple[str, ...] = ()
-
-    @property
-    def reference(self) -> Any:
-        """The value the others are compared with: the paper's best, else the default, else the first."""
-        if self.published:
-            return self.values[self.published.index(max(self.published))]
-        possible = (self.best, self.default, self.against, self.values[0])
-        known = (value for value in possible if value is not None)
-        return next(known)
-
-    def point(self, value: Any) -> str:
-        """Name of a point, which is also the name of its stage."""
-        return f"{self.name}-{value}".replace(".", "_").replace("%", "")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One row should be better than another by `published` points (0: the paper gives no number).
-
-    Attributes
-    ----------
-    alike : bool
-        Whether the claim is that there is no difference.
-    note : str
-        What to know about the paper's number.
-    """
-
-    better: str
-    worse: str
-    measure: str = "average"
-    published: float = 0.0
-    alike: bool = False
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Primary:
-    """A comparison that was named before anything was run, one of at most ten.
-
-    Attributes
-    ----------
-    better : str
-        The row that should be better.
-    worse : str
-        The other row.
-    question : str
-        What it answers, in words.
-    control : str
-        What is the same in both rows, and what alone differs.
-    published : float
-        The paper's difference in points.
-    note : str
-        What to know about the paper's number.
-    """
-
-    better: str
-    worse: str
-    question: str
-    control: str
-    published: float
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Test sets scored together.
-
-    Attributes
-    ----------
-    scaled : tuple of str
-        Tasks in profiles that are scaled; empty for the same ones.
-    rows : tuple of str
-        Rows it is done for, with their first seed alone; empty for all rows and seeds.
-    profiles : tuple of str
-        The profiles that have it; empty for all.
-    also : tuple of str
-        Scores of its tasks that are kept beside the main ones, as `task:score`.
-    """
-
-    tasks: tuple[str, ...]
-    scaled: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
-    profiles: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -363,21 +57,27 @@ class Grid:
 
     def of_profile(self, profile: Profile) -> Grid:
         """The rows that a profile has, each with its baseline there, and the comparisons between them."""
+        called = {profile.name, profile.like}
         rows = tuple(
             dataclasses.replace(row, baseline=row.baselines.get(profile.name, row.baseline))
             for row in self.rows
-            if not row.profiles or profile.name in row.profiles
+            if (not row.profiles or called & {*row.profiles})
+            and (not profile.only or {row.name, row.sweep} & {*profile.only})
         )
         names = {row.name for row in rows}
         evaluations = {
-            name: item for name, item in self.evaluations.items()
-            if not item.profiles or profile.name in item.profiles
-        }  # fmt: skip
+            name: dataclasses.replace(item, rows=tuple(profile.scored.get(name, item.rows)))
+            for name, item in self.evaluations.items()
+            if (not item.profiles or called & {*item.profiles})
+            and not (profile.scored and item.rows and name not in profile.scored)
+        }
         elsewhere = self.evaluations.keys() - evaluations.keys()
         claims = tuple(
             one for one in self.claims if {one.better, one.worse} <= names and one.measure not in elsewhere
         )
-        primary = tuple(one for one in self.primary if {one.better, one.worse} <= names)
+        primary = tuple(
+            one for one in self.primary if profile.draw_primary and {one.better, one.worse} <= names
+        )
         return dataclasses.replace(self, rows=rows, claims=claims, primary=primary, evaluations=evaluations)
 
     def row(self, name: str) -> Row:
@@ -399,11 +99,12 @@ class Grid:
                 raise UsageError(f"no row or sweep is called {name!r}; there are: {known}")
         return [row for row in self.rows if not wanted or row.name in wanted or row.sweep in wanted]
 
-    def tasks(self, evaluation: str, profile: Profile) -> tuple[str, ...]:
-        """Names of the test sets of an evaluation."""
+    def tasks(self, evaluation: str, profile: Profile, *, sweep: bool = False) -> tuple[str, ...]:
+        """Names of the test sets of an evaluation, for rows or for sweeps' points."""
         item = self.evaluations[evaluation]
         scaled = item.scaled if profile.scaled and item.scaled else item.tasks
-        return tuple(profile.tasks.get(evaluation, scaled))
+        of_rows = profile.tasks.get(evaluation, scaled)
+        return tuple(profile.sweep_tasks.get(evaluation, of_rows) if sweep else of_rows)
 
     def changes(self, row: Row, profile: Profile) -> list[str]:
         """A row's settings on top of its recipe, later ones winning."""
@@ -428,7 +129,7 @@ def load_grid(path: Path = GRID) -> Grid:
         raise MissingError(f"{path} does not exist; name the grid's TOML file") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
-    profiles = {name: _make(Profile, {"name": name} | item, path) for name, item in table["profile"].items()}
+    profiles = _alike(Profile, table["profile"], path)
     rows = [_row(item, path) for item in table.get("row", [])]
     sweeps = [_make(Sweep, item, path) for item in table.get("sweep", [])]
     stages = {name: _commands(given) for name, given in table.get("stages", {}).items()}
@@ -447,18 +148,31 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: {len(primary)} primary comparisons; name {MOST_PRIMARY} at most")
     asked = [name for row in rows for name in (row.baseline, *row.baselines.values())]
     asked += [name for profile in profiles.values() for name in profile.unlisted]
+    asked += [name for profile in profiles.values() for names in profile.scored.values() for name in names]
+    known = named | {sweep.name for sweep in sweeps}
+    asked += [name for profile in profiles.values() for name in profile.only if name not in known]
     asked += [name for one in (*claims, *primary) for name in (one.better, one.worse)]
     if unknown := sorted({name for name in asked if name} - named):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
     if len(named) < len(rows):
         raise UsageError(f"{path}: two rows have one name")
     evaluations = {name: _make(Evaluation, item, path) for name, item in table["evaluation"].items()}
-    beds = {name: _make(Bed, {"name": name} | item, path) for name, item in table.get("bed", {}).items()}
+    beds = _alike(Bed, table.get("bed", {}), path)
     if odd := sorted({name for profile in profiles.values() for name in profile.of_row} - named):
         raise UsageError(f"{path}: a profile has settings of rows that are not there: {', '.join(odd)}")
     if unknown := sorted(beds.keys() - profiles.keys()):
         raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
     return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary)
+
+
+def _alike(kind: Any, table: Mapping[str, Mapping[str, Any]], path: Path) -> dict[str, Any]:
+    """The profiles or beds of a file, each on top of the one that it is like."""
+    if odd := sorted({item["like"] for item in table.values() if "like" in item} - table.keys()):
+        raise UsageError(f"{path}: is like {', '.join(odd)}, which is not there")
+    return {
+        name: _make(kind, {"name": name} | dict(table.get(item.get("like", ""), {})) | dict(item), path)
+        for name, item in table.items()
+    }
 
 
 def _commands(given: str | list[str]) -> Commands:

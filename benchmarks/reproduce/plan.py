@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.reproduce.grid import Profile
+from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import Unit

@@ -13,7 +13,8 @@ from augment_cli.errors import MissingError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.files import sha256_of_json
-from benchmarks.reproduce.grid import Bed, Grid, Profile, Row
+from benchmarks.reproduce.entries import Bed, Profile, Row
+from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.results import TRAINING
 from train.additions import make_views
 from train.data.texts import CORPUS, SELF

@@ -21,7 +21,7 @@ from augment_cli.encoding.token_weights import TokenCounts, count_store
 from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store
-from benchmarks.reproduce.grid import Profile
+from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import MOST_COUNTED, Unit, counts_tokens
 from eval.contract.options import Options, Progress
@@ -123,11 +123,21 @@ def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) 
     results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, origin))
 
 
+_BEFORE: dict[tuple[Any, ...], dict[str, float]] = {}  # dev scores of starting encoders, measured once
+
+
 def train_unit(job: Job) -> dict[str, Any]:
     assert job.unit.recipe is not None
     job.out.mkdir(parents=True, exist_ok=True)
     command = f"make reproduce PROFILE={job.profile.name} ROW={job.unit.row.name} SEEDS={job.unit.seed}"
-    run = Run(job.unit.recipe, job.store, job.profile.encoder, job.out, job.data, command=command)
+    recipe = job.unit.recipe
+    # What decides the starting encoder's dev scores; held-out pairs are of the positives.
+    same = (
+        job.profile.encoder, job.store, job.data, recipe.pooling, recipe.precision, recipe.max_length,
+        recipe.dev, recipe.held_out, recipe.positives if recipe.held_out else (),
+    )  # fmt: skip
+    known = _BEFORE.get(same, {})
+    run = Run(recipe, job.store, job.profile.encoder, job.out, job.data, command=command, before=known)
     began, cpu = time.perf_counter(), time.process_time()
     with (job.out / "console.log").open("a", encoding="utf-8") as console:
         try:
@@ -135,6 +145,7 @@ def train_unit(job: Job) -> dict[str, Any]:
                 outcome = train(run, join())
         except DivergedError as error:
             return {"failed": str(error), "seconds": time.perf_counter() - began}
+    _BEFORE[same] = outcome.scores.get("before", {})
     if outcome.stopped_by:
         raise StoppedError(f"{job.unit.name}: stopped after step {outcome.steps}; the next run continues it")
     for folder in job.out.iterdir():

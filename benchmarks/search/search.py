@@ -29,7 +29,8 @@ from typing import Any
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store
-from benchmarks.reproduce.grid import Row, load_grid
+from benchmarks.reproduce.entries import Row
+from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import encoder_digest, make_unit
 from benchmarks.reproduce.work import Job, train_unit
@@ -37,8 +38,8 @@ from benchmarks.search.ablation import ablation_table, read_points
 
 TRIALS = Path(__file__).with_name("trials.toml")
 LOG = Path(__file__).with_name("trials.jsonl")
-# Rows like those of docs/evidence.csv, from the bed of another processor.
-SECOND_BED = Path(__file__).with_name("second_bed.csv")
+# The same rows as in docs/evidence.csv, from the bed of another processor.
+SECOND_BED = Path(__file__).parents[2] / "docs" / "evidence-tables.csv"
 PROFILE = "bed"
 
 

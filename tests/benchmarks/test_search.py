@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from benchmarks.reproduce.grid import Row, load_grid
+from benchmarks.reproduce.entries import Row
+from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import make_unit
 from benchmarks.search import search
 from benchmarks.search.ablation import ablation_table, read_points

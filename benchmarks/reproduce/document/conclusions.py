@@ -11,7 +11,8 @@ from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Difference, Scores
 from benchmarks.reproduce.document import wording
 from benchmarks.reproduce.document.scores import TITLES, signed
-from benchmarks.reproduce.grid import Claim, Grid, Row
+from benchmarks.reproduce.entries import Claim, Row
+from benchmarks.reproduce.grid import Grid
 
 VERDICTS = ("holds", "reversed", "within noise", "noise unknown", "not measured")
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
-from benchmarks.reproduce.grid import Grid, Sweep
+from benchmarks.reproduce.entries import Sweep
+from benchmarks.reproduce.grid import Grid
 
 _COLUMNS = 3
 

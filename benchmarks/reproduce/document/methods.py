@@ -8,7 +8,8 @@ from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document import wording
 from benchmarks.reproduce.document.scores import NO_TRAINING, TITLES, cell, signed
-from benchmarks.reproduce.grid import Grid, Profile, Row
+from benchmarks.reproduce.entries import Profile, Row
+from benchmarks.reproduce.grid import Grid
 
 _NOISE_ELSEWHERE = 0.8  # points, the seed noise of BERT-base runs where a paper gives none (METHODS of UNA)
 

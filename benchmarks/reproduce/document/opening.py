@@ -11,7 +11,8 @@ from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document.conclusions import Judged, counted
 from benchmarks.reproduce.document.primary import SIGNIFICANT, Finding
 from benchmarks.reproduce.document.scores import NO_TRAINING
-from benchmarks.reproduce.grid import Grid, Row
+from benchmarks.reproduce.entries import Row
+from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import interval
 
 _MOST_NAMED = 4  # exploratory rows; the table has all

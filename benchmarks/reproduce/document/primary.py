@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.reproduce.comparisons import Scores, values_of
-from benchmarks.reproduce.grid import Grid, Primary
+from benchmarks.reproduce.entries import Primary
+from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import LEVEL, Interval, bootstrap, holm, interval, verdict
 
 SIGNIFICANT = 1 - LEVEL  # of an adjusted p-value

@@ -9,7 +9,8 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.reproduce.comparisons import Scores, spread, values_of
-from benchmarks.reproduce.grid import Grid, Profile
+from benchmarks.reproduce.entries import Profile
+from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import TRAINING
 from eval import protocols

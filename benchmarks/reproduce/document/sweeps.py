@@ -8,7 +8,8 @@ from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document import wording
 from benchmarks.reproduce.document.scores import signed
-from benchmarks.reproduce.grid import Grid, Sweep
+from benchmarks.reproduce.entries import Sweep
+from benchmarks.reproduce.grid import Grid
 
 
 def section(grid: Grid, scores: Scores, seedless: frozenset[str], pictures: Sequence[str]) -> list[str]:

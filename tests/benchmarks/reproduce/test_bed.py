@@ -10,7 +10,8 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
 from benchmarks.reproduce.bed import compared, first_layers, make_bed, read_facts
-from benchmarks.reproduce.grid import Bed, load_grid
+from benchmarks.reproduce.entries import Bed
+from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import encoder_digest
 
 TEXTS = ["The old bridge is long.", "A new house stands by the river.", "Wooden boats are slow."]

@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.reproduce.document import conclusions, forest, opening
 from benchmarks.reproduce.document.primary import findings
-from benchmarks.reproduce.grid import Primary, load_grid
+from benchmarks.reproduce.entries import Primary
+from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.repeat import bounds
 
 

@@ -155,7 +155,12 @@ def test_the_document(drawn):
 
 
 @pytest.mark.parametrize(
-    ("profile", "stem"), [("bed", "evidence"), pytest.param("cpu", "evidence-cpu", marks=pytest.mark.slow)]
+    ("profile", "stem"),
+    [
+        ("bed", "evidence"),
+        pytest.param("tables", "evidence-tables", marks=pytest.mark.slow),
+        pytest.param("cpu", "evidence-cpu", marks=pytest.mark.slow),
+    ],
 )
 def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile, stem):
     """But for what is not done and why, which depends on the models that the machine has."""

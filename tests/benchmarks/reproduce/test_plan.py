@@ -45,7 +45,7 @@ def names(units):
     return [(unit.row.name, unit.seed) for unit in units]
 
 
-@pytest.mark.parametrize("profile", ["cpu", "bed", "gpu", "paper"])
+@pytest.mark.parametrize("profile", ["cpu", "bed", "tables", "gpu", "paper"])
 def test_every_row_of_the_shipped_grid_is_a_recipe_that_loads(profile):
     grid = load_grid()
     grid = grid.of_profile(grid.profiles[profile])
@@ -202,6 +202,45 @@ def test_an_evaluation_is_in_its_profiles_alone_and_its_test_sets_may_differ_bet
     bed = dataclasses.replace(profile, name="bed", tasks={"clustering": ["tweet"]})
     assert grid.of_profile(bed).claims == grid.claims
     assert grid.tasks("clustering", profile) == ("agnews",) and grid.tasks("clustering", bed) == ("tweet",)
+
+
+def test_a_profile_may_be_like_another_and_have_some_of_its_rows_and_evaluations(small_grid, tmp_path):
+    more = """
+[profile.other]
+like = "cpu"
+encoder = "other"
+only = ["no-training", "simcse", "rate"]
+scored = { clustering = ["no-training"] }
+draw_primary = false
+sweep_tasks = { sts = ["stsb-dev"] }
+"""
+    path = tmp_path / "grid.toml"
+    path.write_text(small_grid.read_text(encoding="utf-8") + more, encoding="utf-8")
+    every = load_grid(path)
+    first, other = (every.profiles[name] for name in ("cpu", "other"))
+    assert (other.name, other.encoder) == ("other", "other")
+    assert other.set == first.set and other.seeds == first.seeds
+    grid = every.of_profile(other)
+    assert {row.sweep or row.name for row in grid.rows} == {"no-training", "simcse", "rate"}
+    assert grid.evaluations["clustering"].rows == ("no-training",)
+    assert not every.of_profile(dataclasses.replace(other, scored={"intent": ["simcse"]})).evaluations.get(
+        "clustering"
+    )
+    assert grid.tasks("sts", other) == ("stsb-dev", "stsb")
+    assert grid.tasks("sts", other, sweep=True) == ("stsb-dev",)
+    limited = dataclasses.replace(every.row("simcse"), profiles=("cpu",))
+    both = dataclasses.replace(every, rows=(limited,))
+    assert both.of_profile(first).rows and both.of_profile(other).rows
+    assert not both.of_profile(dataclasses.replace(other, like="")).rows
+
+
+@pytest.mark.parametrize("key", ['like = "nothing"', 'only = ["nothing"]', 'scored = { sts = ["nothing"] }'])
+def test_a_profile_that_names_what_is_not_there_is_refused(small_grid, tmp_path, key):
+    path = tmp_path / "grid.toml"
+    text = small_grid.read_text(encoding="utf-8").replace("rows = 120\n", f"rows = 120\n{key}\n")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="nothing"):
+        load_grid(path)
 
 
 def test_a_point_that_one_profile_has_as_its_row_is_trained_in_another():

@@ -8,7 +8,8 @@ from scipy import stats
 
 from augment_cli.errors import UsageError
 from benchmarks.reproduce.document.primary import findings, table
-from benchmarks.reproduce.grid import Primary, load_grid
+from benchmarks.reproduce.entries import Primary
+from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import holm
 from benchmarks.reproduce.units import make_units
 

@@ -113,6 +113,23 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     assert not list((tmp_path / "runs" / "cpu").glob("simcse-*"))
 
 
+def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
+    from benchmarks.reproduce import work
+    from train import run
+
+    monkeypatch.setattr(work, "_BEFORE", {})
+    whens, score = [], run.score
+
+    def counted(training, evaluate, when):
+        score(training, lambda encoder: whens.append(when) or evaluate(encoder), when)
+
+    monkeypatch.setattr(run, "score", counted)
+    lines = lines_of(command("run", "simcse"))
+    assert whens == ["before", "last", "last"]  # two seeds
+    first, second = (lines["simcse", seed, "training"]["scores"]["before"] for seed in (42, 0))
+    assert first == second
+
+
 @pytest.mark.slow
 def test_two_at_a_time_give_the_same_and_stages_are_made_on_the_way(command, capsys):
     results = command("run", "simcse,augmented", "--jobs", "2")
