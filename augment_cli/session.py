@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import IncompleteError, MixError, UsageError
+from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.ingest import (
     STDIN,
     IngestOptions,
@@ -28,7 +28,8 @@ from augment_cli.ingest import (
     pairs,
     report_of,
 )
-from augment_cli.ingest.appending import append, stored_options
+from augment_cli.ingest.appending import append, check_appendable, what_was_appended
+from augment_cli.ingest.stored import refuse_other_options, stored_options
 from augment_cli.pack import (
     PACK_STAGE,
     SIDES,
@@ -53,7 +54,8 @@ from augment_cli.vectors import score as scoring
 from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
-_STAGES_WITHOUT_AUGMENTATION = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors")
+# What other stages are called, so that no column of pairs can be.
+_TAKEN = {*augmentations.names(), "corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors"}
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
 SAMPLE = Path(__file__).parent / "sample" / "sentences.txt"
 
@@ -197,10 +199,10 @@ class Session:
                 return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
             finally:
                 self.store.clean_work(memory.FOLDER)
-        self._check_pairs(options or IngestOptions())
+        pairs.check_columns(self.store, options or IngestOptions(), _TAKEN)
         if corpus is None and "rejects" in self.store.stages():
             if self.store.has("corpus") and self.store.has("rejects"):
-                self._refuse_other_options(options or IngestOptions())
+                refuse_other_options(self.store, options or IngestOptions())
                 self._give_pairs(options or IngestOptions())
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
                 self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
@@ -252,9 +254,9 @@ class Session:
             )
         if self._overwrite:
             raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
-        self._check_appendable()
-        self._check_pairs(options)
-        self._refuse_other_options(options)
+        check_appendable(self.store)
+        pairs.check_columns(self.store, options, _TAKEN)
+        refuse_other_options(self.store, options)
         reading = stored_options(self.store)
         if texts is not None:
             corpus = [memory.spool(self.store, texts, reading)]
@@ -264,7 +266,9 @@ class Session:
                 report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
         finally:
             self.store.clean_work(memory.FOLDER)
-        self._say_what_was_appended(report, before)
+        if len(self.store.parts) > before:
+            self._warn_of_rejects(report)
+        self.reporter.say(what_was_appended(self.store, report, before))
         report.check(max_rejects, str(self.store.path))
         for name in self.store.stages():
             made_by = self.store.stage(name).settings
@@ -272,35 +276,6 @@ class Session:
                 pairs.make_given(self.store, name, made_by["parameters"]["kind"])
         self._give_pairs(options)
         return report
-
-    def _check_appendable(self) -> None:
-        """See that there is a whole corpus, of which nothing was left out on purpose."""
-        path = self.store.path
-        if not (self.store.has("corpus") and self.store.has("rejects")):
-            raise UsageError(f"{path}: has no finished corpus to append to; leave --append out")
-        limit = self.store.stage("corpus").settings["parameters"].get("limit")
-        if limit is not None:
-            raise UsageError(
-                f"{path}: its corpus is the first {limit:,} sentences (--limit), so more would leave a gap; "
-                "read all files without --limit into another --store"
-            )
-
-    def _say_what_was_appended(self, report: IngestReport, before: int) -> None:
-        if len(self.store.parts) == before:
-            self.reporter.say("These files are in the corpus already; nothing was appended.")
-            return
-        self._warn_of_rejects(report)
-        behind = ", ".join(name for name in self.store.stages() if not self.store.has(name))
-        lacks = (
-            f"; {behind}: without these parts, `augment-cli status --store {self.store.path}` says which "
-            "commands make them"
-        )
-        last = len(self.store.parts) - 1
-        parts = f"part {last}" if last == before else f"parts {before} to {last}"
-        self.reporter.say(
-            f"{report.kept:,} sentence{'' if report.kept == 1 else 's'} appended as {parts}"
-            + (lacks if behind else "")
-        )
 
     def _warn_of_rejects(self, report: IngestReport) -> None:
         if report.rejected:
@@ -310,16 +285,6 @@ class Session:
                 + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
             )
 
-    def _check_pairs(self, options: IngestOptions) -> None:
-        """See that no column of pairs has the name of a stage of another kind."""
-        taken = {*augmentations.names(), *_STAGES_WITHOUT_AUGMENTATION}
-        for column, role in pairs.roles_of(options).items():
-            self.store.part_path(column, 0)  # refuses what cannot be a stage's name
-            if column in taken:
-                raise UsageError(
-                    f"--{role}-column {column}: is what another stage is called; rename it in the input"
-                )
-
     def _give_pairs(self, options: IngestOptions) -> None:
         """Make the stages of the columns that hold the user's own positives and negatives."""
         for column, role in pairs.roles_of(options).items():
@@ -327,22 +292,6 @@ class Session:
             with self._timed(column, None) as progress:
                 pairs.make_given(self.store, column, role)
                 progress(self.store.rows)
-
-    def _refuse_other_options(self, options: IngestOptions) -> None:
-        """Options given without a corpus must be those its corpus was read with."""
-        stored, default = self.store.stage("corpus").settings["parameters"], IngestOptions()
-        for key, value in vars(options).items():
-            if key in ("positive_columns", "negative_columns"):
-                continue  # these make stages of what the corpus kept
-            usual = getattr(default, key)
-            read_with = stored.get(key, usual)  # what is not in the settings was not chosen
-            if key == "keep_columns" and list(options.kept) == read_with:
-                continue  # the corpus keeps those of pairs, too
-            if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
-                raise MixError(
-                    f"{self.store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "
-                    f"{value!r}; use the same, or another --store"
-                )
 
     def fit(
         self, options: tfidf.FitOptions | None = None, name: str | None = None, with_forms: bool = True

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from augment_cli.errors import UsageError
 from augment_cli.ingest import corpus_settings, files_of, read_into, report_of
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.writer import CorpusWriter
@@ -77,8 +78,43 @@ def _goes_with_corpus(stage: Stage) -> bool:
     return stage.settings["stage"] != "corpus" and not is_table
 
 
-def stored_options(store: Store) -> IngestOptions:
-    """How a store's corpus was read."""
-    known = {item.name for item in dataclasses.fields(IngestOptions)}
-    stored = store.stage("corpus").settings["parameters"]
-    return IngestOptions(**{key: value for key, value in stored.items() if key in known})
+def check_appendable(store: Store) -> None:
+    """See that there is a whole corpus, of which nothing was left out on purpose.
+
+    Raises
+    ------
+    UsageError
+        If it is not finished, or holds the first sentences of more.
+    """
+    if not (store.has("corpus") and store.has("rejects")):
+        raise UsageError(f"{store.path}: has no finished corpus to append to; leave --append out")
+    limit = store.stage("corpus").settings["parameters"].get("limit")
+    if limit is not None:
+        raise UsageError(
+            f"{store.path}: its corpus is the first {limit:,} sentences (--limit), so more would leave a "
+            "gap; read all files without --limit into another --store"
+        )
+
+
+def what_was_appended(store: Store, report: IngestReport, before: int) -> str:
+    """For people: how many sentences, as which parts, and which stages lack these now.
+
+    Parameters
+    ----------
+    store : Store
+    report : IngestReport
+        Of what was appended.
+    before : int
+        Number of parts that were there.
+    """
+    if len(store.parts) == before:
+        return "These files are in the corpus already; nothing was appended."
+    last = len(store.parts) - 1
+    parts = f"part {last}" if last == before else f"parts {before} to {last}"
+    said = f"{report.kept:,} sentence{'' if report.kept == 1 else 's'} appended as {parts}"
+    if behind := ", ".join(name for name in store.stages() if not store.has(name)):
+        said += (
+            f"; {behind}: without these parts, `augment-cli status --store {store.path}` says which "
+            "commands make them"
+        )
+    return said

@@ -7,7 +7,7 @@ each anchor: the text, or null with the reason. What the input had there stays i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,22 @@ def roles_of(options: IngestOptions) -> dict[str, str]:
     """For each column of pairs, which is its stage's name too, `positive` or `negative`."""
     roles = dict.fromkeys(options.positive_columns, "positive")
     return roles | dict.fromkeys(options.negative_columns, "negative")
+
+
+def check_columns(store: Store, options: IngestOptions, taken: Collection[str]) -> None:
+    """See that no column of pairs has the name of a stage of another kind.
+
+    Raises
+    ------
+    UsageError
+        If one is among `taken`, or cannot be a stage's name.
+    """
+    for column, role in roles_of(options).items():
+        store.part_path(column, 0)  # refuses what cannot be a stage's name
+        if column in taken:
+            raise UsageError(
+                f"--{role}-column {column}: is what another stage is called; rename it in the input"
+            )
 
 
 def given_settings(store: Store, column: str, role: str) -> Settings:

@@ -9,7 +9,7 @@ from typing import Any
 
 from augment_cli import augmentations, ingest, pack
 from augment_cli.errors import BadInputError, UsageError
-from augment_cli.ingest.appending import stored_options
+from augment_cli.ingest.stored import stored_options
 from augment_cli.parsing import stage as parsing
 from augment_cli.parsing.pipelines import known_by_name
 from augment_cli.reports.behind import behind, goes_by_part

@@ -21,17 +21,17 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from augment_cli.addresses import is_address, shown
 from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.store.contents import StoreContents
 from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
 from augment_cli.store.growth import (
     append_is_over,
     note_append,
-    noted_parts,
     parts_before,
     undo_append,
     was_appending,
@@ -39,26 +39,18 @@ from augment_cli.store.growth import (
 from augment_cli.store.manifest import (
     Earlier,
     Part,
-    RowRanges,
     Stage,
     dump_manifest,
-    is_stage_name,
-    part_name,
     read_manifest,
 )
 from augment_cli.store.parquet import (
     describe,
-    iterate_row_groups,
-    read_parquet,
-    row_group_sizes,
     write_parquet,
 )
+from augment_cli.store.refusals import refusal
 from augment_cli.store.schema import metadata_of, with_metadata
-from augment_cli.store.settings import Settings, differences
-from augment_cli.store.verification import refuse_links, verify_part
-
-if TYPE_CHECKING:
-    import polars
+from augment_cli.store.settings import Settings
+from augment_cli.store.verification import refuse_links
 
 
 @dataclass(frozen=True)
@@ -71,17 +63,10 @@ class PendingPart:
     part: Part
 
 
-class Store:
+class Store(StoreContents):
     """An output folder of parts. Open one with `Store.open`, or `Store.create` for a new one."""
 
-    def __init__(self, path: Path, row_ranges: RowRanges, stages: dict[str, Stage]) -> None:
-        self.path = path
-        self._row_ranges, self._stages = row_ranges, stages
-        self._is_shared = False
-
-    def __repr__(self) -> str:
-        stages = [name if self.has(name) else f"{name} (unfinished)" for name in self._stages]
-        return f"Store({str(self.path)!r}: {self.rows:,} rows; {', '.join(stages) or 'no stages'})"
+    _is_shared = False  # whether several processes write together
 
     # --- opening
 
@@ -124,162 +109,7 @@ class Store:
             )
         return cls(folder, [], {})
 
-    # --- what is there
-
-    @property
-    def parts(self) -> list[tuple[int, int]]:
-        """Row ranges of the parts, the same in all row-wise stages: (first row_id, number of rows)."""
-        return list(self._row_ranges)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows of the corpus."""
-        return sum(rows for _, rows in self._row_ranges)
-
-    def stages(self) -> list[str]:
-        """Names of the stages begun or finished, in the order in which they were begun."""
-        return list(self._stages)
-
-    def has(self, stage: str) -> bool:
-        """Whether a stage is complete, and all its files are there in their size."""
-        return stage in self._stages and not self._missing(self._stages[stage])
-
-    def _missing(self, stage: Stage) -> list[int]:
-        def is_there(index: int) -> bool:
-            path = self.part_path(stage.name, index)
-            return path.is_file() and path.stat().st_size == stage.parts[index].bytes
-
-        return [
-            index for index in range(stage.expected_parts) if index not in stage.parts or not is_there(index)
-        ]
-
-    def stage(self, name: str) -> Stage:
-        """The manifest's record of a stage.
-
-        Raises
-        ------
-        UsageError
-            If there is no such stage.
-        """
-        if name not in self._stages:
-            known = ", ".join(self._stages) or "none"
-            raise UsageError(f"{self.path}: has no stage {name!r}; it has {known}")
-        return self._stages[name]
-
-    def made_before(self, name: str) -> int | None:
-        """How many parts the corpus had when a stage was made, where files were appended to it since.
-
-        None for a stage that was made from all of today's corpus, or from something else.
-        """
-        inputs = self.stage(name).settings["inputs"]
-        if set(inputs.values()) <= {stage.digest for stage in self._stages.values()}:
-            return None
-        return parts_before(self._stages, inputs)
-
-    def half_appended(self) -> list[Path]:
-        """Files that an append left which was killed just before it ended; the next writer deletes them."""
-        return [self.part_path(name, index) for name, index in noted_parts(self.work, self._stages)]
-
-    def part_path(self, stage: str, index: int) -> Path:
-        """Where a part lies, or will lie."""
-        if not is_stage_name(stage):
-            raise UsageError(
-                f"{stage!r} is not a valid stage name; use lower-case letters, digits, '.', '_' and '-'"
-            )
-        return self.path / stage / part_name(index)
-
-    def verified_path(self, stage: str, index: int) -> Path:
-        """Where a part lies, after its size and SHA-256 were found to be those in the manifest.
-
-        Raises
-        ------
-        BadInputError
-            If the part is missing, damaged, foreign, unfinished, or reached through a symbolic link.
-        """
-        part = self.stage(stage).parts.get(index)
-        if part is None:
-            raise BadInputError(
-                f"{self.path}: part {index} of stage {stage!r} is not finished; run the stage again to resume"
-            )
-        path = self.part_path(stage, index)
-        refuse_links(path, self.path)
-        verify_part(path, part)
-        return path
-
-    # --- reading
-
-    def read_part(
-        self,
-        stage: str,
-        index: int,
-        columns: Sequence[str] | None = None,
-        row_groups: Sequence[int] | None = None,
-    ) -> pa.Table:
-        """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
-        return read_parquet(self.verified_path(stage, index), columns, row_groups)
-
-    def read_rows(
-        self, stage: str, index: int, positions: Sequence[int], columns: Sequence[str] | None = None
-    ) -> pa.Table:
-        """Read some rows of a part, and no more row groups than they lie in.
-
-        Parameters
-        ----------
-        stage : str
-        index : int
-            Of the part.
-        positions : sequence of int
-            Of the rows within the part, rising.
-        columns : sequence of str, optional
-            All by default.
-
-        Returns
-        -------
-        pyarrow.Table
-            A row for each position.
-        """
-        path = self.verified_path(stage, index)
-        tables, first = [read_parquet(path, columns, [])], 0
-        for group, size in enumerate(row_group_sizes(path)):
-            inside = [position - first for position in positions if first <= position < first + size]
-            first += size
-            if inside:
-                tables.append(read_parquet(path, columns, [group]).take(pa.array(inside)))
-        return pa.concat_tables(tables)
-
-    def iterate_part(
-        self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
-    ) -> Iterator[pa.Table]:
-        """The row groups of a part one after the other, digest and pages verified.
-
-        Lists of strings named in `coded` come dictionary-encoded, which is twice as fast to read.
-        """
-        return iterate_row_groups(self.verified_path(stage, index), columns, coded)
-
-    def read(self, stage: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read a whole stage as an Arrow table, rows in corpus order, page checksums verified."""
-        record = self.stage(stage)
-        if not record.is_complete:
-            raise BadInputError(
-                f"{self.path}: stage {stage!r} has {len(record.parts)} of {record.expected_parts} parts; "
-                "run it again to finish it"
-            )
-        return pa.concat_tables(self.read_part(stage, index, columns) for index in sorted(record.parts))
-
-    def frame(self, stage: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
-        """Read a whole stage as a polars data frame, page checksums verified."""
-        import polars
-
-        frame = polars.from_arrow(self.read(stage, columns))
-        assert isinstance(frame, polars.DataFrame)
-        return frame
-
     # --- writing (one process at a time, inside `with store.lock()`)
-
-    @property
-    def work(self) -> Path:
-        """Folder for temporary files, on the store's own file system."""
-        return self.path / ".work"
 
     @contextlib.contextmanager
     def lock(self, shared: bool = False, wait: bool = False) -> Iterator[None]:
@@ -341,36 +171,8 @@ class Store:
             self._continue(name, current)
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
-                if parts := self._made_before(record, current):
-                    raise MixError(
-                        f"{self.path / name}: was made from the first {parts} of the corpus's "
-                        f"{len(self._row_ranges)} parts, before files were appended, and depends on all of "
-                        f"them; nothing was changed. Make it anew with {anew}, which deletes what was made "
-                        f"from it too, or {beside}"
-                    )
-                key, old, new = next(differences(record.settings, current))
-                if record.settings["stage"] != current["stage"]:
-                    raise MixError(
-                        f"{self.path / name}: the name is taken by a stage that {record.settings['stage']!r} "
-                        "made; nothing was changed. Choose another --name"
-                    )
-                if name in {"corpus", "rejects"} and record.earlier:
-                    raise MixError(
-                        f"{self.path / name}: files were appended to this corpus, so it is not what --corpus "
-                        "names; nothing was changed. Leave --corpus out to go on with all of it, or choose "
-                        "another --store"
-                    )
-                if name in {"corpus", "rejects"}:
-                    raise MixError(
-                        f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. Every "
-                        "stage is made from the corpus: read this one into another --store, or give "
-                        f"--overwrite, which deletes all stages of {self.path}"
-                    )
-                raise MixError(
-                    f"{self.path / name}: made with {key} = {old}, now {new}; nothing was changed. "
-                    f"Use the same settings, {beside}, or remove it with "
-                    f"`augment-cli remove {name} --store {self.path}`"
-                )
+                before = self._made_before(record, current)
+                raise refusal(record, current, self.path, (before, len(self._row_ranges)), beside, anew)
             missing = self._missing(record)
             for index in missing:  # a deleted or cut file is made anew
                 record.parts.pop(index, None)
@@ -540,24 +342,6 @@ class Store:
     def set_row_ranges(self, row_ranges: Iterable[tuple[int, int]]) -> None:
         """Fix (first row_id, rows) of each part. Ingest does, before its first commit."""
         self._row_ranges = list(row_ranges)
-
-    def made_from(self, *names: str) -> list[str]:
-        """Stages that were made from some others, directly or by way of further ones, in their order."""
-        chosen = set(names)
-        if chosen & {"corpus", "rejects"}:
-            return [other for other in self._stages if other not in chosen | {"corpus", "rejects"}]
-        while True:
-            digests = {
-                digest for name in chosen if name in self._stages for digest in self._stages[name].digests
-            }
-            more = {
-                other
-                for other, stage in self._stages.items()
-                if other not in chosen and digests & set(stage.settings["inputs"].values())
-            }
-            if not more:
-                return [other for other in self._stages if other in chosen - set(names)]
-            chosen |= more
 
     def remove(self, *stages: str) -> None:
         """Delete stages: first their manifest entries, then their files.

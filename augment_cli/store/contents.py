@@ -1,0 +1,211 @@
+"""What a store holds: its stages, where their parts lie, and the rows in them, verified as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from augment_cli.errors import BadInputError, UsageError
+from augment_cli.store.growth import noted_parts, parts_before
+from augment_cli.store.manifest import RowRanges, Stage, is_stage_name, part_name
+from augment_cli.store.parquet import iterate_row_groups, read_parquet, row_group_sizes
+from augment_cli.store.verification import refuse_links, verify_part
+
+if TYPE_CHECKING:
+    import polars
+
+
+class StoreContents:
+    """The part of a `Store` that only reads.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder.
+    row_ranges : list of (int, int)
+        First row_id and number of rows of each part.
+    stages : dict of str to Stage
+        As the manifest has them.
+    """
+
+    def __init__(self, path: Path, row_ranges: RowRanges, stages: dict[str, Stage]) -> None:
+        self.path = path
+        self._row_ranges, self._stages = row_ranges, stages
+
+    def __repr__(self) -> str:
+        stages = [name if self.has(name) else f"{name} (unfinished)" for name in self._stages]
+        return f"Store({str(self.path)!r}: {self.rows:,} rows; {', '.join(stages) or 'no stages'})"
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """Row ranges of the parts, the same in all row-wise stages: (first row_id, number of rows)."""
+        return list(self._row_ranges)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the corpus."""
+        return sum(rows for _, rows in self._row_ranges)
+
+    def stages(self) -> list[str]:
+        """Names of the stages begun or finished, in the order in which they were begun."""
+        return list(self._stages)
+
+    def has(self, stage: str) -> bool:
+        """Whether a stage is complete, and all its files are there in their size."""
+        return stage in self._stages and not self._missing(self._stages[stage])
+
+    def _missing(self, stage: Stage) -> list[int]:
+        def is_there(index: int) -> bool:
+            path = self.part_path(stage.name, index)
+            return path.is_file() and path.stat().st_size == stage.parts[index].bytes
+
+        return [
+            index for index in range(stage.expected_parts) if index not in stage.parts or not is_there(index)
+        ]
+
+    def stage(self, name: str) -> Stage:
+        """The manifest's record of a stage.
+
+        Raises
+        ------
+        UsageError
+            If there is no such stage.
+        """
+        if name not in self._stages:
+            known = ", ".join(self._stages) or "none"
+            raise UsageError(f"{self.path}: has no stage {name!r}; it has {known}")
+        return self._stages[name]
+
+    def made_before(self, name: str) -> int | None:
+        """How many parts the corpus had when a stage was made, where files were appended to it since.
+
+        None for a stage that was made from all of today's corpus, or from something else.
+        """
+        inputs = self.stage(name).settings["inputs"]
+        if set(inputs.values()) <= {stage.digest for stage in self._stages.values()}:
+            return None
+        return parts_before(self._stages, inputs)
+
+    def half_appended(self) -> list[Path]:
+        """Files that an append left which was killed just before it ended; the next writer deletes them."""
+        return [self.part_path(name, index) for name, index in noted_parts(self.work, self._stages)]
+
+    def part_path(self, stage: str, index: int) -> Path:
+        """Where a part lies, or will lie."""
+        if not is_stage_name(stage):
+            raise UsageError(
+                f"{stage!r} is not a valid stage name; use lower-case letters, digits, '.', '_' and '-'"
+            )
+        return self.path / stage / part_name(index)
+
+    def verified_path(self, stage: str, index: int) -> Path:
+        """Where a part lies, after its size and SHA-256 were found to be those in the manifest.
+
+        Raises
+        ------
+        BadInputError
+            If the part is missing, damaged, foreign, unfinished, or reached through a symbolic link.
+        """
+        part = self.stage(stage).parts.get(index)
+        if part is None:
+            raise BadInputError(
+                f"{self.path}: part {index} of stage {stage!r} is not finished; run the stage again to resume"
+            )
+        path = self.part_path(stage, index)
+        refuse_links(path, self.path)
+        verify_part(path, part)
+        return path
+
+    @property
+    def work(self) -> Path:
+        """Folder for temporary files, on the store's own file system."""
+        return self.path / ".work"
+
+    def made_from(self, *names: str) -> list[str]:
+        """Stages that were made from some others, directly or by way of further ones, in their order."""
+        chosen = set(names)
+        if chosen & {"corpus", "rejects"}:
+            return [other for other in self._stages if other not in chosen | {"corpus", "rejects"}]
+        while True:
+            digests = {
+                digest for name in chosen if name in self._stages for digest in self._stages[name].digests
+            }
+            more = {
+                other
+                for other, stage in self._stages.items()
+                if other not in chosen and digests & set(stage.settings["inputs"].values())
+            }
+            if not more:
+                return [other for other in self._stages if other in chosen - set(names)]
+            chosen |= more
+
+    # --- rows
+
+    def read_part(
+        self,
+        stage: str,
+        index: int,
+        columns: Sequence[str] | None = None,
+        row_groups: Sequence[int] | None = None,
+    ) -> pa.Table:
+        """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
+        return read_parquet(self.verified_path(stage, index), columns, row_groups)
+
+    def read_rows(
+        self, stage: str, index: int, positions: Sequence[int], columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read some rows of a part, and no more row groups than they lie in.
+
+        Parameters
+        ----------
+        stage : str
+        index : int
+            Of the part.
+        positions : sequence of int
+            Of the rows within the part, rising.
+        columns : sequence of str, optional
+            All by default.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each position.
+        """
+        path = self.verified_path(stage, index)
+        tables, first = [read_parquet(path, columns, [])], 0
+        for group, size in enumerate(row_group_sizes(path)):
+            inside = [position - first for position in positions if first <= position < first + size]
+            first += size
+            if inside:
+                tables.append(read_parquet(path, columns, [group]).take(pa.array(inside)))
+        return pa.concat_tables(tables)
+
+    def iterate_part(
+        self, stage: str, index: int, columns: Sequence[str], coded: Collection[str] = ()
+    ) -> Iterator[pa.Table]:
+        """The row groups of a part one after the other, digest and pages verified.
+
+        Lists of strings named in `coded` come dictionary-encoded, which is twice as fast to read.
+        """
+        return iterate_row_groups(self.verified_path(stage, index), columns, coded)
+
+    def read(self, stage: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read a whole stage as an Arrow table, rows in corpus order, page checksums verified."""
+        record = self.stage(stage)
+        if not record.is_complete:
+            raise BadInputError(
+                f"{self.path}: stage {stage!r} has {len(record.parts)} of {record.expected_parts} parts; "
+                "run it again to finish it"
+            )
+        return pa.concat_tables(self.read_part(stage, index, columns) for index in sorted(record.parts))
+
+    def frame(self, stage: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
+        """Read a whole stage as a polars data frame, page checksums verified."""
+        import polars
+
+        frame = polars.from_arrow(self.read(stage, columns))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
