@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions, IngestReport, entries_of, report_of
-from augment_cli.pack import PACK_STAGE, choose
+from augment_cli.pack import PACK_STAGE, PackOptions, choose
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -78,10 +79,10 @@ def ingest_corpus(
     """
     if corpus is None and texts is None:
         raise UsageError("nothing to read; give files (corpus=…) or sentences (texts=…)")
-    entries = entries_of(corpus)
+    chosen, entries = _of(IngestOptions, options, "ingest_corpus"), entries_of(corpus)
     with Session(store) as session:
         read = session.append if append else session.ingest
-        read(entries, IngestOptions(**options), texts=texts, strict=strict, max_rejects=max_rejects)
+        read(entries, chosen, texts=texts, strict=strict, max_rejects=max_rejects)
         return report_of(session.store)
 
 
@@ -89,9 +90,10 @@ def fit(
     store: str | Path = "store", *, name: str | None = None, jobs: int | None = None, **options: Any
 ) -> Store:
     """Fit TF-IDF on a store's corpus; `**options` as in `FitOptions` (tokenizer, min_df, stages, …)."""
+    chosen = _of(FitOptions, options, "fit")
     with Session(store, Engine.for_this_machine(jobs)) as session:
         session.ingest()
-        session.fit(FitOptions(**options), name)
+        session.fit(chosen, name)
         return session.store
 
 
@@ -230,9 +232,10 @@ def embed(
     Store
         `augment_cli.vectors.stages.VectorStage.open(store, stage)` reads them as arrays.
     """
+    chosen = _of(EmbedParameters, parameters, "embed")
     with Session(store, Engine.for_this_machine(jobs)) as session:
         session.ingest()
-        session.embed(stage, EmbedParameters(**parameters), name)
+        session.embed(stage, chosen, name)
         return session.store
 
 
@@ -269,8 +272,9 @@ def score(
         Of the encoder, where vectors are missing; as in `EmbedParameters`.
     """
     options = ScoreOptions(tuple(columns), nli, acceptability, vectors, fit)
+    encoder = _of(EmbedParameters, parameters, "score")
     with Session(Store.open(store).path, Engine.for_this_machine(jobs)) as session:
-        session.score(stage, options, name, EmbedParameters(**parameters))
+        session.score(stage, options, name, encoder)
         return session.store
 
 
@@ -300,10 +304,11 @@ def mine(
     **parameters
         As in `MineParameters`: by, positive, negatives, range_min, range_max, max_score, margin, ….
     """
+    chosen = _of(MineParameters, parameters, "mine")
     encoder = None if model is None else EmbedParameters(model=model)
     with Session(store, Engine.for_this_machine(jobs)) as session:
         session.ingest()
-        session.mine(MineParameters(**parameters), stage, fit, vectors, encoder)
+        session.mine(chosen, stage, fit, vectors, encoder)
         return session.store
 
 
@@ -323,6 +328,19 @@ def pack_table(
         As in `augment_cli.pack.PackOptions`: positives, negatives, min_positive, max_negative, margin,
         layout, scores, carry, split, ….
     """
+    _check_names(PackOptions, options, "pack_table")
     with Session(Store.open(store).path, Engine.for_this_machine(jobs)) as session:
         session.pack(choose(session.store, **options), name)
         return session.store
+
+
+def _of(kind: Any, given: Mapping[str, Any], function: str) -> Any:
+    """Options made of keywords; a name they do not have is an error that says which they have."""
+    _check_names(kind, given, function)
+    return kind(**given)
+
+
+def _check_names(kind: Any, given: Mapping[str, Any], function: str) -> None:
+    known = [field.name for field in dataclasses.fields(kind)]
+    if unknown := [name for name in given if name not in known]:
+        raise UsageError(f"{function}: has no parameter {unknown[0]!r}; it has {', '.join(known)}")

@@ -3,7 +3,7 @@
 import pytest
 
 import augment_cli
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, UsageError
 
 
 def test_run_reads_a_corpus_and_the_store_says_what_it_holds(tmp_path):
@@ -24,3 +24,21 @@ def test_words_are_augmented_without_a_store(tmp_path, monkeypatch):
     with pytest.raises(BadInputError, match="elsewhere: no store here"):  # one was named
         augment_cli.augment(["The big dog sleeps."], "synonym", store="elsewhere")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("function", "known"),
+    [
+        ("ingest_corpus", "text_column"),
+        ("fit", "tokenizer"),
+        ("embed", "model"),
+        ("score", "model"),
+        ("mine", "range_max"),
+        ("pack_table", "min_positive"),
+    ],
+)
+def test_an_unknown_keyword_is_named_with_those_there_are_before_anything_is_made(tmp_path, function, known):
+    given = {"corpus": [tmp_path]} if function == "ingest_corpus" else {}
+    with pytest.raises(UsageError, match=rf"{function}: has no parameter 'rnge'; it has .*{known}"):
+        getattr(augment_cli, function)(store=tmp_path / "store", rnge=3, **given)
+    assert not (tmp_path / "store").exists()
