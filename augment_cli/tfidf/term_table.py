@@ -87,7 +87,7 @@ class TermTable:
         """Draw for each rank i one of the ranks i−radius … i+radius, with probability ∝ maximum score.
 
         The window is cut at the table's ends. Where all its scores are zero, every rank in it is
-        equally likely. One binary search each, in memory O(V) for all.
+        equally likely. One look-up each, in memory O(V) for all.
 
         Parameters
         ----------
