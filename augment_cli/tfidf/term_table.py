@@ -15,8 +15,8 @@ from augment_cli.store.parquet import read_parquet
 from augment_cli.store.store import Store
 from augment_cli.text.letter_case import capitalised
 
-_BUCKETS = 1 << 20  # of the search; more of them than terms, mostly
-_STEPS = 3
+_MOST_SLICES = 1 << 20  # of the search
+_STEPS = 3  # of the search in a slice, before it is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,8 @@ class TermTable:
             Ranks; −1 where a window holds nothing to draw.
         """
         sums = self.prefix_sums
-        own = np.where(skipped, self.max_score[np.minimum(ids, len(self) - 1)], 0.0)
+        own = np.zeros(len(ids))
+        own[skipped] = self.max_score[ids[skipped]]
         # Weight before i, then weight behind i: skipping i's own weight skips i.
         before = sums[ids] - sums[low]
         weight = sums[high] - sums[low] - own
@@ -163,7 +164,7 @@ class TermTable:
         twenty of a binary search, each of which misses the cache.
         """
         sums, begins = self.prefix_sums, self._begins
-        after = begins[self._bucket(targets)].astype(np.int64)
+        after = begins[self._slice_of(targets)].astype(np.int64)
         open_ones = np.arange(len(targets))
         for _ in range(_STEPS):
             at = after[open_ones]
@@ -173,17 +174,22 @@ class TermTable:
         after[open_ones] = np.searchsorted(sums, targets[open_ones], side="right")
         return after - 1
 
-    def _bucket(self, numbers: np.ndarray) -> np.ndarray:
-        """int64 (m,): which of `_BUCKETS` equal slices of the prefix sums each of some numbers is in."""
-        total = self.prefix_sums[-1]
+    def _slice_of(self, numbers: np.ndarray) -> np.ndarray:
+        """int64 (m,): which of the equal slices of the prefix sums each of some numbers is in."""
+        total, slices = self.prefix_sums[-1], self._slices
         # All in one, where there is no weight or next to none.
-        scale = _BUCKETS / total if total > _BUCKETS * np.finfo(np.float64).tiny else 0.0
-        return np.minimum((numbers * scale).astype(np.int64), _BUCKETS)
+        scale = slices / total if total > _MOST_SLICES * np.finfo(np.float64).tiny else 0.0
+        return np.minimum((numbers * scale).astype(np.int64), slices)
+
+    @property
+    def _slices(self) -> int:
+        return min(2 * len(self), _MOST_SLICES)
 
     @cached_property
     def _begins(self) -> np.ndarray:
-        """int32 (_BUCKETS+1,): how many of the prefix sums are in the slices before each one."""
-        return np.searchsorted(self._bucket(self.prefix_sums), np.arange(_BUCKETS + 1)).astype(np.int32)
+        """int32: how many of the prefix sums are in the slices before each one."""
+        slices = np.arange(self._slices + 1)
+        return np.searchsorted(self._slice_of(self.prefix_sums), slices).astype(np.int32)
 
     def draw_any(self, ids: np.ndarray, uniforms: np.ndarray, include_self: bool = False) -> np.ndarray:
         """Draw for each rank any rank of the table with equal probability (the random-term ablation)."""

@@ -169,7 +169,7 @@ class NaturalReplacement(TermReplacement):
 def _contractions(terms: TermTable) -> tuple[int, int, np.ndarray]:
     """Ids of n't and ’, −1 for none, and bool (V+1,): terms that an apostrophe parts from a word.
 
-    Kept, since finding terms in a large table takes a tenth of a second, and a worker asks with each part.
+    Kept, since finding terms in a large table takes long, and a worker asks with each part.
     """
     ids = terms.ids_of(pa.concat_arrays([pa.array(["n't", "’"]), _BEHIND_APOSTROPHE]))
     is_behind = np.zeros(len(terms) + 1, bool)

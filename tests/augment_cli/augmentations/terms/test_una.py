@@ -137,6 +137,12 @@ def test_the_search_finds_what_a_binary_search_finds(kind: str, size: int) -> No
     assert (table._ranks_of(targets) == np.searchsorted(sums, targets, side="right") - 1).all()
 
 
+def test_an_empty_table_draws_nothing() -> None:
+    """As where every word of a corpus is on the list of words to avoid."""
+    zero, no = np.zeros(1, np.int64), np.zeros(1, bool)
+    assert term_table([]).draw_between(zero, zero, zero, no, np.array([0.3])).tolist() == [-1]
+
+
 @pytest.mark.parametrize("uniform", [0.0, np.nextafter(1.0, 0.0), 0.5])
 def test_the_extremes_of_the_generator_stay_in_the_window(uniform: float) -> None:
     table = term_table([3.0, 2.0, 1.0, 1e-300, 0.0])
