@@ -105,9 +105,11 @@ def _is_utf8(offsets: np.ndarray, data: np.ndarray) -> bool:
 
 
 def _decodes(data: np.ndarray) -> bool:
-    try:
-        data.tobytes().decode("utf-8")
-    except UnicodeDecodeError:
+    try:  # Arrow looks at bytes in place, where decoding them would copy them twice
+        pa.Array.from_buffers(
+            pa.large_string(), 1, [None, pa.py_buffer(np.array([0, len(data)], np.int64)), pa.py_buffer(data)]
+        ).validate(full=True)
+    except pa.ArrowInvalid:
         return False
     return True
 

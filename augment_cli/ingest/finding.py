@@ -55,7 +55,7 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, st
     Raises
     ------
     BadInputError
-        If a path does not exist, or a folder or glob has no file to read.
+        If a path does not exist or is no file, or a folder or glob has no file to read.
     MissingError
         If an address cannot be reached.
     """
@@ -90,6 +90,11 @@ def _local_files(entry: str | Path) -> list[Path]:
             raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
     if broken := [match for match in matches if match.is_symlink() and not match.exists()]:
         raise BadInputError(f"{broken[0]}: is a link that leads to no file; mend or remove it")
+    if special := [match for match in matches if match.exists() and not (match.is_file() or match.is_dir())]:
+        raise BadInputError(
+            f"{special[0]}: is a pipe, a socket or a device, and a corpus is read twice, for its digest and "
+            "for its lines; name a file, or pipe it in with `--corpus -`"
+        )
     return matches
 
 

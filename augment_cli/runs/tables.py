@@ -51,9 +51,11 @@ def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Tab
             edits.rows[keep], edits.starts[keep], edits.ends[keep], edits.replacements.take(pa.array(keep))
         )
     unchanged = pa.array(~differs)
+    if not differs.all():
+        texts = pc.if_else(unchanged, pa.scalar(None, pa.string()), texts)
     columns = {
         "row_id": pa.array(rows.row_ids, pa.int64()),
-        "text": pc.if_else(unchanged, pa.scalar(None, pa.string()), texts),
+        "text": texts,
         "reason": pc.if_else(unchanged, pa.array(reasons, pa.string()), pa.scalar(None, pa.string())),
         "edits": edits.as_column(count),
     }

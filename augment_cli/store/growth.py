@@ -65,6 +65,8 @@ def append_is_over(work: Path) -> None:
 
 def noted_parts(work: Path, stages: Mapping[str, Stage]) -> list[tuple[str, int]]:
     """Parts that an append gave their names and the manifest does not name."""
+    if not (work / _NOTE).is_file():  # a pipe would be waited for, and a device has no end
+        return []
     try:
         noted = json.loads((work / _NOTE).read_bytes())
         return [
@@ -72,7 +74,7 @@ def noted_parts(work: Path, stages: Mapping[str, Stage]) -> list[tuple[str, int]
             for name, index in noted
             if isinstance(index, int) and name in stages and index not in stages[name].parts
         ]
-    except (FileNotFoundError, ValueError, TypeError):
+    except (FileNotFoundError, ValueError, TypeError, RecursionError):
         return []
 
 

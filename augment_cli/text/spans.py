@@ -106,11 +106,36 @@ class CodePoints:
         return np.append(first, len(self.data))
 
     @cached_property
+    def _following(self) -> np.ndarray:
+        """int64: the bytes that follow the first one of a code point; few where most of a text is ASCII."""
+        return np.flatnonzero((self.data & 0xC0) == 0x80)
+
+    @cached_property
     def offsets(self) -> np.ndarray:
         """int64, (n+1,): where each text's code points begin."""
-        if len(self.byte_positions) == len(self.data) + 1:  # pure ASCII
-            return self.byte_offsets
-        return np.searchsorted(self.byte_positions, self.byte_offsets)
+        return self.byte_offsets - np.searchsorted(self._following, self.byte_offsets)
+
+    def bytes_at(self, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """The bytes at which some code points begin; `byte_positions` for a few of them.
+
+        Parameters
+        ----------
+        rows : ndarray of int64, shape (m,)
+            Texts that they are in, or at the end of.
+        points : ndarray of int64, shape (m,)
+            Code points of all texts, flattened.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+        """
+        extra = self.byte_offsets - self.offsets
+        positions: np.ndarray = points + extra[rows]
+        inside = np.flatnonzero((np.diff(extra) > 0)[rows])  # texts with characters of several bytes
+        if len(inside):
+            before = self._following - np.arange(len(self._following))
+            positions[inside] = points[inside] + np.searchsorted(before, points[inside], side="right")
+        return positions
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -168,23 +193,20 @@ def apply_edits(texts: CodePoints, edits: Edits) -> pa.StringArray:
         )
     if (starts[1:] < ends[:-1]).any() or (np.diff(edits.rows) < 0).any():
         raise ValueError("edits must be sorted, and must not overlap")
-    kept_from = texts.byte_positions[starts]
-    kept_to = texts.byte_positions[ends]
-    new_offsets, new_data = string_buffers(edits.replacements)
+    kept_from = texts.bytes_at(edits.rows, starts)
+    kept_to = texts.bytes_at(edits.rows, ends)
+    new_lengths = np.diff(string_buffers(edits.replacements)[0])
 
-    # Pieces in output order: kept, replacement, kept, replacement, …, kept.
+    # The text in pieces: kept, replaced, kept, replaced, …, kept; a replacement in place of each second one.
     count = len(edits.rows)
-    piece_starts = np.zeros(2 * count + 1, np.int64)
-    piece_lengths = np.zeros(2 * count + 1, np.int64)
-    piece_starts[2::2] = kept_to
-    piece_lengths[0:-1:2] = kept_from
-    piece_lengths[2:-1:2] -= kept_to[:-1]
-    piece_lengths[-1] = len(texts.data) - (kept_to[-1] if count else 0)
-    piece_starts[1::2] = len(texts.data) + new_offsets[:-1]
-    piece_lengths[1::2] = np.diff(new_offsets)
-    data = np.concatenate([texts.data, new_data])[ranges(piece_starts, piece_lengths)]
+    bounds = np.zeros(2 * count + 2, np.int64)
+    bounds[1:-1:2], bounds[2:-1:2], bounds[-1] = kept_from, kept_to, len(texts.data)
+    order = np.arange(2 * count + 1)
+    order[1::2] = np.arange(2 * count + 1, 3 * count + 1)
+    pieces = pa.concat_arrays([string_array(bounds, texts.data), edits.replacements]).take(pa.array(order))
+    _, data = string_buffers(pieces)
 
-    change = np.diff(new_offsets) - (kept_to - kept_from)
+    change = new_lengths - (kept_to - kept_from)
     per_row = np.bincount(edits.rows, weights=change, minlength=len(texts.byte_offsets) - 1)
     lengths = np.diff(texts.byte_offsets) + per_row.astype(np.int64)
     return string_array(offsets_from_lengths(lengths), data)

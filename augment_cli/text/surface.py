@@ -12,18 +12,22 @@ from augment_cli.text.spans import CodePoints, offsets_from_lengths, ranges, str
 
 def slices(texts: CodePoints, starts: np.ndarray, ends: np.ndarray) -> pa.StringArray:
     """Substrings of the flattened texts, given in code points."""
-    first, last = texts.byte_positions[starts], texts.byte_positions[ends]
-    return string_array(offsets_from_lengths(last - first), texts.data[ranges(first, last - first)])
+    return cut(texts.data, texts.byte_positions[starts], texts.byte_positions[ends])
+
+
+def cut(data: np.ndarray, first: np.ndarray, last: np.ndarray) -> pa.StringArray:
+    """Substrings of UTF-8 bytes, given in bytes."""
+    return string_array(offsets_from_lengths(last - first), data[ranges(first, last - first)])
 
 
 def equals_original(
-    texts: CodePoints, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
+    texts: CodePoints, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, replacements: pa.StringArray
 ) -> np.ndarray:
-    """bool (m,): whether each replacement is what already stands in its span."""
-    lengths = texts.byte_positions[ends] - texts.byte_positions[starts]
-    equal = lengths == np.diff(string_buffers(replacements)[0])
+    """bool (m,): whether each replacement is what already stands in its span, in code points of all texts."""
+    first, last = texts.bytes_at(rows, starts), texts.bytes_at(rows, ends)
+    equal = last - first == np.diff(string_buffers(replacements)[0])
     maybe = np.flatnonzero(equal)  # of the same length: most are not, and need no comparison
-    same = pc.equal(slices(texts, starts[maybe], ends[maybe]), replacements.take(pa.array(maybe)))
+    same = pc.equal(cut(texts.data, first[maybe], last[maybe]), replacements.take(pa.array(maybe)))
     equal[maybe] = same.to_numpy(zero_copy_only=False)
     return equal
 
@@ -35,9 +39,7 @@ def spaced(
     if not len(starts):
         return replacements
     classes = character_classes()
-    new = CodePoints.of(replacements)
-    is_word = classes[new.values] & ALPHANUMERIC > 0
-    new_first, new_last = is_word[new.offsets[:-1]], is_word[new.offsets[1:] - 1]
+    new_first, new_last = _are_words_at_edges(replacements)
     # The characters on either side; none beyond the text's own bounds.
     has_before, has_after = starts > texts.offsets[rows], ends < texts.offsets[rows + 1]
     before = classes[texts.values[starts - has_before]] & ALPHANUMERIC > 0
@@ -59,3 +61,16 @@ def spaced(
     mask = np.zeros(len(replacements), bool)
     mask[touched] = True
     return pc.replace_with_mask(replacements, pa.array(mask), pa.array(spaced, pa.string()))
+
+
+def _are_words_at_edges(strings: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+    """bool (m,) twice: whether strings, none of them empty, begin and end with a letter or digit."""
+    offsets, data = string_buffers(strings)
+    edges, classes = [data[offsets[:-1]], data[offsets[1:] - 1]], character_classes()
+    first, last = (classes[edge] & ALPHANUMERIC > 0 for edge in edges)
+    other = np.flatnonzero((edges[0] | edges[1]) >= 0x80)  # not ASCII
+    if len(other):
+        points = CodePoints.of(strings.take(pa.array(other)))
+        first[other] = classes[points.values[points.offsets[:-1]]] & ALPHANUMERIC > 0
+        last[other] = classes[points.values[points.offsets[1:] - 1]] & ALPHANUMERIC > 0
+    return first, last

@@ -215,26 +215,16 @@ def count_part(
     int
         Number of rows counted.
     """
-    table = Store.open(store_path).read_part(stage, index, ["row_id", "text"])
+    table = Store.open(store_path).read_part(stage, index, ["text"])
     texts = pc.drop_null(table["text"]).combine_chunks()
     tokens = get_tokenizer(tokenizer)(texts)
     encoded = tokens.terms.dictionary_encode()
     terms, term_ids = encoded.dictionary, encoded.indices.to_numpy().astype(np.int32)
-    lengths = np.diff(tokens.row_offsets)
-
-    # One entry per (row, term): sort the pairs, count equal ones.
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    pairs, inverse, counts = np.unique(
-        rows * max(len(terms), 1) + term_ids, return_inverse=True, return_counts=True
-    )
-    pair_rows, pair_terms = np.divmod(pairs, max(len(terms), 1))
-    shares = counts / lengths[pair_rows]
-    max_share = np.zeros(len(terms))
-    np.maximum.at(max_share, pair_terms, shares)
+    counts, document_frequency, max_share = count_terms(term_ids, tokens.row_offsets, len(terms))
     vocabulary = pa.table(
         {
             "term": terms.cast(pa.string()),
-            "document_frequency": np.bincount(pair_terms, minlength=len(terms)),
+            "document_frequency": document_frequency,
             "max_share": max_share,
         }
     )
@@ -245,11 +235,54 @@ def count_part(
             "term": term_ids,
             "start": tokens.starts,
             "end": tokens.ends,
-            "count": counts[inverse].astype(np.int32),
+            "count": counts,
         }
         write_ipc(_tokens_path(folder, index), pa.table(flat))
-        write_ipc(_lengths_path(folder, index), pa.table({"length": lengths}))
+        write_ipc(_lengths_path(folder, index), pa.table({"length": np.diff(tokens.row_offsets)}))
     return len(texts)
+
+
+_ROWS_AT_ONCE = 1024  # whose pairs of row and term fit into a processor's cache
+
+
+def count_terms(
+    term_ids: np.ndarray, row_offsets: np.ndarray, terms: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count each term in each row.
+
+    Parameters
+    ----------
+    term_ids : ndarray of int32, shape (N,)
+        0 … terms−1.
+    row_offsets : ndarray of int64, shape (n+1,)
+        Tokens of row i are row_offsets[i]:row_offsets[i+1].
+    terms : int
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (N,)
+        How often the row of each token has its term.
+    document_frequency : ndarray of int64, shape (terms,)
+        How many rows have each term.
+    max_share : ndarray of float64, shape (terms,)
+        The largest share of a row's tokens that each term makes up.
+    """
+    counts = np.empty(len(term_ids), np.int32)
+    document_frequency, max_share = np.zeros(terms, np.int64), np.zeros(terms)
+    bits = terms.bit_length()
+    for start in range(0, len(row_offsets) - 1, _ROWS_AT_ONCE):
+        offsets = row_offsets[start : start + _ROWS_AT_ONCE + 1]
+        lengths, first, last = np.diff(offsets), int(offsets[0]), int(offsets[-1])
+        rows = np.repeat(np.arange(len(lengths)) << bits, lengths)
+        # Arrow numbers distinct values with a hash table, which takes a third of the time of sorting them.
+        encoded = pa.array(rows | term_ids[first:last]).dictionary_encode()
+        numbers, pairs = encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
+        times = np.bincount(numbers)
+        counts[first:last] = times[numbers]
+        pair_terms = pairs & ((1 << bits) - 1)
+        np.add.at(document_frequency, pair_terms, 1)
+        np.maximum.at(max_share, pair_terms, times / lengths[pairs >> bits])
+    return counts, document_frequency, max_share
 
 
 # --- reduction: one vocabulary in first-seen order, scores, ranks

@@ -18,8 +18,8 @@ from augment_cli.store.schema import FORMS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.text.letter_case import ALPHANUMERIC, LOWER, UPPER, character_classes
-from augment_cli.text.spans import CodePoints
-from augment_cli.text.surface import slices
+from augment_cli.text.spans import CodePoints, ranges
+from augment_cli.text.surface import cut
 from augment_cli.tfidf.fit import stage_names
 
 VERSION = 1
@@ -125,27 +125,29 @@ def _count(
     spellings: list[pa.Table],
 ) -> None:
     """Add the tokens of some rows to `counts` and `spellings`; `offsets` are those of the rows' tokens."""
-    owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    starts = texts.offsets[owners] + tokens["starts"]
-    ends = texts.offsets[owners] + tokens["ends"]
-    ids, terms = tokens["term_ids"], counts.shape[1]
-    flags = character_classes()[texts.values]
-    is_word = (flags[starts] & ALPHANUMERIC > 0) & (ids >= 0)
+    lengths, classes = np.diff(offsets), character_classes()
+    starts = np.repeat(texts.offsets[:-1], lengths) + tokens["starts"]
+    flags = classes[texts.values[starts]]
+    words = np.flatnonzero((flags & ALPHANUMERIC > 0) & (tokens["term_ids"] >= 0))
+    ids, starts, has_capital = tokens["term_ids"][words], starts[words], flags[words] & UPPER > 0
+    owners = np.repeat(np.arange(len(lengths)), lengths)[words]
     # The first word of a row, behind quotation marks and brackets if there are any.
-    words_before = np.cumsum(is_word) - is_word
-    first = is_word & (words_before == np.append(words_before, 0)[offsets[owners]])
-    has_capital = flags[starts] & UPPER > 0
-    counts[0] += np.bincount(ids[first & has_capital], minlength=terms)
-    inside = is_word & ~first
-    counts[1] += np.bincount(ids[inside & ~has_capital], minlength=terms)
-    capital = np.flatnonzero(inside & has_capital)
-    uppers, lowers = (np.append(0, np.cumsum(flags & flag > 0)) for flag in (UPPER, LOWER))
-    several = (uppers[ends[capital]] - uppers[starts[capital]]) > 1
-    small = lowers[ends[capital]] > lowers[starts[capital]]
-    counts[2] += np.bincount(ids[capital[~several | small]], minlength=terms)
-    counts[3] += np.bincount(ids[capital[several & ~small]], minlength=terms)
-    mixed = capital[several & small]
-    forms = slices(texts, starts[mixed], ends[mixed])
+    first = np.append(True, owners[1:] != owners[:-1])[: len(words)]
+    np.add.at(counts[0], ids[first & has_capital], 1)
+    np.add.at(counts[1], ids[~first & ~has_capital], 1)
+    capital = np.flatnonzero(~first & has_capital)
+    if not len(capital):
+        return
+    ids, owners, starts = ids[capital], owners[capital], starts[capital]
+    sizes = np.maximum((tokens["ends"] - tokens["starts"])[words[capital]], 1)
+    inside, begins = classes[texts.values[ranges(starts, sizes)]], np.cumsum(sizes) - sizes
+    several = np.add.reduceat(inside & UPPER, begins, dtype=np.int64) > 1
+    small = np.bitwise_or.reduceat(inside & LOWER, begins) > 0
+    np.add.at(counts[2], ids[~several | small], 1)
+    np.add.at(counts[3], ids[several & ~small], 1)
+    mixed = np.flatnonzero(several & small)
+    owners, starts, sizes = owners[mixed], starts[mixed], sizes[mixed]
+    forms = cut(texts.data, texts.bytes_at(owners, starts), texts.bytes_at(owners, starts + sizes))
     spellings.append(pa.table({"term": pa.array(ids[mixed], pa.int32()), "form": forms}))
 
 

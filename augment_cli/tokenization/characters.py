@@ -80,7 +80,8 @@ class CharacterTable:
         kinds = self._kinds[codes]
         if not kinds.all():
             for code in np.unique(codes[kinds == 0]).tolist():
-                self._kinds[code], self._lowered[code] = _classify(code)
+                kind, self._lowered[code] = _classify(code)
+                self._kinds[code] = kind  # last: another thread takes a character with a kind as known
             kinds = self._kinds[codes]
         return kinds, self._lowered[codes]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable
@@ -78,6 +79,12 @@ def _plugin(name: str) -> Tokenizer:
     return _PluginTokenizer(name, version, plugin)
 
 
+@functools.cache
+def _shipped(name: str) -> Tokenizer:
+    """Made once: a worker asks for it with each part, and what it learnt of characters stays."""
+    return TOKENIZERS[name]()
+
+
 def get_tokenizer(name: str) -> Tokenizer:
     """The tokeniser called `name`.
 
@@ -94,7 +101,7 @@ def get_tokenizer(name: str) -> Tokenizer:
         No such tokeniser, or the plug-in cannot be imported or lacks a version.
     """
     if name in TOKENIZERS:
-        return TOKENIZERS[name]()
+        return _shipped(name)
     if ":" in name:
         return _plugin(name)
     choices = ", ".join(TOKENIZERS)

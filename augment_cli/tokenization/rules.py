@@ -20,8 +20,8 @@ PADDING = 4  # line feeds after the batch, so that looking ahead stays inside th
 _LONGEST_TAIL = 64  # characters looked at after a final period, before the row is left to NLTK
 
 _QUOTE, _APOSTROPHE, _BACKTICK, _PERIOD, _HYPHEN = (ord(mark) for mark in "\"'`.-")
-# Each is cut after its third letter.
-_SPLIT_WORDS = (b"cannot", b"gimme", b"gonna", b"gotta", b"lemme", b"wanna")
+# Each is cut after its third letter, which is the fourth, too.
+_SPLIT_WORDS = ("cannot", "gimme", "gonna", "gotta", "lemme", "wanna")
 _CUT = 3
 # Letters that patterns which ignore case take for others.
 _ALSO = {"i": ch.DOTLESS_I, "s": ch.LONG_S}
@@ -177,7 +177,7 @@ def _clitics(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> No
     gaps[negated - 1] = True
 
 
-def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostrophes: np.ndarray) -> None:
+def _contractions(kinds: np.ndarray, gaps: np.ndarray, apostrophes: np.ndarray) -> None:
     """Words written as one: cannot, gimme, gonna, gotta, lemme, wanna, d'ye, more'n, 'tis, 'twas."""
 
     def starts_word(positions: np.ndarray) -> np.ndarray:
@@ -188,19 +188,13 @@ def _contractions(kinds: np.ndarray, gaps: np.ndarray, letters: bytes, apostroph
         ends: np.ndarray = ~ch.IS_RE_WORD[kinds[positions]] | gaps[positions]
         return ends
 
-    words = [*_SPLIT_WORDS]
-    if ch.DOTLESS_I in letters:
-        words.append(b"g%cmme" % ch.DOTLESS_I)
-    for word in words:
-        begins = []
-        position = letters.find(word)
-        while position >= 0:
-            begins.append(position)
-            position = letters.find(word, position + 1)
-        starts = np.array(begins, np.int64)
+    doubled = np.flatnonzero(kinds[1:] == kinds[:-1])
+    for word in _SPLIT_WORDS:
+        starts = doubled[kinds[doubled] == ord(word[_CUT])] - (_CUT - 1)
+        starts = starts[_equals_any_case(kinds, starts, word)]
         ends = starts + len(word)
         is_word = starts_word(starts) & ends_word(ends)
-        if word == b"wanna":
+        if word == "wanna":
             is_word &= gaps[ends]
         for offset in (0, _CUT, len(word)):
             gaps[starts[is_word] + offset] = True
@@ -272,7 +266,7 @@ def rewrite(letters: bytes, newlines: np.ndarray) -> Rewriting:
     _isolate(gaps, _pairs(apostrophes), 2)
     _isolate(gaps, closing_quotes)
     _clitics(kinds, gaps, apostrophes)
-    _contractions(kinds, gaps, letters, apostrophes)
+    _contractions(kinds, gaps, apostrophes)
     return Rewriting(
         gaps[: len(letters) + 1], spaces, opening_quotes, closing_quotes, opening_pairs, odd_positions
     )

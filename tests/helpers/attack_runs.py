@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import random
@@ -23,7 +24,7 @@ from augment_cli.store.files import sha256_of_file
 from tests.helpers.attack_cases import Case
 from tests.helpers.attack_ways import WAYS
 from tests.helpers.commands import ENVIRONMENT, Result
-from tests.helpers.file_faults import ERRORS, Faults, injected
+from tests.helpers.file_faults import Faults, injected
 from tests.helpers.places import REPOSITORY
 
 # What may not reach a terminal.
@@ -121,7 +122,7 @@ def disturbed(case: Case, subject: Path, home: Path) -> list[str]:
             return []
     else:
         at = random.Random(case.seed).randrange(1, operations + 1)
-        with injected(Faults(at, ERRORS[case.value])):
+        with injected(Faults(at, getattr(errno, case.value))):
             result = run(words, home)
     problems = judge(case, result)
     if result.returncode == 0 and lost(expected, set(expected), digests(home)):

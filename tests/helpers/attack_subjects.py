@@ -34,6 +34,19 @@ def _store(home: Path) -> None:
         assert run([command], home).returncode == 0, command
 
 
+def _growing(home: Path) -> None:
+    """A corpus to which files were appended once, stages before and after it, and a file to append."""
+    for number, name in enumerate(("in.txt", "later.txt", "more.txt")):
+        lines = [f"{line} on day {number}" for line in LINES[:20]]
+        (home / name).write_text("\n".join([*lines, "a\x00b", ""]))
+    with Session(home / "store", Engine(1)) as session:
+        session.ingest([home / "in.txt"], IngestOptions(part_rows=8), max_rejects=1)
+        session.augment(make_run("una", radius=4))
+        session.augment(make_run("crop"))
+        session.append([home / "later.txt"], max_rejects=1)
+        session.augment(make_run("crop"))
+
+
 def _texts(home: Path) -> None:
     with Session(home / "store", Engine(1)) as session:
         (home / "in.txt").write_text("\n".join(LINES[:6]) + "\n")
@@ -110,8 +123,8 @@ def _training(home: Path) -> None:
 
 
 _MAKERS = {
-    "inputs": _inputs, "store": _store, "encoder": _encoder, "static": _static, "sequence": _sequence,
-    "masked": _masked, "training": _training,
+    "inputs": _inputs, "store": _store, "growing": _growing, "encoder": _encoder, "static": _static,
+    "sequence": _sequence, "masked": _masked, "training": _training,
 }  # fmt: skip
 
 

@@ -101,7 +101,9 @@ class _EntitySwap:
         pattern = case_pattern(texts, starts[swapped], ends[swapped])
         places = new_ids + len(self._vocabulary.table) * pattern
         replacements = self._vocabulary.surface_forms.take(pa.array(places))
-        differs = np.flatnonzero(~equals_original(texts, starts[swapped], ends[swapped], replacements))
+        owners = tokens.rows[swapped]
+        same = equals_original(texts, owners, starts[swapped], ends[swapped], replacements)
+        differs = np.flatnonzero(~same)
         swapped = swapped[differs]
         edits = Edits(
             tokens.rows[swapped],

@@ -1,6 +1,7 @@
 """Files that join a corpus: the rows of one ingest of all, old parts to the byte, and no stage mixed."""
 
 import json
+import os
 import random
 
 import polars
@@ -330,6 +331,24 @@ def test_only_a_grown_corpus_changes_the_manifests_format(tmp_path, files):
     assert value["schema"] == 1 and "earlier" not in value["stages"]["corpus"]
     append(store.path, files[1:])
     assert json.loads((store.path / "manifest.json").read_bytes())["schema"] == 2
+
+
+@pytest.mark.parametrize(
+    "note", ["[" * 100_000, "a pipe", "/dev/zero", '[["../a.txt", 0]]', '[["corpus", 0]]']
+)
+def test_a_foreign_note_of_an_append_is_neither_believed_nor_waited_for(tmp_path, files, note):
+    store = ingest(tmp_path / "store", files[:1], part_rows=8)
+    place, before = store.work / "append.json", digests_of_parts(store.path)
+    if note == "a pipe":
+        os.mkfifo(place)
+    elif note == "/dev/zero":
+        place.symlink_to(note)
+    else:
+        place.write_text(note)
+    assert Store.open(store.path).half_appended() == []
+    append(store.path, files[1:])
+    assert digests_of_parts(store.path).items() >= before.items() and files[0].exists()
+    assert not place.exists() and verify(Store.open(store.path)) == []
 
 
 @pytest.mark.parametrize("name", ["una", "uda", "entity-swap", "synonym", "crop"])

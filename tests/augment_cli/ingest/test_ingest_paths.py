@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 
 import pytest
 
@@ -42,6 +43,14 @@ def test_what_names_nothing_is_an_error(tmp_path, name):
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInputError, match=r"no such file|no \.txt"):
         find_files([tmp_path / name])
+
+
+@pytest.mark.parametrize("named", ["pipe.txt", "*.txt", "/dev/zero"])
+def test_a_pipe_or_device_is_refused_instead_of_waited_for(tmp_path, monkeypatch, named):
+    os.mkfifo(tmp_path / "pipe.txt")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInputError, match=r"(pipe\.txt|/dev/zero): is a pipe.*--corpus -"):
+        find_files([named])
 
 
 def test_parts_do_not_depend_on_where_corpus_and_store_lie(corpus, tmp_path, read_paths):

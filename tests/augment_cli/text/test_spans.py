@@ -84,6 +84,11 @@ def test_code_points_of_a_slice_equal_python(texts: list[str], skip: int) -> Non
     kept = texts[min(skip, len(texts)) :]
     assert np.diff(points.offsets).tolist() == [len(text) for text in kept]
     assert points.values.tolist() == [ord(character) for text in kept for character in text]
+    rows = np.repeat(np.arange(len(kept)), np.diff(points.offsets) + 1)  # each code point, and the end
+    within = [place for text in kept for place in range(len(text) + 1)]
+    found = points.bytes_at(rows, points.offsets[rows] + np.array(within, np.int64))
+    expected = [len(text[:place].encode()) for text in kept for place in range(len(text) + 1)]
+    assert (found - points.byte_offsets[rows]).tolist() == expected
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=20))

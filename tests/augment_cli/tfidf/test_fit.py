@@ -222,3 +222,21 @@ def test_terms_of_a_store_without_terms_or_with_other_options_is_refused(
     make_store(sample(5), name="cut", tokenizer="nltk")
     with pytest.raises(MixError, match="cut by the tokenizer"):
         make_store(sample(5), name="third", terms_of=str(tmp_path / "cut"))
+
+
+@pytest.mark.parametrize("terms", [1, 7, 5000])
+def test_terms_of_many_rows_are_counted_as_one_by_one(terms: int) -> None:
+    """More rows than are counted at once, empty ones among them."""
+    generator = np.random.default_rng(terms)
+    offsets = np.append(0, np.cumsum(generator.integers(0, 9, 2500)))
+    ids = generator.integers(0, terms, offsets[-1]).astype(np.int32)
+    counts, document_frequency, max_share = tfidf.count_terms(ids, offsets, terms)
+    expected_df, expected_share = np.zeros(terms), np.zeros(terms)
+    for start, end in pairwise(offsets.tolist()):
+        row = ids[start:end].tolist()
+        assert counts[start:end].tolist() == [row.count(term) for term in row]
+        for term in set(row):
+            expected_df[term] += 1
+            expected_share[term] = max(expected_share[term], row.count(term) / len(row))
+    assert document_frequency.tolist() == expected_df.tolist()
+    assert max_share.tolist() == expected_share.tolist()

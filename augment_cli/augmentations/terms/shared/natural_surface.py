@@ -7,6 +7,7 @@ written as they mostly are inside sentences: `putin` becomes `Putin` wherever it
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, LOWER, UPPER, case_pattern, character_classes
 from augment_cli.text.spans import CodePoints, Edits, ranges
 from augment_cli.text.surface import equals_original, spaced
+from augment_cli.tfidf.term_table import TermTable
 
 _SMALL_LETTERS = 3  # the fourth of `Vocabulary.surface_forms`
 # What an apostrophe parts from a word; behind a straight one the tokeniser has them as one token each.
@@ -49,12 +51,7 @@ class NaturalReplacement(TermReplacement):
         self._eligible = vocabulary.replaceable[vocabulary.own] & ~self._protected
         self._is_word = vocabulary.is_word[vocabulary.own]
         self._is_word[-1] = True  # terms that the table does not have mostly are
-        self._not = int(self.terms.ids_of(pa.array(["n't"]))[0])
-        self._apostrophe = int(self.terms.ids_of(pa.array(["’"]))[0])
-        is_behind = np.zeros(len(self.terms) + 1, bool)
-        is_behind[self.terms.ids_of(_BEHIND_APOSTROPHE)] = True
-        is_behind[-1] = False
-        self._is_behind_apostrophe = is_behind
+        self._not, self._apostrophe, self._is_behind_apostrophe = _contractions(self.terms)
 
     def weighed(self, tokens: TokenRows, eligible: np.ndarray) -> TokenRows:
         """With the shipped terms, weights by the counts of both; 0 for terms that are nowhere eligible."""
@@ -125,7 +122,7 @@ class NaturalReplacement(TermReplacement):
         form = self._forms(texts, tokens, chosen, starts, ends)
         places = new_ids + len(self._vocabulary.table) * form
         replacements = self._vocabulary.surface_forms.take(pa.array(places))
-        same = equals_original(texts, starts, ends, replacements)
+        same = equals_original(texts, owners, starts, ends, replacements)
         if same.any():  # the same word in the same case: no edit
             differs = np.flatnonzero(~same)
             chosen, owners, starts, ends = chosen[differs], owners[differs], starts[differs], ends[differs]
@@ -148,10 +145,11 @@ class NaturalReplacement(TermReplacement):
         first = self._begins(tokens, chosen)
         form = np.where(ordinary | (first & (pattern == CAPITALISED)), pattern, AS_IT_IS)
         # A text without capitals, as chats and queries are, gets none.
-        rows = np.unique(tokens.rows[chosen])
+        owners = tokens.rows[chosen]
+        rows = owners[np.append(True, owners[1:] != owners[:-1])[: len(owners)]]
         small = rows[_without_capitals(texts, rows)]
         if len(small):
-            form = np.where(np.isin(tokens.rows[chosen], small), _SMALL_LETTERS, form)
+            form = np.where(np.isin(owners, small), _SMALL_LETTERS, form)
         return form.astype(np.int64)
 
     def _begins(self, tokens: TokenRows, chosen: np.ndarray) -> np.ndarray:
@@ -165,6 +163,19 @@ class NaturalReplacement(TermReplacement):
                 marks &= ~is_word[np.maximum(chosen - step, 0)]
             first |= (counter == before) & marks
         return first
+
+
+@lru_cache(maxsize=2)
+def _contractions(terms: TermTable) -> tuple[int, int, np.ndarray]:
+    """Ids of n't and ’, −1 for none, and bool (V+1,): terms that an apostrophe parts from a word.
+
+    Kept, since finding terms in a large table takes long, and a worker asks with each part.
+    """
+    ids = terms.ids_of(pa.concat_arrays([pa.array(["n't", "’"]), _BEHIND_APOSTROPHE]))
+    is_behind = np.zeros(len(terms) + 1, bool)
+    is_behind[ids[2:]] = True
+    is_behind[-1] = False
+    return int(ids[0]), int(ids[1]), is_behind
 
 
 def _without_capitals(texts: CodePoints, rows: np.ndarray) -> np.ndarray:

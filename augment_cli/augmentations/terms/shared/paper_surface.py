@@ -73,7 +73,7 @@ class PaperReplacement(TermReplacement):
         forms = new_ids + count * case_pattern(rows.code_points, starts, ends)
         replacements = self.terms.surface_forms.take(pa.array(forms))
 
-        same = equals_original(rows.code_points, starts, ends, replacements)
+        same = equals_original(rows.code_points, owners, starts, ends, replacements)
         if same.any():  # the same word in the same case: no edit
             differs = np.flatnonzero(~same)
             chosen, owners, starts, ends = chosen[differs], owners[differs], starts[differs], ends[differs]

@@ -124,7 +124,9 @@ class Vocabulary:
         ndarray of int32, shape (m,)
             Ids; −1 where the class has no other term.
         """
-        place, group = self._own_places[ids], self.classes[ids]
+        place = self._own_places[ids]
+        # One class for all takes no look-up for each of them.
+        group = np.zeros(1, np.int64) if len(self._bounds) == 2 else self.classes[ids]
         first, end = self._bounds[group], self._bounds[group + 1]
         skipped = self.drawable[ids] & (not include_self)
         if radius is None:

@@ -119,6 +119,30 @@ def test_draws_on_a_fitted_table_follow_the_reference_window(sample_store: Store
     assert stats.chisquare(counts[ranks], len(uniforms) * np.array(weights)).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("kind", ["gamma", "few", "zeros", "tiny", "one"])
+@pytest.mark.parametrize("size", [1, 2, 3000])
+def test_the_search_finds_what_a_binary_search_finds(kind: str, size: int) -> None:
+    """Scores of each kind, of which one slice of the search has one, none or all."""
+    generator = np.random.default_rng(size)
+    scores = {
+        "gamma": generator.gamma(0.3, size=size),
+        "few": generator.integers(1, 4, size).astype(np.float64),
+        "zeros": np.where(generator.random(size) < 0.9, 0.0, 1.0),
+        "tiny": generator.random(size) * 1e-310,
+        "one": np.append(1.0, np.full(size - 1, 1e-18)),
+    }[kind]
+    table = term_table(np.sort(scores)[::-1].tolist())
+    sums = table.prefix_sums
+    targets = np.concatenate([sums[:-1], np.nextafter(sums, np.inf)[:-1], generator.random(9000) * sums[-1]])
+    assert (table._ranks_of(targets) == np.searchsorted(sums, targets, side="right") - 1).all()
+
+
+def test_an_empty_table_draws_nothing() -> None:
+    """As where every word of a corpus is on the list of words to avoid."""
+    zero, no = np.zeros(1, np.int64), np.zeros(1, bool)
+    assert term_table([]).draw_between(zero, zero, zero, no, np.array([0.3])).tolist() == [-1]
+
+
 @pytest.mark.parametrize("uniform", [0.0, np.nextafter(1.0, 0.0), 0.5])
 def test_the_extremes_of_the_generator_stay_in_the_window(uniform: float) -> None:
     table = term_table([3.0, 2.0, 1.0, 1e-300, 0.0])
