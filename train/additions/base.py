@@ -356,4 +356,6 @@ def mean_over(values: Tensor, rows: Tensor) -> Tensor:
     Tensor
         A scalar; 0 where no row counts.
     """
+    if rows.all():
+        return values.mean()
     return torch.where(rows, values, torch.zeros_like(values)).sum() / rows.sum().clamp(min=1)
