@@ -292,7 +292,7 @@ def loop(training: Training, request: StopRequest) -> int:
 
 
 def padded_batches(training: Training) -> Iterator[Any]:
-    """This rank's batches from the next step to the end of the run, padded; runs in a thread.
+    """This rank's batches from the next step to the end of the run, padded; runs in a thread, or in the loop.
 
     Parameters
     ----------

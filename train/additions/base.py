@@ -2,7 +2,7 @@
 
 The contrastive objective (`train/objectives/contrastive.py`) calls the hooks in this order:
 
-1. `views` (in the read-ahead thread): which texts of a row are encoded.
+1. `views` (before the step, mostly in the read-ahead thread): which texts of a row are encoded.
 2. `encoding`: changes to hidden states within the encoder.
 3. `change`: changes to embeddings before the head.
 4. `negatives`: further negatives of the anchors.

@@ -91,7 +91,7 @@ class ContrastiveObjective:
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
         self.sizes = [item.stop - item.start for item in slices]
 
-    # --- before the step, in the read-ahead thread
+    # --- before the step; in the read-ahead thread, but for static encoders
 
     def prepare(self, batch: Batch, step: int) -> ViewBatch:
         """Choose the views of each row, pad and number their texts.
