@@ -29,7 +29,8 @@ class Optimizer(torch.optim.AdamW):
                 if parameter.grad is not None and parameter.grad.is_sparse:
                     self._move_rows(parameter, group["lr"])
                     parameter.grad = None
-        return super().step(closure)
+        left = any(item.grad is not None for group in self.param_groups for item in group["params"])
+        return super().step(closure) if left or closure else None
 
     @torch.no_grad()
     def _move_rows(self, parameter: Tensor, rate: float) -> None:
@@ -128,7 +129,10 @@ def clip(model: Model, largest: float) -> float:
         The norm before.
     """
     parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
-    total = torch.nn.utils.get_total_norm([_numbers(parameter) for parameter in parameters])
+    numbers = [_numbers(parameter) for parameter in parameters]
+    # Of one tensor, such as a static encoder's table, without the overhead of sorting many by their device.
+    alone = len(numbers) == 1
+    total = torch.linalg.vector_norm(numbers[0]) if alone else torch.nn.utils.get_total_norm(numbers)
     norm = float(total)
     if largest and norm > largest:
         sparse = [parameter for parameter in parameters if parameter.grad.is_sparse]  # type: ignore[union-attr]

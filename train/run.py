@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import MixError
 from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store
@@ -190,7 +191,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
         length_homogeneous=recipe.length_homogeneous, keep=rows.keep, labels=rows.labels,
-        weighting=rows.weighting,
+        weighting=rows.weighting, finish=objective.finish,
     )  # fmt: skip
 
     # All draws: one made since a checkpoint would change which of them later epochs read.
@@ -249,7 +250,9 @@ def loop(training: Training, request: StopRequest) -> int:
         return stopped_by
     speed = Speed(progress.done * recipe.batch)
     harm = HarmWatch(steps, log.warn)
-    with contextlib.closing(ahead(padded_batches(training), depth=4)) as batches:
+    # A static encoder's step is so short that two threads at Python's lock cost more than preparing takes.
+    depth = 0 if isinstance(training.trainee.encoder, StaticEncoder) else 4
+    with contextlib.closing(ahead(padded_batches(training), depth)) as batches:
         for batch in speed.waiting_for(batches):
             rate = rate_at(progress.done, steps, recipe)
             set_rate(optimizer, rate)
@@ -289,7 +292,7 @@ def loop(training: Training, request: StopRequest) -> int:
 
 
 def padded_batches(training: Training) -> Iterator[Any]:
-    """This rank's batches from the next step to the end of the run, padded; runs in a thread.
+    """This rank's batches from the next step to the end of the run, padded; runs in a thread, or in the loop.
 
     Parameters
     ----------

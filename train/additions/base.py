@@ -2,7 +2,7 @@
 
 The contrastive objective (`train/objectives/contrastive.py`) calls the hooks in this order:
 
-1. `views` (in the read-ahead thread): which texts of a row are encoded.
+1. `views` (before the step, mostly in the read-ahead thread): which texts of a row are encoded.
 2. `encoding`: changes to hidden states within the encoder.
 3. `change`: changes to embeddings before the head.
 4. `negatives`: further negatives of the anchors.
@@ -356,4 +356,6 @@ def mean_over(values: Tensor, rows: Tensor) -> Tensor:
     Tensor
         A scalar; 0 where no row counts.
     """
+    if rows.all():
+        return values.mean()
     return torch.where(rows, values, torch.zeros_like(values)).sum() / rows.sum().clamp(min=1)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.static import ByToken
 from augment_cli.text.spans import ranges
 from train.data.texts import Ids, Texts
 
@@ -58,15 +59,19 @@ class Bag:
         Token ids of all of them, shape (tokens,), int64.
     lengths : Tensor
         Tokens of each, shape (n,), int64.
+    by_token : ByToken or None
+        The tokens in their order, where that is known already.
     """
 
     places: Tensor
     ids: Tensor
     lengths: Tensor
+    by_token: ByToken | None = None
 
     def to(self, device: torch.device) -> Bag:
         """The same on another device."""
-        return Bag(self.places.to(device), self.ids.to(device), self.lengths.to(device))
+        by_token = None if self.by_token is None else self.by_token.to(device)
+        return Bag(self.places.to(device), self.ids.to(device), self.lengths.to(device), by_token)
 
     def anchors(self, views: int) -> Bag:
         """The texts that come first of `views` in their rows, their places counted in rows."""
@@ -97,12 +102,12 @@ def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_
     Returns
     -------
     Texts
-        At most max_length tokens each, int64.
+        At most max_length tokens each.
     """
     texts = Texts.of(texts)
     kept = np.minimum(texts.lengths, max(0, max_length - len(before) - len(after)))
     lengths = kept + (len(before) + len(after)) * texts.present
-    values = np.empty(int(lengths.sum()), dtype=np.int64)
+    values = np.empty(int(lengths.sum()), dtype=texts.values.dtype)
     ends = lengths.cumsum()
     starts = ends - lengths
     values[ranges(starts + len(before), kept)] = texts.values[ranges(texts.starts, kept)]
@@ -162,7 +167,9 @@ def in_a_bag(texts: Sequence[Ids]) -> list[Bag]:
     places = np.flatnonzero(texts.present)
     if not len(places):
         return []
-    return [Bag(*map(torch.from_numpy, (places, texts.values, texts.lengths[places])))]
+    ids, lengths = texts.values.astype(np.int64), texts.lengths[places]
+    by_token = ByToken.of(ids, lengths)
+    return [Bag(torch.from_numpy(places), torch.from_numpy(ids), torch.from_numpy(lengths), by_token)]
 
 
 def _cuts(lengths: np.ndarray, slices: int) -> np.ndarray:

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError
 from augment_cli.store.store import Store
-from augment_cli.text.spans import ranges
 from train.data.labels import unfit_rows
 from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
 from train.data.texts import Texts
@@ -49,21 +48,12 @@ class Batch:
     epoch: int
 
 
+@dataclass(frozen=True)
 class _Column:
-    """The token ids of one stage in one window."""
+    """The texts of one stage in one window, and how long they are in the store, where they are whole."""
 
-    def __init__(self, tables: list[pa.Table], unfit: list[np.ndarray]) -> None:
-        ids = pa.concat_tables(tables)["ids"].combine_chunks()
-        self.values, self.offsets = ids.values.to_numpy(), ids.offsets.to_numpy()
-        self.is_null = ids.is_null().to_numpy(zero_copy_only=False)
-        if unfit:
-            self.is_null = self.is_null | np.concatenate(unfit)
-
-    def take(self, rows: np.ndarray) -> Texts:
-        present = ~self.is_null[rows]
-        starts = self.offsets[rows].astype(np.int64)
-        lengths = np.where(present, self.offsets[rows + 1] - starts, 0)
-        return Texts(self.values[ranges(starts, lengths)], lengths, present)
+    texts: Texts
+    lengths: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -110,6 +100,8 @@ class Reader:
         Column name to the label that its rows must have; others count as unchanged.
     weighting : Weighting, optional
         How often each row comes; None for once an epoch.
+    finish : callable, optional
+        What is done to all texts of a row group, so that it need not be done in each batch.
     """
 
     def __init__(
@@ -128,13 +120,14 @@ class Reader:
         keep: np.ndarray | None = None,
         labels: dict[str, str] | None = None,
         weighting: Weighting | None = None,
+        finish: Callable[[Texts], Texts] | None = None,
     ) -> None:
         self.labels = labels or {}
         self.store, self.stages, self.batch = store, stages, batch
         self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
         self.slice = rank_slice(batch, rank, ranks)
         self.workers, self.length_homogeneous = workers, length_homogeneous
-        self.weighting = weighting
+        self.weighting, self.finish = weighting, finish
         self.groups = row_groups(store.parts)
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
@@ -174,7 +167,7 @@ class Reader:
         """
         first = min(-start % self.batch, len(rows))
         column = next(iter(rows.columns.values()))
-        order = first + np.argsort(np.diff(column.offsets)[rows.order[first:]], kind="stable")
+        order = first + np.argsort(column.lengths[rows.order[first:]], kind="stable")
         batches = [order[begin : begin + self.batch] for begin in range(0, len(order), self.batch)]
         short = [batches.pop()] if batches and len(batches[-1]) < self.batch else []
         permuted = np.random.default_rng([self.seed, epoch, start]).permutation(len(batches))
@@ -185,7 +178,7 @@ class Reader:
         columns = {}
         for name, draws in self.stages.items():
             stage = draws[epoch % len(draws)]
-            tables, unfit = [], []
+            texts, lengths = [], []
             for group in window.groups:
                 table = self.store.read_part(stage, group.part, ["row_id", "ids"], [group.index])
                 expected = np.arange(group.first_row, group.first_row + group.rows)
@@ -194,12 +187,14 @@ class Reader:
                         f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold "
                         f"the {group.rows} rows from {group.first_row}; remove the stage and run again"
                     )
-                tables.append(table)
+                unfit = None
                 if name in self.labels:
                     text_stage = stage.split("/", 2)[-1]  # of tokens/DIGEST/STAGE
-                    mask = unfit_rows(self.store, text_stage, group.part, self.labels[name], [group.index])
-                    unfit += [] if mask is None else [mask]
-            columns[name] = _Column(tables, unfit)
+                    unfit = unfit_rows(self.store, text_stage, group.part, self.labels[name], [group.index])
+                whole = stored_texts(table, unfit)
+                lengths.append(whole.lengths)
+                texts.append(self.finish(whole) if self.finish else whole)
+            columns[name] = _Column(Texts.joined(texts), np.concatenate(lengths))
         return columns
 
     def _batch(self, epoch: int, step: int, pieces: list[_Rows]) -> Batch:
@@ -215,10 +210,30 @@ class Reader:
             begin += len(piece)
         padding = Texts.missing(self.slice.stop - self.slice.start - sum(map(len, own)))
         cells = {
-            name: Texts.joined([*(piece.columns[name].take(piece.order) for piece in own), padding])
+            name: Texts.joined([*(piece.columns[name].texts.take(piece.order) for piece in own), padding])
             for name in self.stages
         }
         return Batch(step, ids, ids[self.slice], cells, epoch)
+
+
+def stored_texts(table: pa.Table, unfit: np.ndarray | None = None) -> Texts:
+    """The token ids of a row group.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        With the column ``ids``.
+    unfit : numpy.ndarray or None, optional
+        Rows that are to count as without a text, shape (rows,), bool.
+    """
+    ids = table["ids"].combine_chunks()
+    present = ids.is_valid().to_numpy(zero_copy_only=False)
+    values = ids.flatten().to_numpy()  # leaves out what is null
+    lengths = np.where(present, np.diff(ids.offsets.to_numpy()).astype(np.int64), 0)
+    if unfit is not None:
+        values = values[np.repeat(~unfit, lengths)]
+        present, lengths = present & ~unfit, np.where(unfit, 0, lengths)
+    return Texts(values, lengths, present)
 
 
 def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:

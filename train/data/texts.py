@@ -34,11 +34,14 @@ class Texts(Sequence[Ids]):
         Tokens of each text, shape (n,), int64; 0 where there is none.
     present : numpy.ndarray
         Where there is a text, shape (n,), bool.
+    numbers : numpy.ndarray or None
+        `text_ids` of texts as the encoder sees them, where they are known.
     """
 
     values: np.ndarray
     lengths: np.ndarray
     present: np.ndarray
+    numbers: np.ndarray | None = None
 
     @classmethod
     def of(cls, texts: Sequence[Ids]) -> Texts:
@@ -55,16 +58,23 @@ class Texts(Sequence[Ids]):
     @classmethod
     def joined(cls, parts: Sequence[Texts]) -> Texts:
         """The texts of one part after those of another; at least one part."""
+        parts = [part for part in parts if len(part)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        numbers = [part.numbers for part in parts if part.numbers is not None]
         return cls(
             np.concatenate([part.values for part in parts]),
             np.concatenate([part.lengths for part in parts]),
             np.concatenate([part.present for part in parts]),
+            np.concatenate(numbers) if len(numbers) == len(parts) else None,
         )
 
     @classmethod
     def missing(cls, count: int) -> Texts:
         """Places of texts that are not there."""
-        return cls(np.zeros(0, np.int64), np.zeros(count, np.int64), np.zeros(count, bool))
+        return cls(
+            np.zeros(0, np.int64), np.zeros(count, np.int64), np.zeros(count, bool), np.full(count, NO_TEXT)
+        )
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -95,7 +105,9 @@ class Texts(Sequence[Ids]):
     def take(self, places: np.ndarray) -> Texts:
         """The texts at some places, which may come twice."""
         lengths = self.lengths[places]
-        return Texts(self.values[ranges(self.starts[places], lengths)], lengths, self.present[places])
+        values = self.values[ranges(self.starts[places], lengths)]
+        numbers = None if self.numbers is None else self.numbers[places]
+        return Texts(values, lengths, self.present[places], numbers)
 
 
 def text_ids(texts: Texts) -> np.ndarray:
@@ -114,6 +126,8 @@ def text_ids(texts: Texts) -> np.ndarray:
     numpy.ndarray
         Shape (n,), int64: 63 bits, or `NO_TEXT` where there is no text.
     """
+    if texts.numbers is not None:
+        return texts.numbers
     counters = ranges(np.ones(len(texts), np.int64), texts.lengths).astype(np.uint64)
     mixed = splitmix64(texts.values.astype(np.uint64), counters)
     before = np.concatenate([np.zeros(1, np.uint64), mixed.cumsum(dtype=np.uint64)])

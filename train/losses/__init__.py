@@ -57,6 +57,7 @@ class Loss:
         return functools.partial(self.function, settings=self.settings_class(**values))
 
 
+@functools.cache  # asked for in every step, and finding the file takes longer than some losses
 def find(name: str) -> Loss:
     """A loss by its name in a recipe.
 

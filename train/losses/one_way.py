@@ -64,8 +64,9 @@ def masked_logits(
     Tensor
         Shape (B, C).
     """
-    added = (~excluded).to(anchors.dtype).log()  # 0, or −∞ where excluded
-    logits: Tensor = _ScaledCosines.apply(anchors, candidates, added, temperature)
+    logits: Tensor = _ScaledCosines.apply(anchors, candidates, temperature)
+    if excluded.any():
+        logits = logits.masked_fill(excluded, float("-inf"))
     return logits if bonus is None else logits + bonus
 
 
@@ -111,24 +112,24 @@ class _Surprise(torch.autograd.Function):
 
 
 class _ScaledCosines(torch.autograd.Function):
-    """Cosines / τ plus a constant matrix, with the gradient in closed form.
+    """Cosines / τ, with the gradient in closed form.
 
-    Where an encoder is a table, autograd's way through normalisation, division and mask takes longer than the
-    rest of a step. With n the vectors of length 1 and g the gradient of a row of them, that of the vectors is
+    Where an encoder is a table, autograd's way through normalisation and division takes longer than the rest
+    of a step. With n the vectors of length 1 and g the gradient of a row of them, that of the vectors is
     (g − (g · n) n) / ‖v‖.
     """
 
     @staticmethod
-    def forward(ctx: Any, anchors: Tensor, candidates: Tensor, added: Tensor, temperature: float) -> Tensor:
+    def forward(ctx: Any, anchors: Tensor, candidates: Tensor, temperature: float) -> Tensor:
         lengths = [_lengths(vectors) for vectors in (anchors, candidates)]
         units = [vectors / length for vectors, length in zip((anchors, candidates), lengths, strict=True)]
         ctx.save_for_backward(*units, *lengths)
         ctx.temperature = temperature
-        return torch.addmm(added, units[0], units[1].T, alpha=1 / temperature)
+        return (units[0] / temperature) @ units[1].T
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
         anchors, candidates, *lengths = ctx.saved_tensors
         gradient = gradient / ctx.temperature
         found = []
@@ -138,7 +139,7 @@ class _ScaledCosines(torch.autograd.Function):
         ):
             along = (of_units * units).sum(dim=1, keepdim=True)
             found.append(torch.addcmul(of_units, units, along, value=-1).div_(length))
-        return found[0], found[1], None, None
+        return found[0], found[1], None
 
 
 def _lengths(vectors: Tensor) -> Tensor:

@@ -62,5 +62,8 @@ def embed(table: StaticTable, items: Sequence[Piece], weights: Tensor | None) ->
         Weight of each token, shape (V,).
     """
     bags = [item.bagged() for item in items]
+    if len(bags) == 1:
+        (bag,) = bags
+        return [table(bag.ids, bag.lengths.cumsum(0) - bag.lengths, weights, bag.by_token)]
     ids, lengths = (torch.cat(parts) for parts in zip(*((bag.ids, bag.lengths) for bag in bags), strict=True))
     return list(table(ids, lengths.cumsum(0) - lengths, weights).split([len(item.places) for item in items]))

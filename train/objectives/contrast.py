@@ -78,7 +78,8 @@ def contrast(
             bonus[own, own + column * len(rows)] = own_bonus[:, column - 1]
     # Not by indexing, whose way back fills a tensor of zeros for each part and adds them up.
     anchors, *further = z.unbind(1)
-    candidates = torch.cat([*further, *(vectors for vectors, _ in negatives)])
+    further += [vectors for vectors, _ in negatives]
+    candidates = torch.cat(further) if len(further) > 1 else further[0]
     return mean_over(function(anchors, candidates, excluded, recipe.temperature, bonus), rows != NO_TEXT)
 
 

@@ -76,6 +76,8 @@ class ContrastiveObjective:
         Stages to read.
     once : tuple of str
         Those of them of which every epoch reads the first draw.
+    finish : callable or None
+        What the reader does to all texts of a row group.
     """
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks, bags: bool = False) -> None:
@@ -84,11 +86,12 @@ class ContrastiveObjective:
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
         self.views = ViewChooser(recipe, tokenizer, self.rows)
         self.columns, self.once = self.views.columns, self.views.once
+        self.finish = self.views.finish if bags else None
         self.masking = make_masking(recipe, tokenizer) if recipe.mlm_weight else None
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
         self.sizes = [item.stop - item.start for item in slices]
 
-    # --- before the step, in the read-ahead thread
+    # --- before the step; in the read-ahead thread, but for static encoders
 
     def prepare(self, batch: Batch, step: int) -> ViewBatch:
         """Choose the views of each row, pad and number their texts.
@@ -195,7 +198,8 @@ class ContrastiveObjective:
             where += [item.places for item in chunk]
         if not embedded:
             return torch.zeros(places, model.dimension, device=self.ranks.device, dtype=model.dtype)
-        embeddings, order = torch.cat(embedded), torch.cat(where)
+        alone = len(embedded) == 1
+        embeddings, order = (embedded[0], where[0]) if alone else (torch.cat(embedded), torch.cat(where))
         if len(order) == places and bool((order[1:] > order[:-1]).all()):  # as in a bag
             return embeddings
         return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, order, embeddings)

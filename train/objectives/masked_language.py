@@ -62,10 +62,13 @@ class MaskedObjective:
         Stages to read: the corpus.
     once : tuple of str
         Those of them of which every epoch reads the first draw: none.
+    finish : None
+        The reader leaves texts whole: they are cut where tokens are hidden.
     """
 
     columns = (CORPUS,)
     once: tuple[str, ...] = ()
+    finish = None
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks) -> None:
         self.recipe, self.ranks = recipe, ranks

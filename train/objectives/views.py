@@ -7,6 +7,7 @@ of the recipe's additions.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from train.additions.base import Row
 from train.data.order import PADDING_ROW
 from train.data.padding import with_special
 from train.data.reader import Batch
-from train.data.texts import CORPUS, SELF, Ids, Texts
+from train.data.texts import CORPUS, SELF, Ids, Texts, text_ids
 from train.data.tokens import special_ids
 from train.recipe import Recipe
 
@@ -65,6 +66,11 @@ class ViewChooser:
         host = 2 + each * len(self.recipe.negatives) * self.uses_negatives(step)
         return host, host + sum(views.count for views in self.added)
 
+    def finish(self, texts: Texts) -> Texts:
+        """Token ids from the store as the encoder sees them, cut and with special tokens, numbered."""
+        cut = with_special(texts, self.before, self.after, self.recipe.max_length)
+        return dataclasses.replace(cut, numbers=text_ids(cut))
+
     def choose(self, batch: Batch, step: int) -> tuple[Texts, np.ndarray]:
         """The views of each row as token ids, cut and with special tokens, and the additions' labels.
 
@@ -84,12 +90,11 @@ class ViewChooser:
         """
         recipe = self.recipe
         rows, number = len(batch.row_ids), {stage: place for place, stage in enumerate(self.columns)}
-        texts = Texts.joined(
-            [
-                with_special(batch.columns[stage], self.before, self.after, recipe.max_length)
-                for stage in self.columns
-            ]
-        )
+        read = [batch.columns[stage] for stage in self.columns]
+        if any(column.numbers is None for column in read):  # the reader has not finished them
+            special = (self.before, self.after, recipe.max_length)
+            read = [with_special(column, *special) for column in read]
+        texts = Texts.joined(read)
         row = np.arange(rows)
         columns = np.array([*(number.get(stage, 0) for stage in recipe.positives), 0])  # the last: the anchor
         positive = columns[self._drawn(step)] * rows + row

@@ -10,7 +10,7 @@ from augment_cli.store.schema import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from train.data.labels import needed_labels, unfit_rows
-from train.data.reader import _Column
+from train.data.reader import stored_texts
 
 
 @pytest.fixture
@@ -42,5 +42,7 @@ def test_rows_with_another_label_count_as_unchanged(labelled):
     unfit = unfit_rows(labelled, "negation", 0, "other", [0])
     np.testing.assert_array_equal(unfit, [row % 3 == 0 for row in range(40)])
     assert unfit_rows(labelled, "una", 0, "other", [0]) is None
-    column = _Column([pa.table({"ids": pa.array([[7]] * 40, pa.list_(pa.int32()))})], [unfit])
-    assert [ids is None for ids in column.take(np.arange(40))] == unfit.tolist()
+    table = pa.table({"ids": pa.array([[row, 7] for row in range(40)], pa.list_(pa.int32()))})
+    texts = stored_texts(table, unfit)
+    assert [ids is None for ids in texts] == unfit.tolist()
+    assert [ids.tolist() for ids in texts if ids is not None] == [[n, 7] for n in range(40) if n % 3]

@@ -44,7 +44,7 @@ def test_every_length_is_the_vectors_first_numbers():
         shorter(make_recipe({"dimensions": [16], "head": "none"}), z, [])
 
 
-def test_the_loss_is_the_sum_over_the_lengths(one_step):
+def test_the_loss_is_the_sum_over_the_lengths(one_step, numeric_gradient):
     z = draw(6, 2, 12)
     total, metrics, gradient = one_step(z, CUT | {"temperature": 0.5})
     none = np.zeros((6, 6))
@@ -54,6 +54,13 @@ def test_the_loss_is_the_sum_over_the_lengths(one_step):
     assert total == pytest.approx(sum(slow), rel=1e-10)
     assert list(metrics.values()) == pytest.approx(slow, rel=1e-10)
     assert list(metrics) == ["loss", "loss_2", "loss_8"]
+
+    def slow_total(moved):
+        sides = moved[:, 0], moved[:, 1]
+        cut = ([side[:, :length] for side in sides] for length in (12, 2, 8))
+        return sum(reference_one_way(*pair, none, 0.5, none).mean() for pair in cut)
+
+    np.testing.assert_allclose(gradient, numeric_gradient(slow_total, z), atol=2e-8)
     half, _, half_gradient = one_step(z, CUT | {"temperature": 0.5, "contrastive_weight": 0.5})
     assert half == pytest.approx(total / 2)
     np.testing.assert_allclose(half_gradient, gradient / 2)

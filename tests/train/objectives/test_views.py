@@ -108,3 +108,25 @@ def test_a_batch_arranged_at_once_is_the_one_arranged_row_by_row(
             assert all(
                 torch.equal(getattr(mine, key), getattr(its, key)) for key in ("places", "ids", "mask")
             )
+
+
+@pytest.mark.parametrize("more", [{}, {"negatives": ("una",), "negative_layout": "columns", "alpha": 2}])
+@pytest.mark.parametrize("by_length", [False, True])
+def test_texts_finished_by_the_reader_are_those_finished_in_each_batch(
+    tiny_store, tiny_encoder, more, by_length
+):
+    recipe = make_recipe(QUICK | {"positives": ("aa", "pi"), "max_length": 9} | more)
+    tokenizer = load_encoder(tiny_encoder).tokenizer
+    objective = ContrastiveObjective(recipe, tokenizer, join(), bags=True)
+    store, stages = open_columns(tiny_store, objective, tokenizer, join())
+    settings = {"batch": recipe.batch, "seed": 5, "window": 2, "length_homogeneous": by_length}
+    sides = [
+        list(Reader(store, stages, finish=finish, **settings).epoch(0)) for finish in (None, objective.finish)
+    ]
+    assert sides[0][0].columns["corpus"].numbers is None and sides[1][0].columns["corpus"].numbers is not None
+    for step, pair in enumerate(zip(*sides, strict=True)):
+        late, early = (objective.prepare(batch, step) for batch in pair)
+        assert torch.equal(late.texts, early.texts)
+        for one, other in zip(late.slices, early.slices, strict=True):
+            for field in ("places", "ids", "lengths"):
+                assert torch.equal(getattr(one, field), getattr(other, field))
