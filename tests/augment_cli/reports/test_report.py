@@ -15,7 +15,7 @@ from augment_cli.session import Session
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
-from augment_cli.tokenization.treebank import TreebankTokenizer
+from augment_cli.tokenization.registry import get_tokenizer
 
 
 def differs(store, corpus=None):
@@ -53,7 +53,7 @@ def test_library_no_longer_installed(store, monkeypatch):
 
 
 def test_changed_tokenizer(store, monkeypatch):
-    monkeypatch.setattr(TreebankTokenizer, "__init__", lambda self: setattr(self, "version", "99"))
+    monkeypatch.setattr(get_tokenizer(tfidf.FitOptions().tokenizer), "version", "99")
     assert differs(store)["tfidf"].startswith("resources.tokenizer = ")
     assert differs(store)["una"] is None
 
