@@ -15,7 +15,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,12 @@ from augment_cli import api
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
-from augment_cli.store.store import Store
 from benchmarks.adapt_domains import DOMAINS, corpus_of
-from eval.measures.geometry import purities, unit
+from eval.measures.geometry import anisotropy, effective_rank, purities, unit
 from eval.protocols import clustering
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
-from train.watching.neighbours import TOPICS, agreement, neighbour_agreement
+from train.watching.neighbours import NEAREST, SAMPLE, halves, lesser_ratio, nearest, shared_neighbours
 
 # Name of a run to its recipe and the settings on top of it.
 RUNS = {
@@ -44,76 +43,91 @@ RUNS = {
     "crop": ("simcse", ["positives=crop", "learning_rate=2e-5"]),
     "synonym": ("simcse", ["positives=synonym", "learning_rate=2e-5"]),
     "mixed-fast": ("simcse", ["positives=crop,synonym", "learning_rate=1e-4", "temperature=0.1"]),
+    "tight": ("simcse", ["positives=crop,synonym", "learning_rate=1e-4", "temperature=2"]),
+    "mlm": ("mlm", ["epochs=2", "learning_rate=5e-4", "warmup_steps=3"]),
 }
-COMMON = ["labels=kind", "head=none", "pooling=mean", "keep=99", "evaluate_every=0", "batch=64"]
+COMMON = ["pooling=mean", "keep=99", "evaluate_every=0", "batch=64"]
+CONTRASTIVE = ["labels=kind", "head=none"]
+TOPICS = (30, 50, 100)
 PURITY = "purity_10"  # what the candidates are held against
 LABELLED = (PURITY, "accuracy")
 NAMES = {
-    "neighbours": "`neighbours`",
-    "crop_retrieval": "retrieval of crops",
-    "halves_retrieval": "retrieval of a text's other half",
-    "other_half": "topics of the other half, by neighbours of the one",
-    "few_topics": "`neighbours` with 30 topics",
+    "neighbours": "`neighbours`, the lesser ratio of these two",
+    "shared_neighbours": "`shared_neighbours`",
+    "half_neighbours": "`half_neighbours`",
     "effective_rank": "effective rank",
     "anisotropy": "mean cosine",
     "accuracy": "K-means accuracy, by the labels",
+    **{f"topics_{count}": f"{count} topics, by neighbours" for count in TOPICS},
+    **{
+        f"other_topics_{count}": f"{count} topics of the other half, by neighbours of the one"
+        for count in TOPICS
+    },
 }
-SCORED = 2_500  # texts; K-means takes most of the time
 
 
-def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
-    """A text's words in two random halves, each in its order."""
-    words = text.split()
-    first = set(generator.permutation(len(words))[: len(words) // 2].tolist())
-    sides = ([word for place, word in enumerate(words) if (place in first) == side] for side in (True, False))
-    return " ".join(next(sides)), " ".join(next(sides))
+def agreement(near: np.ndarray, topics: np.ndarray) -> float:
+    """Mean cosine of the topics of each text and of its nearest others.
+
+    Parameters
+    ----------
+    near : numpy.ndarray
+        Shape (n, n), as `train.watching.neighbours.nearest` gives it.
+    topics : numpy.ndarray
+        Shape (n, t).
+    """
+    scaled = unit(topics)
+    return float((scaled @ scaled.T)[near].mean())
 
 
-def reciprocal_rank(queries: np.ndarray, candidates: np.ndarray, right: np.ndarray) -> float:
-    """Mean of 1 / rank of each query's right candidate by cosine."""
-    similarity = unit(queries) @ unit(candidates).T
-    own = similarity[np.arange(len(queries)), right]
-    return float((1 / (1 + (similarity > own[:, None]).sum(axis=1))).mean())
-
-
-def topics_of(corpus: list[str], sides: tuple[list[str], ...], count: int) -> list[np.ndarray]:
+def topics_of(corpus: list[str], sides: Sequence[Sequence[str]], count: int) -> list[np.ndarray]:
     """Topics of texts, shape (n, count) for each side: TF-IDF on singular vectors, both of the corpus."""
     counted = TfidfVectorizer(sublinear_tf=True, min_df=2, max_df=0.2)
     reduced = TruncatedSVD(count, random_state=0).fit(counted.fit_transform(corpus))
     return [reduced.transform(counted.transform(side)) for side in sides]
 
 
-def scorer(table: Table, rows: int, store: Store) -> Callable[[Encoder], dict[str, float]]:
-    """A function of an encoder that gives labelled scores and candidates by name."""
-    texts, labels = (part[:SCORED] for part in corpus_of(table, rows))
-    crops = dict(
-        zip(store.read("corpus")["text"].to_pylist(), store.read("crop")["text"].to_pylist(), strict=True)
-    )
-    cropped = [place for place, text in enumerate(texts) if crops.get(text)][:800]
-    generator = np.random.default_rng(0)
-    split = [halves(text, generator) for text in texts if len(text.split()) >= 6][:800]
-    topics = neighbour_agreement(store)
-    assert topics is not None
-    corpus = store.read("corpus")["text"].to_pylist()
-    sides = tuple([pair[side] for pair in split] for side in (0, 1))
-    first_topics, second_topics = topics_of(corpus, sides, TOPICS)
-    (few,) = topics_of(corpus, (list(texts),), 30)
+class Scorer:
+    """Labelled scores and candidates of an encoder's vectors, by name.
 
-    def score(encoder: Encoder) -> dict[str, float]:
-        vectors = encoder.encode(list(texts))
-        first, second = map(encoder.encode, sides)
-        crop = encoder.encode([crops[texts[place]] for place in cropped])
-        return {
-            **purities(vectors, labels, [10]),
-            "accuracy": clustering.score(vectors, labels, seeds=range(2)).scores["accuracy"],
-            "crop_retrieval": reciprocal_rank(crop, vectors, np.array(cropped)),
-            "halves_retrieval": reciprocal_rank(first, second, np.arange(len(split))),
-            "other_half": (agreement(first, second_topics) + agreement(second, first_topics)) / 2,
-            "few_topics": agreement(vectors, few),
-            **topics(encoder),
-        }
+    Parameters
+    ----------
+    texts : list of str
+        A domain's texts.
+    labels : numpy.ndarray
+        Their classes.
+    """
 
-    return score
+    def __init__(self, texts: list[str], labels: np.ndarray) -> None:
+        self.texts, self.labels = texts, labels
+        self.halved = texts[:SAMPLE]
+        generator = np.random.default_rng(0)
+        pairs = [halves(text, generator) for text in self.halved]
+        self.sides = tuple([pair[side] for pair in pairs] for side in (0, 1))
+        self.topics = {count: topics_of(texts, [self.halved, *self.sides], count) for count in TOPICS}
+
+    def of(self, encoder: Encoder) -> dict[str, float]:
+        return self.of_vectors(encoder.encode(self.texts), *map(encoder.encode, self.sides))
+
+    def of_vectors(self, vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
+        """The same from vectors of the texts, and of both halves of the first of them."""
+        sample = vectors[: len(first)]
+        near, near_first, near_second = map(nearest, (sample, first, second))
+        scores = purities(vectors, self.labels, [10])
+        scores["accuracy"] = clustering.score(vectors, self.labels, seeds=range(2)).scores["accuracy"]
+        scores["shared_neighbours"] = shared_neighbours(sample)
+        scores["half_neighbours"] = float((near_first & near_second).sum(axis=1).mean() / NEAREST)
+        for count, (own, of_first, of_second) in self.topics.items():
+            scores[f"topics_{count}"] = agreement(near, own)
+            other = (agreement(near_first, of_second), agreement(near_second, of_first))
+            scores[f"other_topics_{count}"] = sum(other) / 2
+        return scores | {"effective_rank": effective_rank(sample), "anisotropy": anisotropy(sample)}
+
+
+def with_neighbours(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines with `neighbours`, the lesser of two scores' ratios to those of the domain's start."""
+    starts = {line["domain"]: line for line in lines if line["run"] == "start"}
+    return [line | {"neighbours": lesser_ratio(line, starts[line["domain"]])} for line in lines]
 
 
 def checkpoints(table: Table, options: argparse.Namespace, folder: Path) -> list[Path]:
@@ -127,7 +141,9 @@ def checkpoints(table: Table, options: argparse.Namespace, folder: Path) -> list
     for name in ("crop", "synonym"):
         api.run(name, store)
     for name, (recipe, changes) in RUNS.items():
-        settings = [*COMMON, f"checkpoint_every={options.every}", *changes, *options.set]
+        kept = f"checkpoint_every={options.every}"
+        own = [] if recipe == "mlm" else CONTRASTIVE
+        settings = [*COMMON, *own, kept, *changes, *options.set]
         command = ["train", recipe, "--store", str(store), "--encoder", MINILM_PACKAGE]
         command += ["--out", str(folder / name)]
         command += [word for change in settings for word in ("--set", change)]
@@ -138,10 +154,9 @@ def checkpoints(table: Table, options: argparse.Namespace, folder: Path) -> list
 def score_domain(name: str, options: argparse.Namespace, lines: list[dict[str, Any]]) -> None:
     """Add a domain's lines to those that are there, and to the file."""
     table = read_table(load_registry()[name], options.data)
-    folder = options.work / name
-    paths = checkpoints(table, options, folder)
-    score = scorer(table, options.rows, Store.open(folder / "store"))
-    encoder = load_encoder(MINILM_PACKAGE)
+    paths = checkpoints(table, options, options.work / name)
+    scorer = Scorer(*corpus_of(table, options.rows))
+    encoder = load_encoder(MINILM_PACKAGE, precision=options.precision)
     for path in (None, *paths):
         key = {"domain": name, "run": f"{path.parts[-4]} {path.parts[-2]}" if path else "start"}
         if any(key.items() <= line.items() for line in lines):
@@ -149,7 +164,7 @@ def score_domain(name: str, options: argparse.Namespace, lines: list[dict[str, A
         if path:
             weights = {part.removeprefix("encoder."): value for part, value in load_file(path).items()}
             encoder.model.load_state_dict(weights, strict=False)
-        lines.append(key | {score_of: round(value, 5) for score_of, value in score(encoder).items()})
+        lines.append(key | {score_of: round(value, 5) for score_of, value in scorer.of(encoder).items()})
         with options.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(lines[-1]) + "\n")
         print(json.dumps(lines[-1]), flush=True)
@@ -161,8 +176,9 @@ def correlation_table(lines: list[dict[str, Any]]) -> str:
     Parameters
     ----------
     lines : list of dict of str to Any
-        Keys `domain`, `run`, and the scores; `neighbours` is the candidate that was taken.
+        Keys `domain`, `run`, and the scores.
     """
+    lines = with_neighbours(lines)
     domains = list(dict.fromkeys(line["domain"] for line in lines))
     candidates = sorted(lines[0].keys() - {"domain", "run", PURITY}, key=lambda key: (key in LABELLED, key))
     rows = [f"| score | {' | '.join(domains)} | mean |", f"|---|{'---:|' * (len(domains) + 1)}"]
@@ -186,6 +202,7 @@ def main() -> None:
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--every", type=int, default=39, help="steps between checkpoints")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the scoring")
     parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
     parser.add_argument("--set", action="append", default=[], help="a setting of every run")
     options = parser.parse_args()

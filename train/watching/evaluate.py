@@ -16,10 +16,11 @@ from eval.protocols.sts import stsb
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
-from train.watching.neighbours import neighbour_agreement
+from train.watching.neighbours import neighbourhoods
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
-Evaluate = Callable[[Encoder], dict[str, float]]
+Scores = dict[str, float]
+Evaluate = Callable[[Encoder, Scores], Scores]
 
 
 def has_stsb(data: Path | None) -> bool:
@@ -28,9 +29,9 @@ def has_stsb(data: Path | None) -> bool:
 
 
 def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
-    """STS-B dev where the data folder has it, the neighbours' agreement, and retrieval of held-out pairs.
+    """STS-B dev where the data folder has it, the corpus's neighbourhoods, and retrieval of held-out pairs.
 
-    The first there is decides, in this order; with ``dev = "neighbours"`` the neighbours' agreement does, and
+    The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and
     STS-B is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
 
     Parameters
@@ -45,7 +46,8 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
     Returns
     -------
     callable
-        Maps an encoder to its scores by name; the first of them decides which encoder is the best.
+        Maps an encoder and the starting encoder's scores (empty for the starting encoder itself) to its
+        scores by name; the first of them decides which encoder is the best.
 
     Raises
     ------
@@ -56,18 +58,20 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
     if has_stsb(data):
         assert data is not None
         tests.append(stsb_dev(data))
-    if shared := neighbour_agreement(store):
+    if shared := neighbourhoods(store):
         tests.insert(0 if recipe.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
         tests.append(pair_retrieval(held_out_pairs(store, recipe.held_out, stages)))
     if not tests:
         raise UsageError(
-            "no dev score: there is no STS-B in the data folder (--data), the corpus is too small for topics "
-            "(some 200 texts with words in common), and no row is held out; add "
+            "no dev score: there is no STS-B in the data folder (--data), the corpus is too small for "
+            "neighbourhoods (some 200 texts), and no row is held out; add "
             "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
         )
-    return lambda encoder: {key: value for test in tests for key, value in test(encoder).items()}
+    return lambda encoder, before: {
+        key: value for test in tests for key, value in test(encoder, before).items()
+    }
 
 
 def stsb_dev(data: Path) -> Evaluate:
@@ -78,7 +82,9 @@ def stsb_dev(data: Path) -> Evaluate:
     data : Path
         The data folder.
     """
-    return lambda encoder: {"stsb_dev": float(np.nan_to_num(stsb(encoder.encode, data, "dev").spearman))}
+    return lambda encoder, before: {
+        "stsb_dev": float(np.nan_to_num(stsb(encoder.encode, data, "dev").spearman))
+    }
 
 
 def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -124,7 +130,7 @@ def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
         Texts and their partners; without any, the share is 0.
     """
 
-    def evaluate(encoder: Encoder) -> dict[str, float]:
+    def evaluate(encoder: Encoder, before: Scores) -> Scores:
         vectors = encoder.encode([text for pair in pairs for text in pair])
         first, second = vectors[::2], vectors[1::2]
         nearest = np.argmax(_unit(first) @ _unit(second).T, axis=1) if pairs else np.zeros(0)

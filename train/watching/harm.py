@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from train.watching.neighbours import RATIOS
 from train.watching.watch import NOTHING_TO_LEARN
 
 RANK_FALL = 0.1  # of the starting encoder's effective rank
 ANISOTROPY_RISE = 0.05  # mean cosine of two texts
-NEIGHBOUR_FALL = 0.05  # of the starting encoder's agreement with the corpus
+NEIGHBOUR_FALL = 0.05  # of what the starting encoder kept together
 EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
 
 
@@ -75,13 +76,15 @@ class HarmWatch:
                 f"the mean cosine of two texts rose from {start:.2f} to {cosine:.2f}: all texts move towards "
                 "one direction. Lower learning_rate, or add negatives",
             )
-        start, agreement = both.get("neighbours", (0.0, 0.0))
-        if agreement < (1 - NEIGHBOUR_FALL) * start:
+        start, together = both.get("neighbours", (0.0, 0.0))
+        if together < (1 - NEIGHBOUR_FALL) * start:
+            known = [(name, *both[name]) for name in RATIOS if name in both]
+            shown = ", ".join(f"{name} {first:.3f}, now {last:.3f}" for name, first, last in known)
             self._say(
                 "neighbours",
                 step,
-                f"a text's nearest texts share fewer of the corpus's topics than before ({start:.3f}, now "
-                f"{agreement:.3f}): the encoder unlearns what belongs together, whatever the loss says. "
+                f"what is near in the corpus stays together less than before ({shown}): the encoder unlearns "
+                "what belongs together, whatever the loss says. "
                 "Lower learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
                 "agreement with the starting encoder",
             )

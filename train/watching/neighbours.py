@@ -1,4 +1,4 @@
-"""A dev score without labels: whether nearest neighbours share topics, by the words of the corpus."""
+"""A dev score without labels: whether what belongs together in the corpus stays together."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from augment_cli.encoding.encoder import Encoder
+from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from eval.measures.geometry import anisotropy, effective_rank, unit
 from train.data.order import is_held_out, row_groups
 
 NEAREST = 10
-SAMPLE = 1_000  # texts that are encoded
-FITTED_ON = 20_000  # texts whose words the topics are found in, the sample among them
-TOPICS = 100
-FEWEST = 200  # texts; fewer have no topics to speak of
+SAMPLE = 1_000  # texts that are encoded, and their halves
+RATIOS = ("shared_neighbours", "half_neighbours")
+FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
+_LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is 1e-4
 
 
-def neighbour_agreement(store: Store) -> Callable[[Encoder], dict[str, float]] | None:
+def neighbourhoods(store: Store) -> Callable[[Encoder, dict[str, float]], dict[str, float]] | None:
     """A score of encoders on a fixed sample of the corpus, with the shape of the space they make of it.
 
     Parameters
@@ -29,26 +30,41 @@ def neighbour_agreement(store: Store) -> Callable[[Encoder], dict[str, float]] |
     Returns
     -------
     callable or None
-        Maps an encoder to `neighbours`, the mean cosine of a text's topics to those of its ten nearest texts
-        of the sample by the encoder, from −1 to 1, higher being better; and to `effective_rank` and
-        `anisotropy` of the sample. None where the corpus has too few texts, or no words in common.
+        Maps an encoder and the starting encoder's scores (empty for the starting encoder itself) to
+
+        - `neighbours`: the lesser of the ratios of the next two to the starting encoder's; 1 for itself,
+          below 1 where either fell;
+        - `shared_neighbours`: see `shared_neighbours`;
+        - `half_neighbours`: the share of a text's ten nearest that both halves of its words find among the
+          same halves of the others, from 0 to 1;
+        - `effective_rank` and `anisotropy` of the sample.
+
+        None where the corpus has too few texts. The callable raises MixError where the starting encoder was
+        scored by a version that had other scores.
 
     Notes
     -----
-    The topics of a text are its TF-IDF vector's projection on the leading singular vectors (Deerwester et
-    al. 1990, latent semantic analysis). They know of no label and of no encoder; docs/adapt.md shows how the
-    score goes with labelled ones, and that retrieval of rephrasings does not.
+    Either alone misleads: training that pushes texts apart without regard to what they mean has fewer shared
+    neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder has
+    collapsed, and sometimes more where it was harmed otherwise. docs/adapt.md shows how they were chosen.
     """
-    texts = _sample(store, FITTED_ON)
-    topics = _topics(texts)
-    if topics is None:
+    texts = _sample(store, SAMPLE)
+    if len(texts) < FEWEST:
         return None
-    texts, topics = texts[:SAMPLE], topics[:SAMPLE]
+    generator = np.random.default_rng(0)
+    pairs = [halves(text, generator) for text in texts]
+    first, second = (list(side) for side in zip(*pairs, strict=True))
 
-    def evaluate(encoder: Encoder) -> dict[str, float]:
+    def evaluate(encoder: Encoder, before: dict[str, float]) -> dict[str, float]:
         vectors = encoder.encode(texts)
+        both = nearest(encoder.encode(first)) & nearest(encoder.encode(second))
+        scores = {
+            "shared_neighbours": shared_neighbours(vectors),
+            "half_neighbours": float(both.sum(axis=1).mean() / NEAREST),
+        }
         return {
-            "neighbours": agreement(vectors, topics),
+            "neighbours": lesser_ratio(scores, before or scores),
+            **scores,
             "effective_rank": effective_rank(vectors),
             "anisotropy": anisotropy(vectors),
         }
@@ -56,20 +72,90 @@ def neighbour_agreement(store: Store) -> Callable[[Encoder], dict[str, float]] |
     return evaluate
 
 
-def agreement(vectors: np.ndarray, topics: np.ndarray) -> float:
-    """Mean cosine of the topics of each text and of its nearest others by cosine of their vectors.
+def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
+    """A text's words in two random halves, each in its order; a text of one word by its characters.
 
     Parameters
     ----------
-    vectors, topics : numpy.ndarray
-        Shape (n, d) and (n, t), n above `NEAREST`.
+    text : str
+        Any text. Of a single character, the first half is empty.
+    generator : numpy.random.Generator
+        Draws which words are in the first half, which is the shorter one.
     """
-    scaled = unit(vectors).astype(np.float32)
+    words = text.split()
+    parts, between = (words, " ") if len(words) > 1 else (list(text), "")
+    first = generator.permutation(len(parts)) < len(parts) // 2
+    chosen = list(zip(parts, first, strict=True))
+    return (
+        between.join(part for part, is_first in chosen if is_first),
+        between.join(part for part, is_first in chosen if not is_first),
+    )
+
+
+def nearest(vectors: np.ndarray) -> np.ndarray:
+    """Which texts are the ten nearest others of each, by cosine about the mean of all.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray
+        Shape (n, d), n above `NEAREST`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Booleans of shape (n, n), ten in each row; of equally near texts the first.
+    """
+    scaled = unit(vectors)
+    # What all texts have in common says nothing of which belong together.
+    scaled = unit(scaled - scaled.mean(axis=0)).astype(np.float32)
     similarity = scaled @ scaled.T
     np.fill_diagonal(similarity, -np.inf)
-    nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :NEAREST]
-    scaled_topics = unit(topics)
-    return float(np.einsum("nt,nkt->nk", scaled_topics, scaled_topics[nearest]).mean())
+    found = np.zeros(similarity.shape, dtype=bool)
+    order = np.argsort(-similarity, axis=1, kind="stable")[:, :NEAREST]
+    np.put_along_axis(found, order, True, axis=1)
+    return found
+
+
+def shared_neighbours(vectors: np.ndarray) -> float:
+    """How many of the ten nearest a text and one of its ten nearest share, on average.
+
+    Parameters
+    ----------
+    vectors : numpy.ndarray
+        Shape (n, d), n above `NEAREST`.
+
+    Returns
+    -------
+    float
+        As a share, from 0 to 0.9: a text is not its own neighbour.
+
+    Notes
+    -----
+    The similarity of Jarvis & Patrick (1973), as the mean over all neighbours.
+    """
+    near = nearest(vectors).astype(np.float32)
+    return float(((near @ near.T) * near).sum() / (len(near) * NEAREST * NEAREST))
+
+
+def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:
+    """The lesser of the ratios of `shared_neighbours` and `half_neighbours` to the starting encoder's.
+
+    Parameters
+    ----------
+    scores, before : dict of str to float
+        An encoder's scores, and those of the encoder that training started from.
+
+    Raises
+    ------
+    MixError
+        If the starting encoder was scored by a version that had other scores.
+    """
+    if missing := [name for name in RATIOS if name not in before]:
+        raise MixError(
+            f"the starting encoder was scored without {', '.join(missing)}, by an earlier version "
+            "whose dev score was another; give another --out"
+        )
+    return min((scores[name] + _LEAST) / (before[name] + _LEAST) for name in RATIOS)
 
 
 def _sample(store: Store, most: int) -> list[str]:
@@ -77,23 +163,7 @@ def _sample(store: Store, most: int) -> list[str]:
     texts: list[str] = []
     for group in row_groups(store.parts):
         rows = store.read_part("corpus", group.part, ["row_id", "text"], [group.index])
-        chosen = is_held_out(rows["row_id"].to_numpy(), min(1.0, most / store.rows))
+        chosen = is_held_out(rows["row_id"].to_numpy(), min(1.0, 2 * most / store.rows))
         texts += rows["text"].filter(chosen).to_pylist()
     distinct = list(dict.fromkeys(texts))
     return [distinct[place] for place in np.random.default_rng(0).permutation(len(distinct))[:most]]
-
-
-def _topics(texts: list[str]) -> np.ndarray | None:
-    from sklearn.decomposition import TruncatedSVD  # slow to load
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    if len(texts) < FEWEST:
-        return None
-    # A word in more than a fifth of the texts names no topic, in whichever language.
-    counted = TfidfVectorizer(sublinear_tf=True, min_df=2, max_df=0.2)
-    try:
-        weights = counted.fit_transform(texts)
-    except ValueError:  # no word is left
-        return None
-    topics = min(TOPICS, weights.shape[1] - 1)
-    return TruncatedSVD(topics, random_state=0).fit_transform(weights) if topics > 0 else None

@@ -32,5 +32,5 @@ def test_pair_retrieval_of_perfect_and_useless_encoders():
         def encode(self, texts):
             return np.ones((len(texts), 4))
 
-    assert pair_retrieval(pairs)(Perfect())["pair_retrieval"] == 1.0
-    assert pair_retrieval(pairs)(Useless())["pair_retrieval"] == 1 / 20
+    assert pair_retrieval(pairs)(Perfect(), {})["pair_retrieval"] == 1.0
+    assert pair_retrieval(pairs)(Useless(), {})["pair_retrieval"] == 1 / 20

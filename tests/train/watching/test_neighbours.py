@@ -1,13 +1,14 @@
-"""The dev score without labels: against loops, on texts whose topics are known, and where there are none."""
+"""The dev score without labels: against loops, on texts whose topics are known, where there are too few."""
 
 import numpy as np
 import pytest
 
+from augment_cli.errors import MixError
 from augment_cli.store.store import Store
-from tests.helpers.training import cos, draw
+from tests.helpers.training import draw
 from train.loading import make_recipe
 from train.watching.evaluate import dev_test
-from train.watching.neighbours import NEAREST, agreement, neighbour_agreement
+from train.watching.neighbours import NEAREST, halves, nearest, neighbourhoods, shared_neighbours
 
 TOPICS = [
     "river water bank flood rain", "engine wheel brake road tyre", "flour oven bread salt yeast",
@@ -28,51 +29,100 @@ def topics_store(build_store, tmp_path_factory):
 
 
 class ByTopic:
-    """An encoder that sees a text's topic, and a share of noise."""
+    """An encoder that sees the topic of a text's words, and noise."""
 
     def __init__(self, noise):
         self.noise = noise
 
     def encode(self, texts):
-        topics = [
-            next(place for place, words in enumerate(TOPICS) if text.split()[0] in words) for text in texts
-        ]
-        return np.eye(8)[topics] + self.noise * draw(len(texts), 8)
+        seen = [[any(word in topic.split() for word in text.split()) for topic in TOPICS] for text in texts]
+        noise = draw(len(texts), len(TOPICS), seed=sum(map(len, texts)))
+        return np.array(seen, dtype=float).reshape(noise.shape) + self.noise * noise
 
 
-def test_agreement_is_that_of_the_definition():
-    vectors, topics = draw(30, 4), draw(30, 3, seed=1)
-    every = []
-    for i in range(30):
-        others = sorted((j for j in range(30) if j != i), key=lambda j: -cos(vectors[i], vectors[j]))
-        every += [cos(topics[i], topics[j]) for j in others[:NEAREST]]
-    assert agreement(vectors, topics) == pytest.approx(np.mean(every), rel=1e-6)
+class Collapsed:
+    """Every text on one line, by its first letter."""
+
+    def encode(self, texts):
+        places = np.array([ord((text or "a")[0]) for text in texts]) + 0.01 * draw(len(texts), 1)[:, 0]
+        angles = np.pi * (places - 90) / 90
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def test_an_encoder_that_mixes_topics_scores_less(topics_store):
-    evaluate = neighbour_agreement(topics_store)
-    scores = [evaluate(ByTopic(noise)) for noise in (0.01, 0.5, 50.0)]
-    values = [score["neighbours"] for score in scores]
-    assert values[0] > 0.5 > values[1] > values[2] + 0.1
-    assert list(scores[0]) == ["neighbours", "effective_rank", "anisotropy"]
-    assert neighbour_agreement(topics_store)(ByTopic(0.5)) == scores[1]  # the same sample every time
+def brute_nearest(vectors):
+    scaled = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled = scaled - scaled.mean(axis=0)
+    found = []
+    for i in range(len(scaled)):
+        cosines = {
+            j: scaled[i] @ scaled[j] / np.linalg.norm(scaled[i]) / np.linalg.norm(scaled[j])
+            for j in range(len(scaled))
+            if j != i
+        }
+        found.append(set(sorted(cosines, key=lambda j: -cosines[j])[:NEAREST]))
+    return found
 
 
-def test_a_small_corpus_and_one_without_common_words_have_no_score(tiny_store, build_store, tmp_path):
-    assert neighbour_agreement(Store.open(tiny_store)) is None
-    strangers = build_store(
-        tmp_path / "strangers", [f"word{2 * row} word{2 * row + 1}" for row in range(240)], 240
-    )
-    assert neighbour_agreement(Store.open(strangers)) is None
+def test_neighbours_are_those_of_the_definition():
+    vectors = draw(40, 5)
+    near = brute_nearest(vectors)
+    assert [set(np.flatnonzero(row)) for row in nearest(vectors)] == near
+    shared = np.mean([len(near[i] & near[j]) / NEAREST for i in range(40) for j in near[i]])
+    assert shared_neighbours(vectors) == pytest.approx(shared, rel=1e-6)
+
+
+def test_a_direction_that_all_texts_share_changes_no_neighbours():
+    vectors = unit_rows(draw(60, 6))
+    shifted = unit_rows(np.hstack([vectors, np.full((60, 1), 5.0)]))
+    assert (nearest(shifted) == nearest(np.hstack([vectors, np.zeros((60, 1))]))).mean() > 0.99
+
+
+def unit_rows(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("text", ["one two three four five", "two words", "词语没有空格", "x", ""])
+def test_halves_share_a_text_out(text):
+    first, second = halves(text, np.random.default_rng(3))
+    assert sorted((first + second).replace(" ", "")) == sorted(text.replace(" ", ""))
+    size = len if " " not in text else lambda half: len(half.split())
+    assert 0 <= size(second) - size(first) <= 1
+    assert all(word in text.split() for word in first.split()) or " " not in text
+
+
+def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
+    evaluate = neighbourhoods(topics_store)
+    before = evaluate(ByTopic(0.2), {})
+    assert list(before) == [
+        "neighbours", "shared_neighbours", "half_neighbours", "effective_rank", "anisotropy"
+    ]  # fmt: skip
+    assert before["neighbours"] == 1
+    assert evaluate(ByTopic(0.01), before)["neighbours"] > 1
+    assert evaluate(ByTopic(50.0), before)["neighbours"] < 0.5
+    collapsed = evaluate(Collapsed(), before)
+    assert collapsed["shared_neighbours"] > before["shared_neighbours"]  # which alone would choose it
+    assert collapsed["neighbours"] < 0.7
+    assert neighbourhoods(topics_store)(ByTopic(0.2), {}) == before  # the same sample every time
+
+
+def test_the_score_of_an_earlier_version_is_not_compared_with(topics_store):
+    with pytest.raises(MixError, match="without shared_neighbours, half_neighbours, by an earlier version"):
+        neighbourhoods(topics_store)(ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
+
+
+def test_a_small_corpus_has_no_score(tiny_store):
+    assert neighbourhoods(Store.open(tiny_store)) is None
 
 
 def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_store, monkeypatch):
-    scores = dev_test(None, make_recipe({"held_out": 0.2}), topics_store)(ByTopic(0.5))
-    assert list(scores)[:3] == ["neighbours", "effective_rank", "anisotropy"]
+    scores = dev_test(None, make_recipe({"held_out": 0.2}), topics_store)(ByTopic(0.5), {})
+    assert next(iter(scores)) == "neighbours"
     assert "pair_retrieval" in scores
     monkeypatch.setattr("train.watching.evaluate.has_stsb", lambda data: True)
-    monkeypatch.setattr("train.watching.evaluate.stsb_dev", lambda data: lambda encoder: {"stsb_dev": 0.5})
+    monkeypatch.setattr(
+        "train.watching.evaluate.stsb_dev", lambda data: lambda encoder, before: {"stsb_dev": 0.5}
+    )
     for dev, first in [("auto", "stsb_dev"), ("neighbours", "neighbours")]:
-        scores = dev_test(topics_store.path, make_recipe({"dev": dev}), topics_store)(ByTopic(1))
+        scores = dev_test(topics_store.path, make_recipe({"dev": dev}), topics_store)(ByTopic(1), {})
         assert next(iter(scores)) == first
         assert "stsb_dev" in scores
