@@ -50,7 +50,6 @@ COMMON = ["pooling=mean", "keep=99", "evaluate_every=0", "batch=64"]
 CONTRASTIVE = ["labels=kind", "head=none"]
 TOPICS = (30, 50, 100)
 PURITY = "purity_10"  # what the candidates are held against
-LABELLED = (PURITY, "accuracy")
 NAMES = {
     "neighbours": "`neighbours`, the lesser ratio of these two",
     "shared_neighbours": "`shared_neighbours`",
@@ -180,7 +179,7 @@ def correlation_table(lines: list[dict[str, Any]]) -> str:
     """
     lines = with_neighbours(lines)
     domains = list(dict.fromkeys(line["domain"] for line in lines))
-    candidates = sorted(lines[0].keys() - {"domain", "run", PURITY}, key=lambda key: (key in LABELLED, key))
+    candidates = [name for name in NAMES if name in lines[0]]
     rows = [f"| score | {' | '.join(domains)} | mean |", f"|---|{'---:|' * (len(domains) + 1)}"]
     for key in candidates:
         found = []
@@ -189,7 +188,7 @@ def correlation_table(lines: list[dict[str, Any]]) -> str:
             both = ([line[name] for line in own] for name in (key, PURITY))
             found.append(float(scipy.stats.spearmanr(*both).statistic))
         cells = [f"{value:+.2f}".replace("-", "−") for value in (*found, float(np.mean(found)))]
-        rows.append(f"| {NAMES.get(key, key)} | {' | '.join(cells)} |")
+        rows.append(f"| {NAMES[key]} | {' | '.join(cells)} |")
     counts = [sum(line["domain"] == domain for line in lines) for domain in domains]
     rows.append(f"| checkpoints | {' | '.join(map(str, counts))} | {sum(counts)} in all |")
     return "\n".join(rows)

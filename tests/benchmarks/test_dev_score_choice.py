@@ -7,13 +7,20 @@ from tests.helpers.places import REPOSITORY
 
 
 def test_correlations_are_those_with_the_purity_in_each_domain():
+    shared = {"a": [0.1, 0.2, 0.3], "b": [0.3, 0.1, 0.2]}
+    halves = {"a": [0.1, 0.1001, 0.1002], "b": [0.1, 0.09, 0.01]}  # the last counts, as the lesser of both
     lines = [
-        {"domain": domain, "run": str(run), "purity_10": purity, "accuracy": purity, "neighbours": found}
-        for domain, values in {"a": [0.1, 0.2, 0.3], "b": [0.3, 0.1, 0.2]}.items()
-        for run, (purity, found) in enumerate(zip([0.5, 0.6, 0.7], values, strict=True))
-    ]
+        {
+            "domain": domain, "run": run, "purity_10": purity, "accuracy": purity,
+            "shared_neighbours": shared[domain][place], "half_neighbours": halves[domain][place],
+        }
+        for domain in shared
+        for place, (run, purity) in enumerate([("start", 0.5), ("one", 0.6), ("two", 0.7)])
+    ]  # fmt: skip
     assert correlation_table(lines).split("\n")[2:] == [
-        "| `neighbours` | +1.00 | −0.50 | +0.25 |",
+        "| `neighbours`, the lesser ratio of these two | +1.00 | −1.00 | +0.00 |",
+        "| `shared_neighbours` | +1.00 | −0.50 | +0.25 |",
+        "| `half_neighbours` | +1.00 | −1.00 | +0.00 |",
         "| K-means accuracy, by the labels | +1.00 | +1.00 | +1.00 |",
         "| checkpoints | 3 | 3 | 6 in all |",
     ]
