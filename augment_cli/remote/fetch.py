@@ -62,7 +62,7 @@ def fetch(
                 for index, part in sorted(stage.parts.items()):
                     if index in missing:
                         source = place.at(f"{name}/{part_name(index)}")
-                        opened.commit(_take(opened, source, name, index, part))
+                        _commit(opened, _take(opened, source, name, index, part), source)
                         copied, size = copied + 1, size + part.bytes
                     else:
                         kept += 1
@@ -92,6 +92,18 @@ def _refuse_other(store: Store, manifest: Manifest, place: Place) -> None:
             f"{store.path}: is another store than {place} ({reason}); nothing was changed. Fetch it into "
             "another folder"
         )
+
+
+def _commit(store: Store, taken: PendingPart, source: Place) -> None:
+    """Commit a part; its bytes are what the manifest names, its rows and settings may not be."""
+    try:
+        store.commit(taken)
+    except (BadInputError, MixError):
+        taken.path.unlink(missing_ok=True)
+        raise BadInputError(
+            f"{source}: has other rows or settings than the manifest there says, so the manifest is forged; "
+            "run `augment-cli publish --overwrite` of the original store, then this command"
+        ) from None
 
 
 def _take(store: Store, source: Place, stage: str, index: int, part: Part) -> PendingPart:

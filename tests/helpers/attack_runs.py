@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import io
 import os
 import random
@@ -62,13 +63,13 @@ def attack(case: Case, subject: Path, folder: Path) -> list[str]:
     WAYS[case.how](target, case.value, draws)
     spoilt = digests(home)
     unspoilt = {name for name, digest in before.items() if spoilt.get(name) == digest}
-    result = run(words_of(case.run, case.value, target), home)
+    result = run(words_of(case.run, case.value, target, home), home)
     problems = judge(case, result)
     problems += lost(before, unspoilt, digests(home))
     if (home / "a pickle was run").exists():
         problems.append("a pickle was run")
     if case.then and not problems:
-        after = run(words_of(case.then, case.value, target), home)
+        after = run(words_of(case.then, case.value, target, home), home)
         if after.returncode:
             problems.append(f"then {case.then} exits with {after.returncode}: {after.stderr[-300:]}")
     return problems
@@ -115,7 +116,7 @@ def digests(home: Path) -> dict[str, str]:
 def disturbed(case: Case, subject: Path, home: Path) -> list[str]:
     """The same for a command that is struck while it runs; run again, it must end in the same bytes."""
     seconds, operations, expected = _undisturbed(case, subject, home.parent)
-    words = words_of(case.run, case.value, home)
+    words = words_of(case.run, case.value, home, home)
     if case.how == "interrupt":
         result = _interrupted(words, home, case.value * seconds)
         if result.returncode and _is_too_early(result.stderr):
@@ -143,7 +144,7 @@ def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, d
     if known not in _KNOWN:
         home = folder / "undisturbed"
         shutil.copytree(subject, home)
-        words, began, counted = words_of(case.run, case.value, home), time.monotonic(), Faults()
+        words, began, counted = words_of(case.run, case.value, home, home), time.monotonic(), Faults()
         if case.how == "interrupt":
             result = _interrupted(words, home, _LONGEST)
         else:
@@ -189,12 +190,16 @@ def _is_too_early(said: str) -> bool:
     )
 
 
-def words_of(command: str, value: Any, target: Path) -> list[str]:
-    """A command line as its words; `{value}` and `{at}` may stand in them."""
+def words_of(command: str, value: Any, target: Path, home: Path) -> list[str]:
+    """A command line as its words; `{value}`, `{at}` and `{here}`, the subject's copy, may stand in them."""
     plain = command.replace("TRAIN", TRAIN)
     if isinstance(value, str) and value.startswith("--"):  # several words, as typed
         plain = plain.replace("{value}", value)
-    return [word.replace("{value}", str(value)).replace("{at}", str(target)) for word in shlex.split(plain)]
+    meant = {"{value}": str(value), "{at}": str(target), "{here}": str(home)}
+    return [
+        functools.reduce(lambda word, name: word.replace(name, meant[name]), meant, word)
+        for word in shlex.split(plain)
+    ]
 
 
 def _target(home: Path, at: str, draws: random.Random) -> Path:

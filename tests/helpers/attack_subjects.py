@@ -34,6 +34,15 @@ def _store(home: Path) -> None:
         assert run([command], home).returncode == 0, command
 
 
+def _published(home: Path) -> None:
+    """A store that is published in `bucket` and has a stage more since, and `back`, fetched but for a part."""
+    _store(home)
+    address = (home / "bucket").as_uri()
+    for words in (["publish", "store", address], ["fetch", address, "back"], ["uda", "--radius", "4"]):
+        assert run(words, home).returncode == 0, words
+    (home / "back/una/part-00001.parquet").unlink()
+
+
 def _growing(home: Path) -> None:
     """A corpus to which files were appended once, stages before and after it, and a file to append."""
     for number, name in enumerate(("in.txt", "later.txt", "more.txt")):
@@ -123,7 +132,7 @@ def _training(home: Path) -> None:
 
 
 _MAKERS = {
-    "inputs": _inputs, "store": _store, "growing": _growing, "encoder": _encoder, "static": _static,
+    "inputs": _inputs, "store": _store, "growing": _growing, "published": _published, "encoder": _encoder, "static": _static,
     "sequence": _sequence, "masked": _masked, "training": _training,
 }  # fmt: skip
 
