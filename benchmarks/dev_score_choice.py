@@ -4,9 +4,9 @@
 
 Trains an encoder on each domain's texts in several ways that change it more or less, keeps checkpoints, and
 scores each: the purity of the ten nearest texts and K-means accuracy by the labels, and candidates.
-Printed is a JSON line for each checkpoint, which `--results` keeps, then the table of docs/adapt.md:
-Spearman's correlation of each candidate with the purity, domain by domain. A checkpoint that has its line is
-not scored again.
+Printed is a JSON line for each checkpoint, which `--results` keeps, then the tables of docs/adapt.md:
+Spearman's correlation of each candidate with the purity, domain by domain, and what the score would take. A
+checkpoint that has its line is not scored again.
 """
 
 from __future__ import annotations
@@ -194,6 +194,20 @@ def correlation_table(lines: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def choice_table(lines: list[dict[str, Any]]) -> str:
+    """The purity (× 100) of the checkpoint that `neighbours` would take beside the start's, as Markdown."""
+    rows = ["| domain | start | taken | best | worst |", "|---|---:|---:|---:|---:|"]
+    scored = with_neighbours(lines)
+    for domain in dict.fromkeys(line["domain"] for line in scored):
+        own = [line for line in scored if line["domain"] == domain]
+        start = next(line[PURITY] for line in own if line["run"] == "start")
+        taken = max(own, key=lambda line: line["neighbours"])[PURITY]
+        purities = [line[PURITY] for line in own]
+        shown = [f"{100 * value:.1f}" for value in (start, taken, max(purities), min(purities))]
+        rows.append(f"| {domain} | {' | '.join(shown)} |")
+    return "\n".join(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
@@ -212,7 +226,7 @@ def main() -> None:
         lines = [json.loads(line) for line in options.results.read_text(encoding="utf-8").splitlines()]
     for name in options.domains.split(","):
         score_domain(name, options, lines)
-    print(correlation_table(lines))
+    print(f"{correlation_table(lines)}\n\n{choice_table(lines)}")
 
 
 if __name__ == "__main__":

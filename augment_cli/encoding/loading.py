@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augment_cli.encoding.encoder import Encoder, Precision
+from augment_cli.encoding.encoder import Encoder, Precision, to_length_one
 from augment_cli.encoding.layout import (
     DEFAULT_POOLING,
     Layout,
@@ -213,7 +213,7 @@ def longest_input(model: Any, tokenizer: Any) -> int:
 
 def _load_module(module: Module) -> Callable[[Tensor], Tensor]:
     if module.kind == "Normalize":
-        return lambda vectors: torch.nn.functional.normalize(vectors, p=2, dim=1)
+        return to_length_one
     weights = module.folder / "model.safetensors"
     if not weights.is_file():
         raise MissingError(

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.layout import StaticLayout
 from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.errors import BadInputError, MissingError
@@ -94,12 +95,13 @@ def without_special_tokens(tokenizer: Any) -> None:
 def write_folder(encoder: StaticEncoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
     """Write an encoder as a folder that sentence-transformers, model2vec and this toolkit load.
 
-    Weights of tokens are multiplied into their rows, since not every reader knows them.
+    Weights of tokens are multiplied into their rows, since not every reader knows them. Vectors that were of
+    length 1 stay so.
 
     Parameters
     ----------
     encoder : StaticEncoder
-        Of a tokenizer, without steps after the mean.
+        Of a tokenizer, without steps after the mean but `to_length_one`.
     folder : pathlib.Path
         Where its files go; made if missing.
     dtype : torch.dtype, optional
@@ -118,12 +120,17 @@ def write_folder(encoder: StaticEncoder, folder: Path, dtype: torch.dtype = torc
         "architectures": ["StaticModel"],
         "hidden_dim": table.shape[1],
         "embedding_dtype": str(dtype).removeprefix("torch."),
-        "normalize": False,
+        "normalize": to_length_one in encoder.modules,
         "max_length": None,  # model2vec would cut texts after 512 tokens
     }
     _write(folder / "config.json", config)
     kind = "sentence_transformers.models.StaticEmbedding"  # the name that old and new releases read
-    _write(folder / "modules.json", [{"idx": 0, "name": "0", "path": ".", "type": kind}])
+    modules = [{"idx": 0, "name": "0", "path": ".", "type": kind}]
+    if config["normalize"]:
+        later = "sentence_transformers.models.Normalize"
+        modules += [{"idx": 1, "name": "1", "path": "1_Normalize", "type": later}]
+        (folder / "1_Normalize").mkdir(exist_ok=True)  # nothing is in it, as the library writes it
+    _write(folder / "modules.json", modules)
     versions = {"__version__": {"sentence_transformers": "3.2.0"}, "prompts": {}, "default_prompt_name": None}
     _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
 

@@ -69,10 +69,8 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
         session.ingest([data / pattern for pattern in bed.corpus], IngestOptions(limit=bed.rows))
         if session.store.rows < bed.rows:
             raise UsageError(f"{store}: the corpus gave {session.store.rows:,} sentences of {bed.rows:,}")
-    start = bed.start
-    if bed.layers:
-        start = str(work / "start")
-        export(first_layers(load_encoder(bed.start), bed.layers), Path(start))
+    start = str(work / "start")
+    export(bare(load_encoder(bed.start), bed.layers), Path(start))
     recipe = load_recipe(bed.recipe, bed.set)
     command = f"python -m benchmarks.reproduce bed --profile {bed.name}"
     result = train(Run(recipe, store, start, work / "run", command=command), join())
@@ -98,14 +96,17 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def first_layers(encoder: Encoder, count: int) -> Encoder:
-    """The encoder with its first `count` layers alone.
+def bare(encoder: Encoder, count: int) -> Encoder:
+    """The encoder with its first `count` layers alone (0: all), without steps after the pooling.
 
     Raises
     ------
     UsageError
         If it has fewer.
     """
+    encoder.modules = []  # as BERT has none; of length 1 only its own first vectors were
+    if not count:
+        return encoder
     layers = encoder.model.encoder.layer
     if not 1 <= count <= len(layers):
         raise UsageError(f"layers = {count}: {encoder.name} has {len(layers)}")

@@ -2,7 +2,7 @@
 
 import json
 
-from benchmarks.dev_score_choice import correlation_table
+from benchmarks.dev_score_choice import choice_table, correlation_table
 from tests.helpers.places import REPOSITORY
 
 
@@ -26,7 +26,21 @@ def test_correlations_are_those_with_the_purity_in_each_domain():
     ]
 
 
+def test_what_would_be_taken_is_the_best_of_both():
+    lines = [
+        {"domain": "a", "run": run, "purity_10": purity, "shared_neighbours": shared, "half_neighbours": half}
+        for run, purity, shared, half in [
+            ("start", 0.5, 0.2, 0.1),
+            ("collapsed", 0.4, 0.4, 0.05),
+            ("better", 0.6, 0.22, 0.11),
+            ("best", 0.7, 0.21, 0.12),
+        ]
+    ]
+    assert choice_table(lines).split("\n")[2:] == ["| a | 50.0 | 60.0 | 70.0 | 40.0 |"]
+
+
 def test_the_page_shows_what_was_measured():
     file = REPOSITORY / "benchmarks" / "dev_score_choice.jsonl"
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert correlation_table(lines) in (REPOSITORY / "docs" / "adapt.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "adapt.md").read_text(encoding="utf-8")
+    assert correlation_table(lines) in page and choice_table(lines) in page

@@ -35,7 +35,7 @@ def _store(home: Path) -> None:
 
 
 def _published(home: Path) -> None:
-    """A store that is published in `bucket` and has a stage more since, and `back`, fetched but for a part."""
+    """A store that is published in `bucket` and has a stage more, and `back`, fetched but for a part."""
     _store(home)
     address = (home / "bucket").as_uri()
     for words in (["publish", "store", address], ["fetch", address, "back"], ["uda", "--radius", "4"]):
@@ -132,8 +132,8 @@ def _training(home: Path) -> None:
 
 
 _MAKERS = {
-    "inputs": _inputs, "store": _store, "growing": _growing, "published": _published, "encoder": _encoder, "static": _static,
-    "sequence": _sequence, "masked": _masked, "training": _training,
+    "inputs": _inputs, "store": _store, "growing": _growing, "published": _published, "encoder": _encoder,
+    "static": _static, "sequence": _sequence, "masked": _masked, "training": _training,
 }  # fmt: skip
 
 

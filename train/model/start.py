@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import UsageError
@@ -39,7 +39,8 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     ------
     UsageError
         If there are no weights and the recipe has no [new_encoder] table, the encoder does not read texts as
-        long as the recipe's, or it is a static one that the recipe does not suit.
+        long as the recipe's, puts a prompt before them, has further steps after the pooling, or is a static
+        one that the recipe does not suit.
     """
     path = Path(folder)
     if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
@@ -51,6 +52,7 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder = _new(path, recipe)
     else:
         encoder = load_encoder(folder, allow_download=allow_download)
+    _refuse_what_would_be_lost(encoder)
     if isinstance(encoder, StaticEncoder):
         return _static(encoder, recipe, device)
     _check_length(encoder, recipe)
@@ -67,14 +69,23 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     return encoder
 
 
+def _refuse_what_would_be_lost(encoder: Encoder) -> None:
+    """Losses compare by cosine, which lengths do not change; they know no further step, and no prompt."""
+    if any(step is not to_length_one for step in encoder.modules):
+        raise UsageError(
+            f"{encoder.name} has steps after the pooling besides Normalize (modules.json), which training "
+            "would lose; train a folder without them"
+        )
+    if encoder.prompt:
+        raise UsageError(
+            f"{encoder.name} puts {encoder.prompt!r} before every text (config_sentence_transformers.json), "
+            "and training would not; train a copy of the folder whose default_prompt_name is null"
+        )
+
+
 def _static(encoder: StaticEncoder, recipe: Recipe, device: torch.device) -> StaticEncoder:
     """A static encoder fitted to the recipe and the device."""
     static.check(recipe, encoder.name)
-    if encoder.modules:
-        raise UsageError(
-            f"{encoder.name} has steps after the mean (modules.json), which training would lose; train a "
-            "folder without them"
-        )
     if recipe.precision == "float64":
         encoder.model.double()
     encoder.model.to(device)

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.encoder import Encoder, to_length_one
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.pooling import LAYER_MEANS, needs_all_layers, weights_in
 from augment_cli.encoding.static import StaticEncoder
@@ -54,6 +54,8 @@ def check_pooling(pooling: str) -> None:
 
 def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
     """Write the encoder, its tokenizer and its pooling; the head stays behind, as in the papers.
+
+    Vectors that were of length 1 stay so (`Normalize`).
 
     A model in the same folder is replaced as a whole or not at all.
 
@@ -110,6 +112,9 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
         paths |= {"WordWeights": "1_WordWeights"}
         _write_word_weights(encoder, folder / paths["WordWeights"])
     paths |= {"Pooling": "1_Pooling"}
+    if to_length_one in encoder.modules:
+        paths |= {"Normalize": "2_Normalize"}
+        (folder / paths["Normalize"]).mkdir()  # nothing is in it, as the library writes it
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (kind, path) in enumerate(paths.items())

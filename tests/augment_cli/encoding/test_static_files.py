@@ -1,5 +1,6 @@
 """Folders of static encoders: what we write gives the same vectors in sentence-transformers and model2vec."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
 
+from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.layout import is_static
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
@@ -67,6 +69,18 @@ def test_three_libraries_read_one_folder_alike(static, folder, sentences):
     np.testing.assert_allclose(
         StaticModel.from_pretrained(folder).encode([long]), ours.encode([long]), atol=1e-4
     )
+
+
+def test_vectors_of_length_one_stay_so_in_three_libraries(static, sentences, tmp_path):
+    write_folder(dataclasses.replace(static, modules=[to_length_one]), tmp_path)
+    expected = static.encode(sentences)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    for encoder in (
+        load_encoder(tmp_path),
+        SentenceTransformer(str(tmp_path), device="cpu"),
+        StaticModel.from_pretrained(tmp_path),
+    ):
+        np.testing.assert_allclose(encoder.encode(sentences), expected, rtol=0, atol=1e-6)
 
 
 def test_folders_of_both_libraries_are_read_as_they_read_them(static, sentences, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import compared, first_layers, make_bed, read_facts
+from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts
 from benchmarks.reproduce.entries import Bed
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import encoder_digest
@@ -46,7 +46,7 @@ def test_a_bed_of_fewer_layers_and_one_of_too_few_sentences(bed, tiny_encoder, t
     make_bed(dataclasses.replace(bed, layers=1), tmp_path / "one", tmp_path / "work", tmp_path)
     assert load_encoder(tmp_path / "one").model.config.num_hidden_layers == 1
     with pytest.raises(UsageError, match="has 2"):
-        first_layers(load_encoder(tiny_encoder), 3)
+        bare(load_encoder(tiny_encoder), 3)
     with pytest.raises(UsageError, match="60 sentences of 61"):
         make_bed(dataclasses.replace(bed, rows=61), tmp_path / "two", tmp_path / "other", tmp_path)
 

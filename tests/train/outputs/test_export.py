@@ -9,6 +9,7 @@ from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
+from augment_cli.encoding.encoder import to_length_one
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import needs_all_layers, pool
 from augment_cli.errors import BadInputError, UsageError
@@ -49,6 +50,19 @@ def test_three_loaders_one_embedding(tiny_encoder, tmp_path, pooling):
         output = model(**inputs, output_hidden_states=True)
     hidden = output.hidden_states if needs_all_layers(pooling) else output.last_hidden_state
     np.testing.assert_allclose(pool(hidden, inputs["attention_mask"], pooling), expected, atol=1e-6)
+
+
+def test_vectors_of_length_one_stay_so(tiny_encoder, tmp_path):
+    encoder = load_encoder(tiny_encoder)
+    lengths = np.linalg.norm(encoder.encode(TEXTS), axis=1, keepdims=True)
+    assert abs(lengths - 1).min() > 0.01
+    encoder.modules = [to_length_one]
+    export(encoder, tmp_path / "out")
+    expected = encoder.encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(expected, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(load_encoder(tmp_path / "out").encode(TEXTS), expected, atol=1e-6)
+    library = SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    np.testing.assert_allclose(library.encode(TEXTS), expected, atol=1e-6)
 
 
 def test_older_releases_find_their_files_and_keys(tiny_encoder, tmp_path):
