@@ -38,9 +38,9 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
     Raises
     ------
     UsageError
-        If there are no weights and the recipe has no [new_encoder] table, the encoder does not read texts as
-        long as the recipe's, puts a prompt before them, has further steps after the pooling, or is a static
-        one that the recipe does not suit.
+        If there are no weights and the recipe has no [new_encoder] table; if the encoder does not read texts
+        as long as the recipe's, changes them before the tokenizer sees them, or has further steps after the
+        pooling; if it is a static one that the recipe does not suit.
     """
     path = Path(folder)
     if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
@@ -70,7 +70,7 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
 
 
 def _refuse_what_would_be_lost(encoder: Encoder) -> None:
-    """Losses compare by cosine, which lengths do not change; they know no further step, and no prompt."""
+    """Losses compare by cosine, which lengths do not change; of other steps they know nothing."""
     if any(step is not to_length_one for step in encoder.modules):
         raise UsageError(
             f"{encoder.name} has steps after the pooling besides Normalize (modules.json), which training "
@@ -80,6 +80,11 @@ def _refuse_what_would_be_lost(encoder: Encoder) -> None:
         raise UsageError(
             f"{encoder.name} puts {encoder.prompt!r} before every text (config_sentence_transformers.json), "
             "and training would not; train a copy of the folder whose default_prompt_name is null"
+        )
+    if encoder.lower_case and encoder.tokenizer.tokenize("A") != encoder.tokenizer.tokenize("a"):
+        raise UsageError(
+            f"{encoder.name} puts texts in lower case before its tokenizer sees them (do_lower_case in "
+            "sentence_bert_config.json), and training would not; train a copy where that is false"
         )
 
 

@@ -120,9 +120,8 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
         for number, (kind, path) in enumerate(paths.items())
     ]
     _write(folder / "modules.json", modules)
-    _write(
-        folder / "sentence_bert_config.json", {"max_seq_length": encoder.max_length, "do_lower_case": False}
-    )
+    sizes = {"max_seq_length": encoder.max_length, "do_lower_case": encoder.lower_case}
+    _write(folder / "sentence_bert_config.json", sizes)
     versions = {"__version__": {"sentence_transformers": "2.2.2"}, "prompts": {}, "default_prompt_name": None}
     _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
     modes = [_POOLING[name][0] for name in chosen]

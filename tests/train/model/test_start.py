@@ -53,3 +53,19 @@ def test_a_prompt_that_training_would_not_see_is_refused(encoder):
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises(UsageError, match=r"puts 'query: ' before every text.*default_prompt_name is null"):
         begin(encoder)
+
+
+def test_lower_case_that_training_would_not_see_is_refused(encoder):
+    def change(name, **values):
+        path = encoder / name
+        path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+    change("sentence_bert_config.json", do_lower_case=True)
+    assert begin(encoder).lower_case  # its tokenizer does so anyway
+    export(load_encoder(encoder), encoder.with_name("again"))
+    assert load_encoder(encoder.with_name("again")).lower_case
+    words = json.loads((encoder / "tokenizer.json").read_text())
+    change("tokenizer.json", normalizer=words["normalizer"] | {"lowercase": False})
+    change("tokenizer_config.json", do_lower_case=False)
+    with pytest.raises(UsageError, match="in lower case before its tokenizer"):
+        begin(encoder)
