@@ -68,7 +68,7 @@ def test_the_starting_encoder_comes_out_where_nothing_beats_it(
     tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
 ):
     scores = iter([0.7, 0.6, 0.7, 0.5])  # before training, then steps 1 to 3; a draw is no better
-    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder: {"dev": next(scores)})
+    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder, before: {"dev": next(scores)})
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 0
     assert [outcome.scores[when]["dev"] for when in ("before", "best", "last")] == [0.7, 0.7, 0.5]
@@ -86,7 +86,7 @@ def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
     tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
 ):
     scores = iter([0.7, 0.6, 0.8, 0.75])
-    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder: {"dev": next(scores)})
+    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder, before: {"dev": next(scores)})
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 2
     assert outcome.scores["best"] == {"dev": 0.8}
