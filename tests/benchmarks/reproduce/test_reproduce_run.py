@@ -121,9 +121,9 @@ def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
     whens, score = [], run.score
 
     def counted(training, evaluate, when):
-        def noted(encoder):
+        def noted(encoder, before):
             whens.append(when)
-            return evaluate(encoder)
+            return evaluate(encoder, before)
 
         score(training, noted, when)
 
