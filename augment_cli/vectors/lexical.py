@@ -23,6 +23,9 @@ from augment_cli.vectors.search import Neighbours
 
 # Products of one block: at most so many before equal sentences are added up, some 100 MB.
 _BLOCK_PRODUCTS = 8_000_000
+# Candidates of one product: what a row adds up for them stays in a core's cache. A million at once take five
+# times as long.
+_BLOCK_CANDIDATES = 131_072
 
 
 def sparse_library() -> Any:
@@ -50,14 +53,14 @@ class LexicalIndex:
     ----------
     matrix : scipy.sparse.csr_array of float32, shape (N, V)
         Rows of length 1, or without entries where no term is left.
-    candidates : scipy.sparse.csr_array of float32, shape (V, c)
-        The candidates' rows, transposed.
+    candidates : list of scipy.sparse.csr_array of float32, shape (V, c₁), (V, c₂), …
+        The candidates' rows, transposed, in blocks of columns.
     row_ids : ndarray of int64, shape (c,)
         The candidates, rising.
     """
 
     matrix: Any
-    candidates: Any
+    candidates: list[Any]
     row_ids: np.ndarray
 
     @classmethod
@@ -67,7 +70,7 @@ class LexicalIndex:
         matrix_stage, terms_stage = stage_names(fit)
         frequency = store.read(terms_stage, ["document_frequency"])["document_frequency"].to_numpy()
         kept = frequency <= max(1.0, max_df * store.rows)
-        # float32 and int32: 8 bytes an entry, some 120 a sentence.
+        # float32 and int32: 8 bytes an entry, some 120 a sentence; pointers of 64 bits would widen them.
         data, indices, lengths = [np.zeros(0, np.float32)], [np.zeros(0, np.int32)], []
         for index in range(len(store.parts)):
             for table in store.iterate_part(matrix_stage, index, ["term_ids", "weights"]):
@@ -79,17 +82,23 @@ class LexicalIndex:
                 data.append(values)
                 indices.append(columns)
                 lengths.append(sizes)
-        pointers = np.zeros(store.rows + 1, np.int64)
-        np.cumsum(np.concatenate([*lengths, np.zeros(0, np.int64)]), out=pointers[1:])
+        pointers = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.zeros(0, np.int64)]))])
+        if pointers[-1] <= np.iinfo(np.int32).max:
+            pointers = pointers.astype(np.int32)
         shape = (store.rows, len(frequency))
         matrix = sparse.csr_array((np.concatenate(data), np.concatenate(indices), pointers), shape=shape)
-        return cls(matrix, matrix[row_ids].T.tocsr(), row_ids)
+        blocks = [
+            matrix[row_ids[start : start + _BLOCK_CANDIDATES]].T.tocsr()
+            for start in range(0, max(len(row_ids), 1), _BLOCK_CANDIDATES)
+        ]
+        return cls(matrix, blocks, row_ids)
 
     def save(self, folder: Path) -> None:
         """Write the arrays, for workers to map; complete files only."""
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {"row_ids": self.row_ids, "shape": np.array([*self.matrix.shape])}
-        for name, part in (("matrix", self.matrix), ("candidates", self.candidates)):
+        blocks = {f"candidates-{number}": block for number, block in enumerate(self.candidates)}
+        for name, part in {"matrix": self.matrix, **blocks}.items():
             arrays |= {f"{name}-{key}": getattr(part, key) for key in ("data", "indices", "indptr")}
         for name, array in arrays.items():
             temporary = folder / f".{name}.npy"
@@ -105,29 +114,32 @@ class LexicalIndex:
             mapped: np.ndarray = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
             return mapped
 
+        def part(name: str, shape: tuple[int, int]) -> Any:
+            arrays = tuple(array(f"{name}-{key}") for key in ("data", "indices", "indptr"))
+            return sparse.csr_array(arrays, shape=shape)
+
         row_ids, (rows, terms) = np.array(array("row_ids")), array("shape").tolist()
-        shapes = {"matrix": (rows, terms), "candidates": (terms, len(row_ids))}
-        parts = {
-            name: sparse.csr_array(
-                tuple(array(f"{name}-{key}") for key in ("data", "indices", "indptr")), shape=shape
-            )
-            for name, shape in shapes.items()
-        }
-        return cls(parts["matrix"], parts["candidates"], row_ids)
+        sizes = [
+            min(_BLOCK_CANDIDATES, len(row_ids) - start)
+            for start in range(0, max(len(row_ids), 1), _BLOCK_CANDIDATES)
+        ]
+        blocks = [part(f"candidates-{number}", (terms, size)) for number, size in enumerate(sizes)]
+        return cls(part("matrix", (rows, terms)), blocks, row_ids)
 
     def search(self, low: int, high: int, own: np.ndarray, count: int, below: float = np.inf) -> Neighbours:
         """The `count` candidates nearest to each of the rows low … high−1; the rest as in `search.search`.
 
         Candidates that share no term are none.
         """
-        queries = self.matrix[low:high]
+        sparse, queries = sparse_library(), self.matrix[low:high]
         best = Neighbours.none(high - low, count)
         own_columns = np.searchsorted(self.row_ids, own)
-        frequency = np.diff(self.candidates.indptr)
+        frequency = sum(np.diff(block.indptr) for block in self.candidates)
         work = np.add.reduceat(np.append(frequency[queries.indices], 0), queries.indptr[:-1])
         work[np.diff(queries.indptr) == 0] = 0
         for start, stop in _blocks(work):
-            product = queries[start:stop] @ self.candidates
+            some = queries[start:stop]
+            product = sparse.hstack([some @ block for block in self.candidates], format="csr")
             lengths = np.diff(product.indptr)
             is_own = product.indices == np.repeat(own_columns[start:stop], lengths)
             near = (product.data >= below) & ~is_own

@@ -119,11 +119,15 @@ def slow_weights(store, max_df):
 
 
 @pytest.mark.parametrize("count", [1, 3, 8])
-def test_of_equal_lexical_scores_the_smaller_row_ids_are_taken(corpus, count, tmp_path):
+def test_of_equal_lexical_scores_the_smaller_row_ids_are_taken(corpus, count, monkeypatch, tmp_path):
+    monkeypatch.setattr(lexical, "_BLOCK_CANDIDATES", 50)
     first, _ = equal_rows(corpus, "corpus", normalized=True)
     LexicalIndex.build(corpus, None, 1.0, np.flatnonzero(first == np.arange(120))).save(tmp_path)
     index = LexicalIndex.load(tmp_path)
-    scores = (index.matrix[0:120] @ index.candidates).toarray()  # the very bits of the search
+    assert len(index.candidates) == 3
+    scores = np.hstack(
+        [(index.matrix[0:120] @ block).toarray() for block in index.candidates]
+    )  # the very bits
     scores[scores <= 0] = -np.inf
     best = index.search(0, 120, first, count)
     expected = slow_search(scores, first, index.row_ids, count, np.inf)
@@ -134,6 +138,7 @@ def test_of_equal_lexical_scores_the_smaller_row_ids_are_taken(corpus, count, tm
 @pytest.mark.parametrize("below", [np.inf, 0.9])
 def test_lexical_search_equals_dense_products(corpus, max_df, below, monkeypatch, tmp_path):
     monkeypatch.setattr(lexical, "_BLOCK_PRODUCTS", 500)
+    monkeypatch.setattr(lexical, "_BLOCK_CANDIDATES", 50)
     first, _ = equal_rows(corpus, "corpus", normalized=True)
     candidates = np.flatnonzero(first == np.arange(120))
     LexicalIndex.build(corpus, None, max_df, candidates).save(tmp_path)
