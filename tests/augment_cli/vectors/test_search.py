@@ -125,9 +125,7 @@ def test_of_equal_lexical_scores_the_smaller_row_ids_are_taken(corpus, count, mo
     LexicalIndex.build(corpus, None, 1.0, np.flatnonzero(first == np.arange(120))).save(tmp_path)
     index = LexicalIndex.load(tmp_path)
     assert len(index.candidates) == 3
-    scores = np.hstack(
-        [(index.matrix[0:120] @ block).toarray() for block in index.candidates]
-    )  # the very bits
+    scores = np.hstack([(index.matrix[0:120] @ block).toarray() for block in index.candidates])
     scores[scores <= 0] = -np.inf
     best = index.search(0, 120, first, count)
     expected = slow_search(scores, first, index.row_ids, count, np.inf)
