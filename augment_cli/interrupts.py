@@ -53,6 +53,10 @@ def handled(line: str) -> Iterator[None]:
     finally:
         # What is left is the interpreter's own end, which a Ctrl-C would only litter with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if was_interrupted:
+        # Python notes that an interrupt left an `eval` or `exec` of a string, wherever it was caught later,
+        # and would end by the signal instead of with the exit code. The next one takes the note away.
+        eval("None")
     if was_interrupted and code != EXIT_CODE:
         print(line, file=sys.stderr)
         code = EXIT_CODE

@@ -84,3 +84,21 @@ def test_while_a_module_is_loaded(tmp_path, command):
     )  # fmt: skip
     assert done.returncode == 130, done.stderr
     assert done.stderr.count("nterrupted") == 1 and "Traceback" not in done.stderr
+
+
+# Evaluates a string, as Typer does with annotations, when the interrupt comes.
+EVALUATED = """
+from augment_cli.interrupts import handled
+with handled("interrupted"):
+    eval("__import__('os').kill(__import__('os').getpid(), 2)")
+"""
+
+
+def test_one_that_leaves_an_evaluated_string_is_130_too(tmp_path):
+    """Python would end by the signal, which a script takes for a crash."""
+    (tmp_path / "evaluated.py").write_text(EVALUATED)
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluated"], capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, env=ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
