@@ -335,6 +335,8 @@ class Session:
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
         with self._timed(matrix, rows) as progress:
             tfidf.fit(self.store, options, name, self.engine, progress)
+        if note := tfidf.vocabulary_note(self.store, name, options):
+            self.reporter.say(note)
 
     def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
         """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""

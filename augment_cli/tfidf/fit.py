@@ -36,6 +36,10 @@ from augment_cli.tokenization import get_tokenizer
 VERSION = 1
 TFIDF_STAGE = "tfidf"
 TERMS_STAGE = "terms"
+MANY_TERMS = 1_000_000  # from here on their memory is said; the table is most of what a process of UNA holds
+_TERM_BYTES = (
+    110  # of a term in such a process: 217,214 of one sentence each, 22 MiB more (a million sentences)
+)
 # `--name` of another command than `fit` names that command's own result.
 _BESIDE = "fit beside it and read that with --fit NAME (`augment-cli fit` calls it --name NAME)"
 
@@ -200,6 +204,21 @@ def fit(
     )
     store.clean_work(matrix)
     store.clean_work(table)
+
+
+def vocabulary_note(store: Store, name: str | None, options: FitOptions) -> str | None:
+    """What a person is told where a large vocabulary fills memory with terms of one sentence alone."""
+    table = stage_names(name)[1]
+    if options.min_df > 1 or options.terms_of or store.stage(table).rows < MANY_TERMS:
+        return None
+    frequency = store.read(table, ["document_frequency"])["document_frequency"].to_numpy()
+    once = int((frequency == 1).sum())
+    saved = once * _TERM_BYTES / 2**20
+    return (
+        f"{len(frequency):,} terms, {once:,} of them in one sentence alone: `augment-cli fit --min-df 2 --name "
+        f"frequent` leaves those out, and `--fit frequent` then saves about {saved:,.0f} MiB in each process that "
+        "replaces terms."
+    )
 
 
 # --- first map: count a part, with term ids of its own

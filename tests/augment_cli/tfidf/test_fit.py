@@ -135,6 +135,22 @@ def test_min_df_leaves_rare_terms_out_of_the_table_and_unscored(make_store: Make
     assert last["weights"] == [0.0, 0.0, 0.0]
 
 
+def test_a_large_vocabulary_is_said_with_what_min_df_would_save(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(["a river flows", "a river bends"])
+    options = FitOptions()
+    assert tfidf.vocabulary_note(store, None, options) is None
+    monkeypatch.setattr(tfidf, "MANY_TERMS", 4)
+    monkeypatch.setattr(tfidf, "_TERM_BYTES", 2**20)
+    note = tfidf.vocabulary_note(store, None, options)
+    assert note is not None and note.startswith(
+        "4 terms, 2 of them in one sentence alone: `augment-cli fit --min-df 2"
+    )
+    assert "about 2 MiB in each process" in note
+    assert tfidf.vocabulary_note(store, None, FitOptions(min_df=2)) is None
+
+
 def test_a_single_sentence_has_idf_zero_everywhere(make_store: MakeStore) -> None:
     table = make_store(["The only sentence ."]).read("terms")
     assert table["idf"].to_pylist() == [0.0] * 4
