@@ -37,9 +37,7 @@ VERSION = 1
 TFIDF_STAGE = "tfidf"
 TERMS_STAGE = "terms"
 MANY_TERMS = 1_000_000  # from here on their memory is said; the table is most of what a process of UNA holds
-_TERM_BYTES = (
-    110  # of a term in such a process: 217,214 of one sentence each, 22 MiB more (a million sentences)
-)
+_TERM_BYTES = 110  # in such a process: the 217,214 of one sentence that a million sentences have are 22 MiB
 # `--name` of another command than `fit` names that command's own result.
 _BESIDE = "fit beside it and read that with --fit NAME (`augment-cli fit` calls it --name NAME)"
 
@@ -215,9 +213,9 @@ def vocabulary_note(store: Store, name: str | None, options: FitOptions) -> str 
     once = int((frequency == 1).sum())
     saved = once * _TERM_BYTES / 2**20
     return (
-        f"{len(frequency):,} terms, {once:,} of them in one sentence alone: `augment-cli fit --min-df 2 --name "
-        f"frequent` leaves those out, and `--fit frequent` then saves about {saved:,.0f} MiB in each process that "
-        "replaces terms."
+        f"{len(frequency):,} terms, {once:,} of them in one sentence alone: `augment-cli fit --min-df 2 "
+        f"--name frequent` leaves those out, and `--fit frequent` then saves about {saved:,.0f} MiB in each "
+        "process that replaces terms."
     )
 
 
