@@ -134,7 +134,7 @@ class LexicalIndex:
         sparse, queries = sparse_library(), self.matrix[low:high]
         best = Neighbours.none(high - low, count)
         own_columns = np.searchsorted(self.row_ids, own)
-        frequency = sum(np.diff(block.indptr) for block in self.candidates)
+        frequency = sum(np.diff(block.indptr).astype(np.int64) for block in self.candidates)
         work = np.add.reduceat(np.append(frequency[queries.indices], 0), queries.indptr[:-1])
         work[np.diff(queries.indptr) == 0] = 0
         for start, stop in _blocks(work):
