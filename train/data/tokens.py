@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from augment_cli import augmentations
+from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import UsageError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
+from augment_cli.text.spans import offsets_from_lengths
 from train.data.order import row_groups
 
+Flat = Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]]
 VERSION = 1
 SCHEMA = pa.schema([pa.field("row_id", pa.int64(), nullable=False), pa.field("ids", pa.list_(pa.int32()))])
 
@@ -113,8 +118,9 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
         store.reload()  # somebody may have written since it was opened
         if _is_of_other_texts(store, name, settings):
             store.remove(name)  # its texts have been made again since
+        flat = _flat(tokenizer.backend_tokenizer)
         for part in store.begin(name, settings):
-            batches = _token_tables(store, stage, part, tokenizer)
+            batches = _token_tables(store, stage, part, flat)
             store.commit(store.write_part(name, part, SCHEMA, batches, settings))
     return name
 
@@ -126,15 +132,31 @@ def _is_of_other_texts(store: Store, name: str, settings: Settings) -> bool:
     return bool(store.stage(name).settings["fingerprint"] != settings.fingerprint)
 
 
-def _token_tables(store: Store, stage: str, part: int, tokenizer: Any) -> Iterator[pa.Table]:
+def _flat(tokenizer: Any) -> Flat:
+    """What tokenises texts: ids of all of them one after the other, and how many each has."""
+    if keeps_words_apart(tokenizer):
+        return WordTokens(tokenizer)
+
+    def whole(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        found = [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        lengths = np.fromiter(map(len, found), np.int64, len(found))
+        return np.fromiter(chain.from_iterable(found), np.int64), lengths
+
+    return whole
+
+
+def _token_tables(store: Store, stage: str, part: int, flat: Flat) -> Iterator[pa.Table]:
+    kind = SCHEMA.field("ids").type
     for group in row_groups(store.parts):
         if group.part != part:
             continue
         table = store.read_part(stage, part, ["row_id", "text"], [group.index])
         texts = table["text"].to_pylist()
-        encodings = tokenizer.backend_tokenizer.encode_batch_fast(
-            [text for text in texts if text is not None], add_special_tokens=False
-        )
-        ids = iter(encodings)
-        column = [None if text is None else next(ids).ids for text in texts]
-        yield pa.table({"row_id": table["row_id"], "ids": pa.array(column, SCHEMA.field("ids").type)}, SCHEMA)
+        is_text = np.array([text is not None for text in texts], bool)
+        ids, found = flat([text for text in texts if text is not None])
+        lengths = np.zeros(len(texts), np.int64)
+        lengths[is_text] = found
+        offsets = pa.array(offsets_from_lengths(lengths), pa.int32())
+        values = pa.array(ids, kind.value_type)
+        column = pa.ListArray.from_arrays(offsets, values, kind, mask=pa.array(~is_text))
+        yield pa.table({"row_id": table["row_id"], "ids": column}, SCHEMA)
