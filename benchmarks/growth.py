@@ -46,6 +46,8 @@ def write_corpus(path: Path, data: Path, rows: int) -> None:
     if path.is_file():
         return
     sentences = list(read_sentences(str(data / "corpus" / "wiki_en-*.txt.gz"), min(rows, 1_000_000)))
+    if not sentences:
+        raise SystemExit(f"{data}: no corpus/wiki_en-*.txt.gz here; give the data folder")
     temporary = path.with_suffix(".partial")
     with gzip.open(temporary, "wt", encoding="utf-8", compresslevel=1) as file:
         file.writelines(f"{sentence}\n" for sentence in recombined(sentences, rows))

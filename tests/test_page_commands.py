@@ -69,7 +69,7 @@ ELSEWHERE = {
     r"^make test": "would run this test",
     r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
-    r"^make bench-train |benchmarks\.(\w+_speed|una_million|tokenization|train_gpu)": "measures for minutes",
+    r"^make bench-train |benchmarks\.(\w+_speed|una_million|growth|tokenization|train_gpu)": "measures for minutes",
     r"benchmarks\.(adapt_domains|dev_score_choice|signal_quality)": "needs the real sets, and hours",
     r"benchmarks\.(distil_model2vec|search)": "needs the real sets, and hours",
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
