@@ -36,6 +36,10 @@ from train.outputs.export import check_pooling
 from train.recipe import Recipe
 
 
+class NoRowsError(UsageError):
+    """The recipe's settings leave no row to train on."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One run: what goes in, where it goes.
@@ -171,8 +175,10 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
     Raises
     ------
     UsageError
-        If a stage of `only_changed` is missing, a positive or negative has not the label for it, a pattern of
-        `corpus_weights` fits no input file, or no row is left.
+        If a stage of `only_changed` is missing, a positive or negative has not the label for it, or a pattern
+        of `corpus_weights` fits no input file.
+    NoRowsError
+        If no row is left.
     """
     recipe = run.recipe
     by_label = recipe.labels == BY_LABEL
@@ -181,7 +187,7 @@ def prepare_rows(run: Run, store: Store) -> TrainingRows:
     weighted = weighting(store, recipe.corpus_weights, recipe.seed, recipe.held_out, keep)
     count = weighted.count if weighted else epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     if not count:
-        raise UsageError(
+        raise NoRowsError(
             f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}), shorten "
             f"only_changed ({', '.join(recipe.only_changed) or 'empty'}) or raise corpus_weights"
         )

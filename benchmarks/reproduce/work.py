@@ -32,7 +32,7 @@ from eval.tasks.registry import choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 from train.machine.distributed import join
 from train.outputs.log import read_log
-from train.prepare import Run
+from train.prepare import NoRowsError, Run
 from train.run import train
 from train.watching.watch import DivergedError
 
@@ -143,7 +143,7 @@ def train_unit(job: Job) -> dict[str, Any]:
         try:
             with contextlib.redirect_stdout(console), contextlib.redirect_stderr(console):
                 outcome = train(run, join())
-        except DivergedError as error:
+        except (DivergedError, NoRowsError) as error:  # recorded: the same again would end the same
             return {"failed": str(error), "seconds": time.perf_counter() - began}
     _BEFORE[same] = outcome.scores.get("before", {})
     if outcome.stopped_by:

@@ -134,6 +134,23 @@ def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
     assert first == second
 
 
+def test_a_row_of_which_nothing_is_left_is_recorded_and_the_rest_goes_on(command, monkeypatch):
+    from benchmarks.reproduce import work
+    from train.prepare import NoRowsError
+
+    train = work.train
+
+    def without_rows(run, group):
+        if run.recipe.seed == 42:
+            raise NoRowsError("no row is left")
+        return train(run, group)
+
+    monkeypatch.setattr(work, "train", without_rows)
+    lines = lines_of(command("run", "simcse"))
+    assert lines["simcse", 42, "training"]["scores"]["failed"] == "no row is left"
+    assert ("simcse", 42, "sts") not in lines and ("simcse", 0, "sts") in lines
+
+
 @pytest.mark.slow
 def test_two_at_a_time_give_the_same_and_stages_are_made_on_the_way(command, capsys):
     results = command("run", "simcse,augmented", "--jobs", "2")
