@@ -13,16 +13,12 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import shlex
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.corpora import read_sentences
-from benchmarks.una_million import MemoryWatch
+from benchmarks.una_million import watched
 
 COMMANDS = ("ingest", "fit", "una", "pack", "status", "verify", "card")
 ALONE = ("ingest", "status", "verify", "card")  # these take no --jobs
@@ -54,22 +50,6 @@ def write_corpus(path: Path, data: Path, rows: int) -> None:
     temporary.replace(path)
 
 
-def measure(words: list[str]) -> tuple[float, int]:
-    """Seconds of a command on the clock, and the most memory of all its processes in bytes."""
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "augment_cli", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    watch = MemoryWatch(process.pid)
-    watch.start()
-    _, errors = process.communicate()
-    if process.returncode:
-        raise SystemExit(
-            f"augment-cli {shlex.join(words)} ended with {process.returncode}:\n{errors.decode()}"
-        )
-    return time.perf_counter() - start, watch.resident
-
-
 def main() -> None:
     """Measure and print a Markdown table, a row a size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -93,10 +73,10 @@ def main() -> None:
             words = [name, "--store", str(store)]
             words += ["--corpus", str(corpus)] if name == "ingest" else []
             words += ["--jobs", str(options.jobs)] if name not in ALONE else []
-            taken.append(measure(words))
+            taken.append(watched(words)[1:])
         shutil.rmtree(store)
         cells = [f"{seconds:.1f} s" for seconds, _ in taken]
-        most = max(memory for _, memory in taken)
+        most = max(watch.resident for _, watch in taken)
         print(f"| {rows:,} | {' | '.join(cells)} | {most / 2**20:,.0f} MiB |", flush=True)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -54,25 +55,27 @@ class MemoryWatch(threading.Thread):
             time.sleep(0.1)
 
 
+def watched(words: list[str]) -> tuple[str, float, MemoryWatch]:
+    """What an `augment-cli` command in a process of its own prints, its seconds, and its peaks of memory."""
+    command = [sys.executable, "-m", "augment_cli", *words]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    watch = MemoryWatch(process.pid)
+    watch.start()
+    output, errors = process.communicate()
+    seconds = time.perf_counter() - start
+    if process.returncode:
+        raise SystemExit(f"{shlex.join(command)} ended with {process.returncode}:\n{errors}")
+    return output, seconds, watch
+
+
 def measure(corpus: str, rows: int, jobs: int) -> dict[str, float]:
     """Run the command on the first `rows` sentences; seconds by stage, peaks of memory, rate."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable, "-m", "augment_cli", "una", "--corpus", corpus, "--store", f"{folder}/store",
-            "--limit", str(rows), "--jobs", str(jobs), "--json",
-        ]  # fmt: skip
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        watch = MemoryWatch(process.pid)
-        watch.start()
-        output, errors = process.communicate()
-        seconds = time.perf_counter() - start
-        if process.returncode:
-            raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{errors}")
-        start = time.perf_counter()
-        verify = [sys.executable, "-m", "augment_cli", "verify", "--store", f"{folder}/store"]
-        subprocess.run(verify, check=True, stdout=subprocess.DEVNULL)
-        verified = time.perf_counter() - start
+        store = ["--store", f"{folder}/store"]
+        sizes = ["--limit", str(rows), "--jobs", str(jobs)]
+        output, seconds, watch = watched(["una", "--corpus", corpus, *store, *sizes, "--json"])
+        verified = watched(["verify", *store])[1]
     stages = {entry["stage"]: entry for entry in json.loads(output)}
     return {
         "rows": stages["una"]["rows"],

@@ -87,10 +87,7 @@ class LexicalIndex:
             pointers = pointers.astype(np.int32)
         shape = (store.rows, len(frequency))
         matrix = sparse.csr_array((np.concatenate(data), np.concatenate(indices), pointers), shape=shape)
-        blocks = [
-            matrix[row_ids[start : start + _BLOCK_CANDIDATES]].T.tocsr()
-            for start in range(0, max(len(row_ids), 1), _BLOCK_CANDIDATES)
-        ]
+        blocks = [matrix[some].T.tocsr() for some in _candidate_blocks(row_ids)]
         return cls(matrix, blocks, row_ids)
 
     def save(self, folder: Path) -> None:
@@ -119,11 +116,10 @@ class LexicalIndex:
             return sparse.csr_array(arrays, shape=shape)
 
         row_ids, (rows, terms) = np.array(array("row_ids")), array("shape").tolist()
-        sizes = [
-            min(_BLOCK_CANDIDATES, len(row_ids) - start)
-            for start in range(0, max(len(row_ids), 1), _BLOCK_CANDIDATES)
+        blocks = [
+            part(f"candidates-{number}", (terms, len(some)))
+            for number, some in enumerate(_candidate_blocks(row_ids))
         ]
-        blocks = [part(f"candidates-{number}", (terms, size)) for number, size in enumerate(sizes)]
         return cls(part("matrix", (rows, terms)), blocks, row_ids)
 
     def search(self, low: int, high: int, own: np.ndarray, count: int, below: float = np.inf) -> Neighbours:
@@ -159,6 +155,12 @@ class LexicalIndex:
                 best.scores[row, : len(order)] = scores[order]
                 best.row_ids[row, : len(order)] = self.row_ids[columns[order]]
         return best
+
+
+def _candidate_blocks(row_ids: np.ndarray) -> list[np.ndarray]:
+    """The candidates of each block; one without any where there are none."""
+    starts = range(0, max(len(row_ids), 1), _BLOCK_CANDIDATES)
+    return [row_ids[start : start + _BLOCK_CANDIDATES] for start in starts]
 
 
 def distinct_entries(

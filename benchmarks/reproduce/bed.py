@@ -69,16 +69,16 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
         session.ingest([data / pattern for pattern in bed.corpus], IngestOptions(limit=bed.rows))
         if session.store.rows < bed.rows:
             raise UsageError(f"{store}: the corpus gave {session.store.rows:,} sentences of {bed.rows:,}")
-    start = str(work / "start")
-    export(bare(load_encoder(bed.start), bed.layers), Path(start))
+    encoder, start = load_encoder(bed.start), work / "start"
+    export(bare(encoder, bed.layers), start)
     recipe = load_recipe(bed.recipe, bed.set)
     command = f"python -m benchmarks.reproduce bed --profile {bed.name}"
-    result = train(Run(recipe, store, start, work / "run", command=command), join())
+    result = train(Run(recipe, store, str(start), work / "run", command=command), join())
     if result.stopped_by:
         raise UsageError(f"stopped after step {result.steps}; the same command continues it")
     facts: dict[str, Any] = {
         "settings": settings, "digest": model_digest(work / "run" / "last"), "machine": platform.machine(),
-        "libraries": library_versions(), "start": load_encoder(start).digest,
+        "libraries": library_versions(), "start": encoder.digest,
     }  # fmt: skip
     finished = work / "finished"
     shutil.rmtree(finished, ignore_errors=True)

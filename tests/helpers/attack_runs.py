@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import io
 import os
 import random
@@ -195,9 +194,8 @@ def words_of(command: str, value: Any, target: Path, home: Path) -> list[str]:
     plain = command.replace("TRAIN", TRAIN)
     if isinstance(value, str) and value.startswith("--"):  # several words, as typed
         plain = plain.replace("{value}", value)
-    meant = {"{value}": str(value), "{at}": str(target), "{here}": str(home)}
     return [
-        functools.reduce(lambda word, name: word.replace(name, meant[name]), meant, word)
+        word.replace("{value}", str(value)).replace("{at}", str(target)).replace("{here}", str(home))
         for word in shlex.split(plain)
     ]
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from augment_cli import augmentations
-from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
+from augment_cli.encoding.words_apart import FlatTokens, flat_tokens
 from augment_cli.errors import UsageError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.settings import Settings, library_versions
@@ -18,7 +17,6 @@ from augment_cli.store.store import Store
 from augment_cli.text.spans import offsets_from_lengths
 from train.data.order import row_groups
 
-Flat = Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]]
 VERSION = 1
 SCHEMA = pa.schema([pa.field("row_id", pa.int64(), nullable=False), pa.field("ids", pa.list_(pa.int32()))])
 
@@ -118,9 +116,9 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
         store.reload()  # somebody may have written since it was opened
         if _is_of_other_texts(store, name, settings):
             store.remove(name)  # its texts have been made again since
-        flat = _flat(tokenizer.backend_tokenizer)
+        tokenise = flat_tokens(tokenizer.backend_tokenizer)
         for part in store.begin(name, settings):
-            batches = _token_tables(store, stage, part, flat)
+            batches = _token_tables(store, stage, part, tokenise)
             store.commit(store.write_part(name, part, SCHEMA, batches, settings))
     return name
 
@@ -132,20 +130,7 @@ def _is_of_other_texts(store: Store, name: str, settings: Settings) -> bool:
     return bool(store.stage(name).settings["fingerprint"] != settings.fingerprint)
 
 
-def _flat(tokenizer: Any) -> Flat:
-    """What tokenises texts: ids of all of them one after the other, and how many each has."""
-    if keeps_words_apart(tokenizer):
-        return WordTokens(tokenizer)
-
-    def whole(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        found = [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
-        lengths = np.fromiter(map(len, found), np.int64, len(found))
-        return np.fromiter(chain.from_iterable(found), np.int64), lengths
-
-    return whole
-
-
-def _token_tables(store: Store, stage: str, part: int, flat: Flat) -> Iterator[pa.Table]:
+def _token_tables(store: Store, stage: str, part: int, tokenise: FlatTokens) -> Iterator[pa.Table]:
     kind = SCHEMA.field("ids").type
     for group in row_groups(store.parts):
         if group.part != part:
@@ -153,7 +138,7 @@ def _token_tables(store: Store, stage: str, part: int, flat: Flat) -> Iterator[p
         table = store.read_part(stage, part, ["row_id", "text"], [group.index])
         texts = table["text"].to_pylist()
         is_text = np.array([text is not None for text in texts], bool)
-        ids, found = flat([text for text in texts if text is not None])
+        ids, found = tokenise([text for text in texts if text is not None])
         lengths = np.zeros(len(texts), np.int64)
         lengths[is_text] = found
         offsets = pa.array(offsets_from_lengths(lengths), pa.int32())

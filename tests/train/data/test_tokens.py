@@ -34,6 +34,20 @@ def test_token_ids_are_the_tokenizers(tiny_store, stages, tokenizer):
         assert row == (None if text is None else tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
+def test_token_ids_of_a_tokenizer_that_joins_words_are_its_own_too(store_copy, tiny_encoder):
+    joining = AutoTokenizer.from_pretrained(tiny_encoder)
+    store = Store.open(store_copy)
+    texts = store.read("una")["text"].to_pylist()
+    pair = " ".join(next(text for text in texts if text).split()[:2])
+    joining.add_tokens([pair])
+    (name,) = [cache_tokens(store, draw, joining) for draw in stage_draws(store, "una")[:1]]
+    ids = store.read(name)["ids"].to_pylist()
+    assert any(joining.convert_tokens_to_ids(pair) in (row or []) for row in ids)
+    assert ids == [
+        None if text is None else joining(text, add_special_tokens=False)["input_ids"] for text in texts
+    ]
+
+
 def test_files_appended_to_the_corpus_are_cached_as_further_parts(store_copy, tokenizer, tmp_path):
     store = Store.open(store_copy)
     name = cache_tokens(store, "corpus", tokenizer)
