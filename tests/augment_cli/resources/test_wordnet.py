@@ -45,7 +45,7 @@ def nltk_wordnet(tmp_path_factory: pytest.TempPathFactory):
     data = tmp_path_factory.mktemp("nltk_data")
     folder = data / "corpora" / "wordnet"
     folder.mkdir(parents=True)
-    for file in found.iterdir():
+    for file in filter(Path.is_file, found.iterdir()):
         shutil.copy(file, folder)
     if not (folder / "lexnames").exists():
         lines = [f"{number:02d}\t{name}\t0" for number, name in enumerate(LEXNAMES)]

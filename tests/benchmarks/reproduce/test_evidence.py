@@ -155,15 +155,19 @@ def test_the_document(drawn):
 
 
 @pytest.mark.parametrize(
-    ("profile", "stem"),
+    ("profile", "stem", "most_bytes"),
     [
-        ("bed", "evidence"),
-        pytest.param("tables", "evidence-tables", marks=pytest.mark.slow),
-        pytest.param("cpu", "evidence-cpu", marks=pytest.mark.slow),
+        ("bed", "evidence", 15_000),
+        # the two for reference, with every row and point of the papers
+        pytest.param("tables", "evidence-tables", 25_000, marks=pytest.mark.slow),
+        pytest.param("cpu", "evidence-cpu", 25_000, marks=pytest.mark.slow),
     ],
 )
-def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile, stem):
-    """But for what is not done and why, which depends on the models that the machine has."""
+def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile, stem, most_bytes):
+    """But for what is not done and why, which depends on the models that the machine has.
+
+    The first is to be read in a minute, and no document grows without somebody seeing it.
+    """
     folders = ["--runs", str(tmp_path), "--docs", str(tmp_path), "--data", str(tmp_path)]
     main(["draw", "--profile", profile, *folders])
     drawn, shipped = (
@@ -172,7 +176,7 @@ def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile
     assert drawn.split("## Methods")[1] == shipped.split("## Methods")[1]
     assert drawn.split("Of ")[0] == shipped.split("Of ")[0]
     assert (tmp_path / f"{stem}.csv").read_bytes() == (Path("docs") / f"{stem}.csv").read_bytes()
-    assert len(shipped.encode()) < 15_000, "the document is to be read in a minute"
+    assert len(shipped.encode()) < most_bytes
 
 
 def test_the_data_file_has_a_line_for_each_score(drawn, tmp_path):
