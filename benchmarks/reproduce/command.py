@@ -116,7 +116,7 @@ def _run(args: argparse.Namespace) -> None:
         _repeat(entries, seeds or profile.seeds[:1], stages, args, folder)
         return
     if args.action != "draw":
-        print(plan.show(entries, args.jobs), flush=True)
+        print(plan.show(entries, args.jobs, profile.waits_for), flush=True)
     if args.action == "run":
         _work(entries, stages, args, folder)
         results.read()

@@ -63,6 +63,8 @@ class Profile:
         What to know before reading its document; `{row}` becomes the row's STS average.
     unlisted : tuple of str
         Rows that are scored and may be named in `warning`, and are in no table.
+    waits_for : str
+        What the trainings wait for that are missing still, such as a machine of another kind.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Profile:
     from_step_0: bool = False
     warning: str = ""
     unlisted: tuple[str, ...] = ()
+    waits_for: str = ""
 
 
 @dataclass(frozen=True)

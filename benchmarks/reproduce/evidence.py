@@ -105,7 +105,7 @@ def document(
         *opening.lines(grid, rows, scores, findings, judged),
         *_primary(findings, grid, drawn),
         *_origin(grid, profile, scores, drawn),
-        *_state([entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
+        *_state(profile, [entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
         *methods.section(rows, scores, seedless),
         *methods.other_evaluations(grid, profile, rows, scores),
         *conclusions.section(grid, judged),
@@ -161,8 +161,8 @@ def _sentences(profile: Profile) -> str:
     return (f"the first {profile.rows:,} sentences" if profile.rows else "all sentences") + chosen
 
 
-def _state(entries: Iterable[Entry]) -> list[str]:
-    """How much is done, and what cannot be done here."""
+def _state(profile: Profile, entries: Iterable[Entry]) -> list[str]:
+    """How much is done, what cannot be done here, and the command for the rest."""
     planned = [entry for entry in entries if not entry.unit.row.sweep]
     scored = sum(set(entry.unit.common) <= entry.results.keys() for entry in planned)
     missing = len(planned) - sum(entry.state == "done" for entry in planned)
@@ -173,11 +173,9 @@ def _state(entries: Iterable[Entry]) -> list[str]:
         if entry.reason:
             titles = reasons.setdefault(f"{entry.state}: {entry.reason}", [])
             titles += [entry.unit.row.title] if entry.unit.row.title not in titles else []
-    if reasons:
-        lines += [
-            "Not done:",
-            "",
-            *(f"- {text}: {'; '.join(titles)}" for text, titles in reasons.items()),
-            "",
-        ]
-    return lines
+    not_done = [f"- {text}: {'; '.join(titles)}" for text, titles in reasons.items()]
+    if rows := list(dict.fromkeys(entry.unit.row.name for entry in planned if entry.state == "missing")):
+        why = f", waiting for {profile.waits_for}" if profile.waits_for else ""
+        command = f"make reproduce PROFILE={profile.name} ROW={','.join(rows)}"
+        not_done.append(f"- missing{why}: `{command}`")
+    return [*lines, "Not done:", "", *not_done, ""] if not_done else lines

@@ -124,8 +124,8 @@ def phases(
     return [*rows, *sweeps, *more]
 
 
-def show(entries: Sequence[Entry], jobs: int = 1) -> str:
-    """The plan for people: a line a row, then the sum."""
+def show(entries: Sequence[Entry], jobs: int = 1, waits_for: str = "") -> str:
+    """The plan for people: a line a row, then the sum, and what the missing ones wait for."""
     lines = []
     rows = dict.fromkeys(entry.unit.row.name for entry in entries)
     for name in rows:
@@ -147,4 +147,6 @@ def show(entries: Sequence[Entry], jobs: int = 1) -> str:
     ]
     hours = sum(entry.seconds for entry in entries) / jobs / 3600
     lines.append(f"{len(entries)} trainings: {', '.join(counts)}; about {hours:.1f} hours to go")
+    if waits_for and any(entry.state == "missing" for entry in entries):
+        lines.append(f"the missing ones wait for {waits_for}")
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from benchmarks.reproduce.document import curves, sweeps
 from benchmarks.reproduce.document.scores import scores_of, write_csv
 from benchmarks.reproduce.evidence import Drawn, document
 from benchmarks.reproduce.grid import load_grid
-from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.plan import Entry, show
 from benchmarks.reproduce.results import TRAINING, Result
 from benchmarks.reproduce.units import make_units
 
@@ -199,6 +199,19 @@ def test_a_warning_names_averages_and_an_unlisted_row_is_in_no_table(drawn):
     assert "| UNA, random | SimCSE | 1 |" not in text
     assert "| UNA, random | SimCSE | 1 |" in all_rows
     assert "Of 5 trainings" in text and "Of 7 trainings" in all_rows
+
+
+def test_what_is_missing_is_named_with_the_command_that_runs_it_and_what_it_waits_for(drawn):
+    grid, profile, entries, scores = drawn
+    profile = dataclasses.replace(profile, waits_for="a larger machine")
+    missing = [entry.unit.row.name for entry in entries if entry.state == "missing"]
+    text = document(grid, profile, entries, scores, [], Drawn("evidence.csv"))
+    command = f"make reproduce PROFILE=cpu ROW={','.join(dict.fromkeys(missing))}"
+    assert missing and f"- missing, waiting for a larger machine: `{command}`\n" in text
+    assert show(entries, 1, profile.waits_for).endswith("\nthe missing ones wait for a larger machine")
+    finished = [entry for entry in entries if entry.state != "missing"]
+    assert "- missing" not in document(grid, profile, finished, scores, [], Drawn("evidence.csv"))
+    assert "wait for" not in show(finished, 1, profile.waits_for)
 
 
 def test_each_row_says_its_difference_to_its_baseline_and_to_no_training(drawn):
