@@ -99,7 +99,10 @@ def _run(args: argparse.Namespace) -> None:
     size = f"store-{profile.rows}" if profile.rows else "store"
     stages = Stages(grid, profile, folder / size, args.data, max(1, args.jobs))
     # A repetition is compared with all seeds of its row.
-    units = make_units(grid, profile, grid.choose(names), () if args.action == "repeat" else seeds)
+    units = make_units(grid, profile, grid.rows, () if args.action == "repeat" else seeds)
+    # Of all units, since a point of a sweep may be a row too, which is scored on more.
+    chosen = {row.name for row in grid.choose(names)}
+    units = [unit for unit in units if chosen & {unit.row.name, *unit.same}]
     entries = plan.make_plan(units, results, stages, profile)
     if args.action == "repeat":
         if not names:

@@ -51,8 +51,8 @@ class Profile:
         Rows and sweeps it has, of those that may be in it; empty for all.
     scored : dict of str to list of str
         Rows of the evaluations that it has beside STS, in place of theirs; empty for theirs.
-    draw_primary : bool
-        Whether the primary comparisons are drawn from it.
+    decides : bool
+        Whether it decides the primary comparisons; if not, they are shown once more, as exploratory.
     other_seeds : int
         How many of the seeds rows have that are in no primary comparison; 0 for all. Where it is set, the
         rows of the primary comparisons come first, and each row's difference to no training is shown.
@@ -86,7 +86,7 @@ class Profile:
     sweep_tasks: dict[str, list[str]] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     scored: dict[str, list[str]] = field(default_factory=dict)
-    draw_primary: bool = True
+    decides: bool = True
     like: str = ""
     other_seeds: int = 0
     from_step_0: bool = False

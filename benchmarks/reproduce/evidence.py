@@ -67,7 +67,7 @@ def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, 
     found = _findings(grid, profile, results, stages, scores)
     drawn = Drawn(
         f"{stem}.csv",
-        f"{stem}.png" if forest.draw_forest(found, grid, docs / f"{stem}.png") else "",
+        f"{stem}.png" if profile.decides and forest.draw_forest(found, grid, docs / f"{stem}.png") else "",
         (f"{stem}-sweeps.png",) if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png") else (),
     )
     path = docs / f"{stem}.md"
@@ -102,8 +102,8 @@ def document(
     judged = conclusions.judged(grid, rows, scores, seedless)
     lines = [
         wording.OPENING.format(about=profile.about, warning=_warning(profile, scores)),
-        *opening.lines(grid, rows, scores, findings, judged),
-        *_primary(findings, grid, drawn),
+        *opening.lines(grid, rows, scores, findings if profile.decides else [], judged),
+        *_primary(findings, grid, profile, drawn),
         *_origin(grid, profile, scores, drawn),
         *_state(profile, [entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
         *methods.section(rows, scores, seedless),
@@ -129,9 +129,11 @@ class _Averages(dict[str, str]):
         return "–"
 
 
-def _primary(findings: Sequence[Finding], grid: Grid, drawn: Drawn) -> list[str]:
+def _primary(findings: Sequence[Finding], grid: Grid, profile: Profile, drawn: Drawn) -> list[str]:
     if not findings:
         return []
+    if not profile.decides:
+        return [wording.PRIMARY_AGAIN, *primary.table_again(findings, grid), ""]
     picture = [f"![Primary comparisons]({drawn.forest})", ""] if drawn.forest else []
     return [wording.PRIMARY, *primary.table(findings, grid), "", *picture]
 

@@ -126,14 +126,34 @@ def table(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in all_findings:
-        primary, value = one.primary, one.difference
+        value = one.difference
         here = "–" if value is None else f"{value.mean:+.2f}"
         if value is not None and not math.isnan(value.low):
             here += f" ({value.low:+.2f} to {value.high:+.2f})"
         p = "–" if math.isnan(one.adjusted) else f"{one.adjusted:.3f}" if one.adjusted >= 0.001 else "< 0.001"
-        sets = "–" if one.test_sets is None else "{:+.2f} to {:+.2f}".format(*one.test_sets)
-        titles = [grid.row(name).title for name in (primary.better, primary.worse)]
-        cells = [primary.question, *titles, f"{primary.published:+.2f}", here]
-        cells += [str(0 if value is None else value.seeds), p, sets, one.verdict]
-        lines.append(f"| {' | '.join(cells)} |")
+        cells = [*_compared(one, grid), here, str(0 if value is None else value.seeds), p]
+        lines.append(f"| {' | '.join([*cells, _over_tests(one), one.verdict])} |")
     return lines
+
+
+def table_again(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
+    """The lines of the section of a profile that decides none of them."""
+    lines = [
+        "| question | better | than | paper | here (seeds) | 95 % over test sentences |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in all_findings:
+        value = one.difference
+        here = "–" if value is None else f"{value.mean:+.2f} ({value.seeds})"
+        lines.append(f"| {' | '.join([*_compared(one, grid), here, _over_tests(one)])} |")
+    return lines
+
+
+def _compared(one: Finding, grid: Grid) -> list[str]:
+    """The cells that say what is compared, and what the paper found."""
+    titles = [grid.row(name).title for name in (one.primary.better, one.primary.worse)]
+    return [one.primary.question, *titles, f"{one.primary.published:+.2f}"]
+
+
+def _over_tests(one: Finding) -> str:
+    return "–" if one.test_sets is None else "{:+.2f} to {:+.2f}".format(*one.test_sets)

@@ -24,8 +24,15 @@ PRIMARY = """\
 
 Named in `grid.toml` before any of them was run. The interval is Student's over the differences seed by seed;
 p is corrected by Holm over all of them, those not measured yet among them. The other interval resamples the
-pairs of the test sets. `holds`: the paper's sign, p below 0.05, at least a third of the paper's size. The
-rest of this document is exploratory.
+pairs of the test sets; a dash where their similarities were not kept. `holds`: the paper's sign, p below
+0.05, at least a third of the paper's size. The rest of this document is exploratory.
+"""
+
+PRIMARY_AGAIN = """\
+## The primary comparisons once more
+
+[evidence.md](evidence.md) decides them. This is what they are from this encoder, with too few seeds for an
+interval over seeds; the one that is given resamples the pairs of the test sets.
 """
 
 METHODS = """\

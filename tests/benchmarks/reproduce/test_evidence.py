@@ -13,7 +13,9 @@ from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.comparisons import Difference, difference, noise, shared, threshold, verdict
 from benchmarks.reproduce.document import curves, sweeps
+from benchmarks.reproduce.document.primary import findings
 from benchmarks.reproduce.document.scores import scores_of, write_csv
+from benchmarks.reproduce.entries import Primary
 from benchmarks.reproduce.evidence import Drawn, document
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.plan import Entry, show
@@ -199,6 +201,21 @@ def test_a_warning_names_averages_and_an_unlisted_row_is_in_no_table(drawn):
     assert "| UNA, random | SimCSE | 1 |" not in text
     assert "| UNA, random | SimCSE | 1 |" in all_rows
     assert "Of 5 trainings" in text and "Of 7 trainings" in all_rows
+
+
+def test_a_profile_that_decides_nothing_shows_the_primary_comparisons_without_a_verdict(drawn):
+    grid, profile, entries, scores = drawn
+    one = Primary("augmented", "simcse", "Does it help?", "the same but for the negatives", 1.0)
+    grid = dataclasses.replace(grid, primary=(one,))
+    found = findings(grid, scores)
+    deciding, other = (
+        document(grid, dataclasses.replace(profile, decides=decides), entries, scores, found, Drawn(""))
+        for decides in (True, False)
+    )
+    assert "## Primary comparisons\n" in deciding and "p, Holm" in deciding
+    assert "**Too few seeds to say**: UNA, random over SimCSE" in deciding
+    assert "## The primary comparisons once more\n" in other and "p, Holm" not in other
+    assert "**Too few seeds" not in other
 
 
 def test_what_is_missing_is_named_with_the_command_that_runs_it_and_what_it_waits_for(drawn):

@@ -7,6 +7,7 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.errors import UsageError
+from benchmarks.reproduce.command import main
 from benchmarks.reproduce.grid import GRID, load_grid
 from benchmarks.reproduce.plan import make_plan, phases, show
 from benchmarks.reproduce.results import TRAINING, Result, Results
@@ -211,7 +212,7 @@ like = "cpu"
 encoder = "other"
 only = ["no-training", "simcse", "rate"]
 scored = { clustering = ["no-training"] }
-draw_primary = false
+decides = false
 sweep_tasks = { sts = ["stsb-dev"] }
 """
     path = tmp_path / "grid.toml"
@@ -250,6 +251,14 @@ def test_a_point_that_one_profile_has_as_its_row_is_trained_in_another():
         units = make_units(grid, grid.profiles[name], grid.choose([row, "learning-rate"]), encoder=ENCODER)
         assert (point in {unit.row.name for unit in units}) != same
         assert any(unit.row.name == row and point in unit.same for unit in units) == same
+
+
+def test_a_point_asked_for_alone_is_the_row_that_it_is_and_scored_as_the_row(tmp_path, capsys):
+    folders = ["--runs", str(tmp_path), "--data", str(tmp_path), "--results", str(tmp_path)]
+    main(["plan", "--profile", "cpu", "--rows", "learning-rate", *folders])
+    named = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert "simcse" in named and "learning-rate-1e-05" in named
+    assert "learning-rate-3e-05" not in named and "una" not in named
 
 
 def test_step_0_is_in_the_keys_of_profiles_that_ask_for_it_alone(grid, profile):
