@@ -47,6 +47,8 @@ def _measures(entry: Entry) -> dict[str, float]:
     for name, result in entry.results.items():
         values = {key: v for key, v in result.scores.items() if isinstance(v, (int, float)) and v == v}
         if name == TRAINING:
+            if "steps" in values:
+                measures["steps"] = values["steps"]
             rows = values.get("steps", 0) * entry.unit.recipe.batch if entry.unit.recipe else 0
             if rows and "cpu_seconds" in values:
                 measures["cpu"] = 1000 * values["cpu_seconds"] / rows

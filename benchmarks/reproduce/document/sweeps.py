@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from statistics import mean
 
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
@@ -10,6 +12,8 @@ from benchmarks.reproduce.document import wording
 from benchmarks.reproduce.document.scores import signed
 from benchmarks.reproduce.entries import Sweep
 from benchmarks.reproduce.grid import Grid
+
+_SAME_STEPS = 0.05  # shares of the steps by which trainings that are compared may differ
 
 
 def section(grid: Grid, scores: Scores, seedless: frozenset[str], pictures: Sequence[str]) -> list[str]:
@@ -35,26 +39,35 @@ def points_of(sweep: Sweep, scores: Scores) -> Scores:
     return comparisons.shared(scores, [sweep.point(value) for value in sweep.values])
 
 
+def _steps(points: Scores, name: str) -> float:
+    """How many steps a point was trained for, on average over its seeds; NaN where that was not noted."""
+    return mean([one.get("steps", math.nan) for one in points.get(name, {}).values()] or [math.nan])
+
+
 def line(sweep: Sweep, scores: Scores, sd: float) -> str:
     """What a sweep says: each value's difference to the reference on STS-B dev, marked where it counts."""
     points = points_of(sweep, scores)
     reference = sweep.reference
+    of_reference = _steps(points, sweep.point(reference))
     claimed = bool(sweep.published) or sweep.best is not None
-    words = []
+    words, unlike = [], ""
     for number, value in enumerate(sweep.values):
         name = sweep.point(value)
         gap = comparisons.difference(points, name, sweep.point(reference), "dev")
         if value == reference or gap is None:
             continue
-        higher = sweep.published[number] - max(sweep.published) if sweep.published else -0.0
-        # Where the paper claims that the reference is best, every other value should be lower.
-        said = comparisons.verdict(gap, sd, higher - 1e-9)
-        mark = {"holds": "*", "reversed": "†"}.get(said, "") if claimed else ""
-        if not claimed and said in ("holds", "reversed"):
-            mark = "*"
+        own = _steps(points, name)
+        if abs(own - of_reference) > _SAME_STEPS * of_reference:
+            unlike = f", {of_reference:.0f} steps"
+            mark = f" ({own:.0f} step{'s' * (own != 1)})"
+        else:
+            higher = sweep.published[number] - max(sweep.published) if sweep.published else -0.0
+            # Where the paper claims that the reference is best, every other value should be lower.
+            said = comparisons.verdict(gap, sd, higher - 1e-9)
+            mark = {"holds": "*", "reversed": "†" if claimed else "*"}.get(said, "")
         words.append(f"{value} {signed(gap.mean, gap.sd)}{mark}")
     seeds = len(next(iter(points.values())))
-    best = f"{reference} is {'the best in the paper' if claimed else 'compared with'}"
+    best = f"{reference} is {'the best in the paper' if claimed else 'compared with'}{unlike}"
     note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
     absent = [str(value) for value in sweep.values if sweep.point(value) not in points]
     missing = f" Missing: {', '.join(absent)}." if absent else ""

@@ -56,7 +56,8 @@ SWEEPS = """\
 ## Sweeps
 
 Differences on STS-B dev; \\* counts as above and agrees with the paper where it says anything, † counts and
-contradicts it; s is {noise}. The picture has the average too, and the papers' curves.
+contradicts it; s is {noise}. A point trained for more or fewer steps than the one it is compared with has
+them in brackets, and no mark. The picture has the average too, and the papers' curves.
 """
 
 BANDS = """\

@@ -276,6 +276,18 @@ def test_a_sweep_says_what_it_says_of_the_papers_best_value(small_grid):
     assert "1e-05 +2.00 ± 0.00†." in sweeps.line(dataclasses.replace(without, best=3e-5), scores, 0.5)
 
 
+def test_points_trained_for_other_numbers_of_steps_are_not_judged(small_grid):
+    sweep = load_grid(small_grid).sweeps[0]
+    scores = {
+        "rate-1e-05": {0: {"dev": 60.0, "steps": 1.0}},
+        "rate-3e-05": {0: {"dev": 66.0, "steps": 80.0}},
+    }
+    said = sweeps.line(sweep, scores, 0.5)
+    assert "(3e-05 is the best in the paper, 80 steps; 1 seed): 1e-05 -6.00 (1 step). Only" in said
+    scores["rate-1e-05"][0]["steps"] = 79.0  # the last rows did not make a batch
+    assert "(3e-05 is the best in the paper; 1 seed): 1e-05 -6.00*. Only" in sweeps.line(sweep, scores, 0.5)
+
+
 def test_curves_need_two_points(drawn, tmp_path):
     grid, _, _, scores = drawn
     assert curves.draw_sweeps(grid, scores, tmp_path / "sweeps.png")
