@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from statistics import mean
 
+from scipy.stats import spearmanr
+
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document import wording
@@ -13,6 +15,7 @@ from benchmarks.reproduce.document.scores import signed
 from benchmarks.reproduce.entries import Sweep
 from benchmarks.reproduce.grid import Grid
 
+_LEAST_RANKED = 8  # points; fewer agree with any order too easily
 _SAME_STEPS = 0.05  # shares of the steps by which trainings that are compared may differ
 
 
@@ -44,6 +47,20 @@ def _steps(points: Scores, name: str) -> float:
     return mean([one.get("steps", math.nan) for one in points.get(name, {}).values()] or [math.nan])
 
 
+def _agreement(sweep: Sweep, points: Scores) -> float | None:
+    """Rank correlation of the points' scores on STS-B dev with the paper's; None where too few are alike."""
+    if not sweep.published:
+        return None
+    steps = _steps(points, sweep.point(sweep.reference))
+    pairs = [
+        (published, mean(one["dev"] for one in points[name].values()))
+        for value, published in zip(sweep.values, sweep.published, strict=True)
+        if (name := sweep.point(value)) in points
+        and not abs(_steps(points, name) - steps) > _SAME_STEPS * steps
+    ]
+    return float(spearmanr(*zip(*pairs, strict=True)).statistic) if len(pairs) >= _LEAST_RANKED else None
+
+
 def line(sweep: Sweep, scores: Scores, sd: float) -> str:
     """What a sweep says: each value's difference to the reference on STS-B dev, marked where it counts."""
     points = points_of(sweep, scores)
@@ -69,6 +86,8 @@ def line(sweep: Sweep, scores: Scores, sd: float) -> str:
     seeds = len(next(iter(points.values())))
     best = f"{reference} is {'the best in the paper' if claimed else 'compared with'}{unlike}"
     note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
+    if (order := _agreement(sweep, points)) is not None:
+        note += f" Spearman's ρ with the paper's order: {order:+.2f}."
     absent = [str(value) for value in sweep.values if sweep.point(value) not in points]
     missing = f" Missing: {', '.join(absent)}." if absent else ""
     counted = "1 seed" if seeds == 1 else f"{seeds} seeds"
