@@ -47,6 +47,8 @@ class Unit:
         Those of them that are not for some rows alone.
     same : tuple of str
         Names of further rows that come to the same settings, such as a sweep's point that the row itself is.
+    encoder : str
+        Digest of the encoder it starts from.
     """
 
     row: Row
@@ -57,6 +59,7 @@ class Unit:
     evaluations: tuple[str, ...]
     common: tuple[str, ...]
     same: tuple[str, ...] = ()
+    encoder: str = ""
 
     @property
     def name(self) -> str:
@@ -142,7 +145,8 @@ def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *
     common += [name for name, evaluation in grid.evaluations.items() if not evaluation.rows]
     more = [name for name, evaluation in grid.evaluations.items() if main and row.name in evaluation.rows]
     key = sha256_of_json(settings)[:12]
-    return Unit(row, seed, recipe, key, stages_of(recipe), (*common, *more), tuple(common))
+    start = settings["encoder"]
+    return Unit(row, seed, recipe, key, stages_of(recipe), (*common, *more), tuple(common), encoder=start)
 
 
 def counts_tokens(pooling: str) -> bool:

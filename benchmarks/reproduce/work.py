@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import numpy as np
@@ -118,7 +118,10 @@ def do(job: Job) -> dict[str, Any]:
 
 
 def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) -> None:
-    origin = {"profile": job.profile.name, "machine": platform.machine(), "libraries": library_versions()}
+    origin = {
+        "profile": job.profile.name, "machine": platform.machine(), "libraries": library_versions(),
+        "encoder": job.unit.encoder,
+    }  # fmt: skip
     unit = job.unit
     results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, origin))
 
@@ -153,6 +156,9 @@ def train_unit(job: Job) -> dict[str, Any]:
         if folder.is_dir() and folder.name != job.unit.row.output:
             shutil.rmtree(folder)
     steps = [event for event in read_log(job.out / "log.jsonl") if event["event"] == "step"]
+    # What a discriminator is right in at the end, over the steps of a tenth of the run.
+    accuracies = [event["discriminator_accuracy"] for event in steps if "discriminator_accuracy" in event]
+    late = accuracies[-max(1, len(accuracies) // 10) :]
     slowness = [1 / event["rows_per_second"] for event in steps if event.get("rows_per_second")]
     return {
         **{when: next(iter(scores.values())) for when, scores in outcome.scores.items()},
@@ -163,6 +169,7 @@ def train_unit(job: Job) -> dict[str, Any]:
         "cpu_seconds": round(time.process_time() - cpu, 1),
         # The median: on a shared machine some stretches are slow for reasons that are not the method's.
         "seconds_per_1000_rows": round(1000 * median(slowness), 3) if slowness else None,
+        **({"discriminator_accuracy": round(mean(late), 4)} if late else {}),
     }
 
 

@@ -218,6 +218,8 @@ class Addition(nn.Module):
         The values a setting may have, where it is a choice.
     steps : int
         Length of the run, once that is known.
+    noted : dict of str to float
+        What `loss` leaves for the log of its step beside its own value, such as an accuracy.
     """
 
     settings_class: ClassVar[type[Any]]
@@ -227,6 +229,7 @@ class Addition(nn.Module):
     def __init__(self, settings: Any, host: Host) -> None:
         super().__init__()
         self.settings = settings
+        self.noted: dict[str, float] = {}
 
     @classmethod
     def check(cls, settings: Any, recipe: Recipe) -> str:

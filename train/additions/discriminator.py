@@ -185,5 +185,8 @@ class Discriminator(Addition):
                 torch.where(flip, anchor, augmented),
             )
         pairs = scale_gradient(torch.cat([anchor, augmented], dim=1), self.settings.alpha)
-        losses = classification_loss(self.layers(pairs), classes, self.settings.form)
-        return mean_over(losses, counted)
+        logits = self.layers(pairs)
+        # Whether there is anything to hide: the share of rows whose augmentation is named rightly.
+        right = mean_over((logits.argmax(dim=1) == classes).to(logits.dtype), counted)
+        self.noted = {"accuracy": float(right.detach())}
+        return mean_over(classification_loss(logits, classes, self.settings.form), counted)

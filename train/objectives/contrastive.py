@@ -225,7 +225,7 @@ class ContrastiveObjective:
         Tensor
             The loss with the additions' terms, a scalar.
         dict of str to float
-            The contrastive loss and each term by name, for the log.
+            The contrastive loss and each term by name, with what it notes beside it, for the log.
         GlobalBatch
             The batch with the vectors after the head.
         """
@@ -260,6 +260,7 @@ class ContrastiveObjective:
             term = addition.loss(part)
             if term is not None:
                 metrics[f"{name}_loss"] = float(term.detach())
+                metrics |= {f"{name}_{what}": value for what, value in addition.noted.items()}
                 total = total + addition.settings.weight * term
         return total, metrics, batch
 

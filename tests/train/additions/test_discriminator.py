@@ -119,8 +119,8 @@ def test_what_the_last_tanh_does():
     assert classification_loss(blind, torch.tensor([0]), "bounded").item() == pytest.approx(0.424, abs=1e-3)
 
 
-def reference_term(z, chosen, swapped, weights, target):
-    """The discriminator's loss in NumPy: concatenation, two layers, mean over the rows that count."""
+def reference_logits(z, chosen, swapped, weights, target):
+    """The discriminator in NumPy: concatenation and two layers; with the classes of the rows that count."""
     first, second, classes, counted = z[:, 0], z[:, 2], chosen, np.ones(len(z), dtype=bool)
     if target == "bool":
         classes = (chosen < 2).astype(int)
@@ -129,7 +129,12 @@ def reference_term(z, chosen, swapped, weights, target):
         first, second = (np.where(swapped[:, None], a, b) for a, b in ((second, first), (first, second)))
     pairs = np.concatenate([first, second], axis=1)
     hidden = np.tanh(pairs @ weights[0].T + weights[1])
-    return reference_loss(hidden @ weights[2].T + weights[3], classes, "bounded")[counted].mean()
+    return (hidden @ weights[2].T + weights[3])[counted], classes[counted]
+
+
+def reference_term(z, chosen, swapped, weights, target):
+    logits, classes = reference_logits(z, chosen, swapped, weights, target)
+    return reference_loss(logits, classes, "bounded").mean()
 
 
 @pytest.mark.parametrize("alpha", [-1.0, 0.5])
@@ -143,6 +148,8 @@ def test_the_term_and_both_of_its_gradients(make_addition, make_batch, numeric_g
     z = torch.tensor(values, requires_grad=True)
     term = addition.loss(make_batch(values, z, labels=torch.tensor(labels)))
     assert term.item() == pytest.approx(reference_term(values, *labels.T, weights, target), rel=1e-12)
+    logits, classes = reference_logits(values, *labels.T, weights, target)
+    assert addition.noted == {"accuracy": pytest.approx((logits.argmax(axis=1) == classes).mean())}
     term.backward()
     expected_gradient = numeric_gradient(
         lambda moved: reference_term(moved, *labels.T, weights, target), values
@@ -262,5 +269,8 @@ def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_enc
             "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha},
         }  # fmt: skip
         _, events = logged_run(tiny_store, tiny_encoder, tmp_path / str(alpha), values)
-        last[alpha] = np.mean([event["discriminator_loss"] for event in events[-20:]])
-    assert last[-1.0] > last[1.0] + 0.02
+        for what in ("loss", "accuracy"):
+            values_of = [event[f"discriminator_{what}"] for event in events if event["event"] == "step"]
+            last[what, alpha] = np.mean(values_of[-20:])
+    assert last["loss", -1.0] > last["loss", 1.0] + 0.02
+    assert last["accuracy", -1.0] < last["accuracy", 1.0]
