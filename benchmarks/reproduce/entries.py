@@ -52,7 +52,7 @@ class Profile:
     scored : dict of str to list of str
         Rows of the evaluations that it has beside STS, in place of theirs; empty for theirs.
     decides : bool
-        Whether it decides the primary comparisons; if not, they are shown once more, as exploratory.
+        Whether the primary comparisons of its rows are made from it.
     other_seeds : int
         How many of the seeds rows have that are in no primary comparison; 0 for all. Where it is set, the
         rows of the primary comparisons come first, and each row's difference to no training is shown.
@@ -63,6 +63,8 @@ class Profile:
         What to know before reading its document; `{row}` becomes the row's STS average.
     unlisted : tuple of str
         Rows that are scored and may be named in `warning`, and are in no table.
+    remarks : tuple of str
+        What to know of how its rows were measured, a paragraph each.
     waits_for : str
         What the trainings wait for that are missing still, such as a machine of another kind.
     """
@@ -92,6 +94,7 @@ class Profile:
     from_step_0: bool = False
     warning: str = ""
     unlisted: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     waits_for: str = ""
 
 
@@ -278,8 +281,6 @@ class Claim:
 
     Attributes
     ----------
-    alike : bool
-        Whether the claim is that there is no difference.
     note : str
         What to know about the paper's number.
     """
@@ -288,7 +289,6 @@ class Claim:
     worse: str
     measure: str = "average"
     published: float = 0.0
-    alike: bool = False
     note: str = ""
 
 

@@ -67,7 +67,7 @@ def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, 
     found = _findings(grid, profile, results, stages, scores)
     drawn = Drawn(
         f"{stem}.csv",
-        f"{stem}.png" if profile.decides and forest.draw_forest(found, grid, docs / f"{stem}.png") else "",
+        f"{stem}.png" if forest.draw_forest(found, grid, docs / f"{stem}.png") else "",
         (f"{stem}-sweeps.png",) if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png") else (),
     )
     path = docs / f"{stem}.md"
@@ -99,17 +99,17 @@ def document(
     """The whole document in Markdown."""
     rows = [row for row in grid.rows if not row.sweep and row.name not in profile.unlisted]
     seedless = frozenset(row.name for row in grid.rows if not row.has_seed)
-    judged = conclusions.judged(grid, rows, scores, seedless)
+    judged = conclusions.judged(grid, rows, scores, seedless, findings)
     lines = [
         wording.OPENING.format(about=profile.about, warning=_warning(profile, scores)),
-        *opening.lines(grid, rows, scores, findings if profile.decides else [], judged),
-        *_primary(findings, grid, profile, drawn),
-        *_origin(grid, profile, scores, drawn),
+        *opening.lines(grid, rows, scores, findings, judged),
+        *_primary(findings, grid, drawn),
+        *_origin(grid, profile, entries, scores, drawn),
         *_state(profile, [entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
         *methods.section(rows, scores, seedless),
         *methods.other_evaluations(grid, profile, rows, scores),
         *conclusions.section(grid, judged),
-        *sweeps.section(grid, scores, seedless, drawn.sweeps),
+        *sweeps.section(grid, scores, drawn.sweeps),
         *(methods.bands(rows) if profile.name == PAPER else []),
     ]
     return "\n".join(lines).rstrip() + "\n"
@@ -129,16 +129,16 @@ class _Averages(dict[str, str]):
         return "–"
 
 
-def _primary(findings: Sequence[Finding], grid: Grid, profile: Profile, drawn: Drawn) -> list[str]:
+def _primary(findings: Sequence[Finding], grid: Grid, drawn: Drawn) -> list[str]:
     if not findings:
         return []
-    if not profile.decides:
-        return [wording.PRIMARY_AGAIN, *primary.table_again(findings, grid), ""]
     picture = [f"![Primary comparisons]({drawn.forest})", ""] if drawn.forest else []
     return [wording.PRIMARY, *primary.table(findings, grid), "", *picture]
 
 
-def _origin(grid: Grid, profile: Profile, scores: Scores, drawn: Drawn) -> list[str]:
+def _origin(
+    grid: Grid, profile: Profile, entries: Iterable[Entry], scores: Scores, drawn: Drawn
+) -> list[str]:
     seen = grid.beds[profile.name].seen if profile.name in grid.beds else ""
     tests = [task for task in grid.tasks("sts", profile) if methods.any_score(scores, task)]
     text = wording.ORIGIN.format(
@@ -148,11 +148,35 @@ def _origin(grid: Grid, profile: Profile, scores: Scores, drawn: Drawn) -> list[
         files=", ".join(profile.corpus),
         encoder=profile.encoder,
         settings=" ".join(profile.set),
-        stages="".join(f" Stage {name}: `{command}`." for name, command in profile.stages.items()),
+        others=_others(grid, profile),
+        stages=_stages(grid, profile, entries),
         precision=profile.score_precision,
         tests=", ".join(task for task in tests if task != "stsb-dev") or "none yet",
     )
-    return [text, *([seen, ""] if seen else [])]
+    return [text, *(line for remark in (seen, *profile.remarks) if remark for line in (remark, ""))]
+
+
+def _others(grid: Grid, profile: Profile) -> str:
+    """The rows that are trained otherwise than the rest, beside what makes them what they are."""
+    groups: dict[str, list[str]] = {}
+    titles = {row.name: row.title for row in grid.rows if not row.sweep}
+    for name, settings in profile.of_row.items():
+        if name in titles:
+            groups.setdefault(" ".join(settings), []).append(titles[name])
+    return "".join(f" {'; '.join(names)}: `{settings}`." for settings, names in groups.items())
+
+
+def _stages(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> str:
+    """The command of each stage that is not an augmentation with its defaults."""
+    shown = [entry.unit for entry in entries if entry.results and not entry.unit.row.sweep]
+    read = {name for unit in shown for name in unit.stages}
+    own = {name: words for name, words in profile.stages.items() if name in read}
+    commands = {
+        name: " ".join(words[-1])
+        for name, words in grid.stages.items()
+        if name in read and len(words[-1]) > 1 and name not in profile.stages
+    }
+    return "".join(f" Stage {name}: `{words}`." for name, words in (own | commands).items())
 
 
 def _sentences(profile: Profile) -> str:
@@ -166,18 +190,29 @@ def _sentences(profile: Profile) -> str:
 def _state(profile: Profile, entries: Iterable[Entry]) -> list[str]:
     """How much is done, what cannot be done here, and the command for the rest."""
     planned = [entry for entry in entries if not entry.unit.row.sweep]
-    scored = sum(set(entry.unit.common) <= entry.results.keys() for entry in planned)
-    missing = len(planned) - sum(entry.state == "done" for entry in planned)
-    counted = f"Of {len(planned)} trainings of the rows {scored} are done and scored on STS"
-    lines = [f"{counted}; {missing} lack that or another evaluation." if missing else f"{counted}.", ""]
+    done = sum(entry.state == "done" for entry in planned)
+    scored = sum(set(entry.unit.common) <= entry.results.keys() for entry in planned) - done
+    rest = len(planned) - done - scored
+    lines = [
+        f"Of {len(planned)} rows, each counted once a seed, {done} are done, {scored} lack an evaluation "
+        f"beside STS, {rest} are not done.",
+        "",
+    ]
     reasons: dict[str, list[str]] = {}
     for entry in planned:
         if entry.reason:
-            titles = reasons.setdefault(f"{entry.state}: {entry.reason}", [])
-            titles += [entry.unit.row.title] if entry.unit.row.title not in titles else []
-    not_done = [f"- {text}: {'; '.join(titles)}" for text, titles in reasons.items()]
+            names = reasons.setdefault(f"{entry.state}: {entry.reason}", [])
+            names += [entry.unit.row.name] if entry.unit.row.name not in names else []
+    titles = {entry.unit.row.name: entry.unit.row.title for entry in planned}
+    not_done = [
+        f"- {text}: {'; '.join(titles[name] for name in names)} (`{_command(profile, names)}`)"
+        for text, names in reasons.items()
+    ]
     if rows := list(dict.fromkeys(entry.unit.row.name for entry in planned if entry.state == "missing")):
         why = f", waiting for {profile.waits_for}" if profile.waits_for else ""
-        command = f"make reproduce PROFILE={profile.name} ROW={','.join(rows)}"
-        not_done.append(f"- missing{why}: `{command}`")
+        not_done.append(f"- missing{why}: `{_command(profile, rows)}`")
     return [*lines, "Not done:", "", *not_done, ""] if not_done else lines
+
+
+def _command(profile: Profile, rows: Sequence[str]) -> str:
+    return f"make reproduce PROFILE={profile.name} ROW={','.join(rows)}"

@@ -75,7 +75,7 @@ class Grid:
         claims = tuple(
             one for one in self.claims if {one.better, one.worse} <= names and one.measure not in elsewhere
         )
-        primary = tuple(one for one in self.primary if {one.better, one.worse} <= names)
+        primary = tuple(one for one in self.primary if profile.decides and {one.better, one.worse} <= names)
         return dataclasses.replace(self, rows=rows, claims=claims, primary=primary, evaluations=evaluations)
 
     def row(self, name: str) -> Row:

@@ -14,6 +14,11 @@ from augment_cli.errors import UsageError
 from eval.results.compare import spearman_rows
 
 LEVEL = 0.95
+FEWEST_SEEDS = 3  # of an interval over seeds that is worth drawing: with two it is 18 times the deviation
+CONCLUSIONS = (
+    "holds", "same sign, much smaller", "reversed", "not significant", "same sign, too few seeds",
+    "other sign, too few seeds", "not measured",
+)  # fmt: skip
 MUCH_SMALLER = 1 / 3  # of the paper's difference; below it the order of size is another
 _BLOCK = 100  # resamples ranked at once
 
@@ -108,6 +113,34 @@ def verdict(difference: Interval, adjusted: float, published: float, level: floa
     if adjusted > 1 - level:
         return "not significant"
     if difference.mean * published < 0:
+        return "reversed"
+    return "holds" if abs(difference.mean) >= MUCH_SMALLER * abs(published) else "same sign, much smaller"
+
+
+def conclusion(difference: Interval | None, published: float) -> str:
+    """What an exploratory difference says of a published one.
+
+    Parameters
+    ----------
+    difference : Interval or None
+        None where it was not measured.
+    published : float
+        The paper's difference; 0 stands for one above 0 that has no number, of which the sign alone counts.
+
+    Returns
+    -------
+    str
+        One of `CONCLUSIONS`: what `verdict` says, with an interval that excludes zero in place of Holm's
+        correction; below `FEWEST_SEEDS` seeds the sign and nothing else.
+    """
+    if difference is None:
+        return "not measured"
+    same = difference.mean * (published or 1) > 0
+    if difference.seeds < FEWEST_SEEDS:
+        return f"{'same' if same else 'other'} sign, too few seeds"
+    if difference.low <= 0 <= difference.high:
+        return "not significant"
+    if not same:
         return "reversed"
     return "holds" if abs(difference.mean) >= MUCH_SMALLER * abs(published) else "same sign, much smaller"
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.reproduce import comparisons
-from benchmarks.reproduce.comparisons import Difference, Scores
+from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document import wording
-from benchmarks.reproduce.document.scores import TITLES, signed
+from benchmarks.reproduce.document.primary import Finding
+from benchmarks.reproduce.document.scores import TITLES
 from benchmarks.reproduce.entries import Claim, Row
 from benchmarks.reproduce.grid import Grid
-
-VERDICTS = ("holds", "reversed", "within noise", "noise unknown", "not measured")
+from benchmarks.reproduce.paired import CONCLUSIONS, FEWEST_SEEDS, Interval, conclusion
 
 
 @dataclass(frozen=True)
@@ -25,22 +24,24 @@ class Judged:
     ----------
     claim : Claim
         The conclusion.
-    gap : Difference or None
+    gap : Interval or None
         Measured here; None where it was not.
-    least : float
-        The least difference that counts, in points; NaN where the noise is unknown.
     verdict : str
-        One of `VERDICTS`.
+        One of `CONCLUSIONS`.
     """
 
     claim: Claim
-    gap: Difference | None
-    least: float
+    gap: Interval | None
     verdict: str
 
 
-def judged(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> list[Judged]:
-    """Every conclusion: those of the rows' published scores, then the others that the grid names."""
+def judged(
+    grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[str], findings: Sequence[Finding]
+) -> list[Judged]:
+    """Every conclusion: those of the rows' published scores, then the others that the grid names.
+
+    One that is a primary comparison, on the same measure, has the verdict it has there.
+    """
     claims = [
         Claim(
             row.name, row.baseline, item.measure, item.difference,
@@ -50,42 +51,28 @@ def judged(grid: Grid, rows: Sequence[Row], scores: Scores, seedless: frozenset[
         if (item := row.published) and row.baseline
     ]  # fmt: skip
     claims += grid.claims
-    sds = noises(claims, scores, seedless)
+    primary = {(one.primary.better, one.primary.worse): one for one in findings}
     found = []
     for claim in claims:
-        sd = sds[claim.measure, claim.better, claim.worse]
         gap = comparisons.difference(scores, claim.better, claim.worse, claim.measure, seedless)
-        least = comparisons.threshold(gap, sd) if gap else math.nan
-        verdict = comparisons.verdict(gap, sd, claim.published, alike=claim.alike)
-        found.append(Judged(claim, gap, least, verdict))
+        said = conclusion(gap, claim.published)
+        one = primary.get((claim.better, claim.worse))
+        if one is not None and claim.measure == "average" and one.verdict in CONCLUSIONS:
+            said = one.verdict
+        found.append(Judged(claim, gap, said))
     return found
-
-
-def noises(
-    claims: Sequence[Claim], scores: Scores, seedless: frozenset[str]
-) -> dict[tuple[str, str, str], float]:
-    """Pooled deviation of the differences by measure and pair; beside a row without seeds it is another."""
-    sds: dict[tuple[str, str, str], float] = {}
-    for measure in TITLES:
-        pairs = [(claim.better, claim.worse) for claim in claims if claim.measure == measure]
-        # Beside a row without seeds, all of the other's noise counts.
-        single = {pair for pair in pairs if seedless & set(pair)}
-        for chosen in (single, set(pairs) - single):
-            sd = comparisons.noise(scores, sorted(chosen), measure, seedless)
-            sds |= {(measure, *pair): sd for pair in chosen}
-    return sds
 
 
 def counted(found: Sequence[Judged]) -> str:
     """How many conclusions have each verdict, in words."""
     count = Counter(one.verdict for one in found)
-    return ", ".join(f"{verdict} {count[verdict]}" for verdict in VERDICTS if count[verdict])
+    return "; ".join(f"{verdict} {count[verdict]}" for verdict in CONCLUSIONS if count[verdict])
 
 
 def section(grid: Grid, found: Sequence[Judged]) -> list[str]:
     """The lines of the document's section."""
     titles = {row.name: row.title for row in grid.rows}
-    lines = [wording.CONCLUSIONS]
+    lines = [wording.CONCLUSIONS.format(fewest=FEWEST_SEEDS)]
     notes: list[str] = []
     for one in found:
         claim, gap = one.claim, one.gap
@@ -94,11 +81,8 @@ def section(grid: Grid, found: Sequence[Judged]) -> list[str]:
         if claim.note and claim.note not in notes:
             notes.append(claim.note)
         mark = f" [{notes.index(claim.note) + 1}]" if claim.note else ""
-        stated = "none" if claim.alike else f"{claim.published:+.2f}" if claim.published else "above 0"
-        cells = [
-            _name(titles, claim) + mark, stated, f"{signed(gap.mean, gap.sd)} ({gap.seeds})",
-            f"{one.least:.2f}" if one.least == one.least else "", one.verdict,
-        ]  # fmt: skip
+        stated = f"{claim.published:+.2f}" if claim.published else "above 0"
+        cells = [_name(titles, claim) + mark, stated, _with_interval(gap), one.verdict]
         lines.append(f"| {' | '.join(cells)} |")
     numbered = [f"[{number}] {note}.  " for number, note in enumerate(notes, 1)]
     lines += ["", *numbered, *([""] if notes else [])]
@@ -111,3 +95,8 @@ def section(grid: Grid, found: Sequence[Judged]) -> list[str]:
 def _name(titles: Mapping[str, str], claim: Claim) -> str:
     measure = "" if claim.measure == "average" else f", {TITLES[claim.measure]}"
     return f"{titles[claim.better]} > {titles[claim.worse]}{measure}"
+
+
+def _with_interval(gap: Interval) -> str:
+    ends = f"{gap.low:+.2f} to {gap.high:+.2f}; " if gap.seeds >= FEWEST_SEEDS else ""
+    return f"{gap.mean:+.2f} ({ends}{gap.seeds})"

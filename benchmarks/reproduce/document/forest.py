@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.reproduce.document.primary import Finding
 from benchmarks.reproduce.grid import Grid
+from benchmarks.reproduce.paired import FEWEST_SEEDS
 
 _MARGIN = 0.8  # points
 
@@ -35,8 +36,9 @@ def draw_forest(findings: Sequence[Finding], grid: Grid, path: Path) -> bool:
     names = [f"{titles[one.better]} – {titles[one.worse]} ({value.seeds})" for one, value in measured]
     axes.set_yticks(range(len(measured)), list(reversed(names)), fontsize=8)
     axes.axvline(0, color="0.7", linewidth=0.8, zorder=0)
-    # With two seeds an interval may be ten times as wide as all else: it then leaves the picture.
     shown = [end for one, value in measured for end in (one.published, value.mean)]
+    # With two seeds an interval may be ten times as wide as all else: it then leaves the picture.
+    shown += [end for _, value in measured if value.seeds >= FEWEST_SEEDS for end in (value.low, value.high)]
     axes.set_xlim(min(0, *shown) - _MARGIN, max(0, *shown) + _MARGIN)
     axes.set_xlabel("points of STS average (in brackets: seeds; hollow: a single one)", fontsize=8)
     axes.tick_params(axis="x", labelsize=8)

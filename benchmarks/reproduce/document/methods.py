@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import mean
 
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
@@ -26,9 +27,9 @@ def section(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> li
     for row in rows:
         if row.name not in scores:
             continue
-        mark = f" [{len(notes) + 1}]" if row.note else ""
-        if row.note:
-            notes.append(row.note)
+        said = "; ".join(text for text in (row.note, _what_training_did(scores, row.name)) if text)
+        mark = f" [{len(notes) + 1}]" if said else ""
+        notes += [said] if said else []
         cost = list(comparisons.values_of(scores, row.name, "cpu").values())
         cells = [
             row.title + mark,
@@ -44,6 +45,21 @@ def section(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> li
     lines.append("")
     lines += [f"[{number}] {note}.  " for number, note in enumerate(notes, 1)]
     return [*lines, ""]
+
+
+def _what_training_did(scores: Scores, row: str) -> str:
+    """What the scores of the best checkpoint hide, in words; empty where there is nothing."""
+    lasts = list(comparisons.values_of(scores, row, "last").values())
+    shares = list(comparisons.values_of(scores, row, "discriminator_accuracy").values())
+    seeds = len(comparisons.values_of(scores, row, "dev"))
+    of = "" if seeds == 1 else f" of {len(lasts)} of {seeds} seeds"
+    words = (
+        [f"the best checkpoint{of} is the start: training ended at {mean(lasts):.2f} on STS-B dev"]
+        if lasts
+        else []
+    )
+    words += [f"its discriminator is right in {mean(shares):.0f} % of rows at the end"] if shares else []
+    return "; ".join(words)
 
 
 def _change(scores: Scores, row: str, other: str, seedless: frozenset[str]) -> str:

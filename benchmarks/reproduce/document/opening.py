@@ -15,6 +15,8 @@ from benchmarks.reproduce.entries import Row
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import interval
 
+_NOT_SIGNIFICANT = "Not significant after Holm's correction (intervals before it)"
+_LEAST_OF_ONE_SEED = 1.0  # points by which a row with a single seed is ahead before it is named
 _MOST_NAMED = 4  # exploratory rows; the table has all
 
 
@@ -62,12 +64,12 @@ def _of_findings(grid: Grid, findings: Sequence[Finding]) -> list[str]:
         if math.isnan(one.adjusted):
             group = "Too few seeds to say"
         elif one.adjusted > SIGNIFICANT:
-            group = "No difference that counts"
+            group = _NOT_SIGNIFICANT
         else:
             group = "Helps" if value.mean > 0 else "Hurts"
         ends = "" if math.isnan(value.low) else f" ({value.low:+.2f} to {value.high:+.2f})"
         groups.setdefault(group, []).append(f"{name} {value.mean:+.2f}{ends}")
-    order = ("Helps", "Hurts", "No difference that counts", "Too few seeds to say", "Not measured yet")
+    order = ("Helps", "Hurts", _NOT_SIGNIFICANT, "Too few seeds to say", "Not measured yet")
     return [f"**{group}**: {'; '.join(groups[group])}." for group in order if group in groups]
 
 
@@ -75,7 +77,7 @@ def _of_untrained(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
     """The best that needs no training from the same encoder, and the ceiling beside it."""
     # Rows that are in no table count here too.
     untrained = [row for row in grid.rows if not row.recipe and not row.encoder and row.name in scores]
-    trained = [row for row in rows if row.recipe and row.name in scores]
+    trained = [row for row in rows if row.recipe and _average(scores, row.name) is not None]
     known = {row.title: value for row in untrained if (value := _average(scores, row.name)) is not None}
     if not known:
         return []
@@ -97,7 +99,7 @@ def _exploratory(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
         if not apart or (row.name, row.baseline) in primary:
             continue
         gap = comparisons.difference(scores, row.name, row.baseline, "average")
-        if gap is not None and gap.mean > 0 and (gap.seeds == 1 or gap.mean > 2 * gap.sd):
+        if gap is not None and (gap.low > 0 or (gap.seeds == 1 and gap.mean >= _LEAST_OF_ONE_SEED)):
             seeds = f"{gap.seeds} seed{'s' * (gap.seeds > 1)}"
             gains.append((gap.mean, f"{row.title} {gap.mean:+.2f} ({seeds})"))
     gains.sort(reverse=True)

@@ -133,26 +133,23 @@ def table(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
         p = "–" if math.isnan(one.adjusted) else f"{one.adjusted:.3f}" if one.adjusted >= 0.001 else "< 0.001"
         cells = [*_compared(one, grid), here, str(0 if value is None else value.seeds), p]
         lines.append(f"| {' | '.join([*cells, _over_tests(one), one.verdict])} |")
-    return lines
-
-
-def table_again(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
-    """The lines of the section of a profile that decides none of them."""
-    lines = [
-        "| question | better | than | paper | here (seeds) | 95 % over test sentences |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines += ["", "What is the same on both sides:", ""]
+    alike: dict[str, list[str]] = {}
     for one in all_findings:
-        value = one.difference
-        here = "–" if value is None else f"{value.mean:+.2f} ({value.seeds})"
-        lines.append(f"| {' | '.join([*_compared(one, grid), here, _over_tests(one)])} |")
+        note = f" The paper's number: {one.primary.note}." if one.primary.note else ""
+        told = f"{one.primary.control[0].upper()}{one.primary.control[1:]}.{note}"
+        alike.setdefault(told, []).append(" – ".join(_titles(one, grid)))
+    lines += [f"- {'; '.join(pairs)}: {told}" for told, pairs in alike.items()]
     return lines
 
 
 def _compared(one: Finding, grid: Grid) -> list[str]:
     """The cells that say what is compared, and what the paper found."""
-    titles = [grid.row(name).title for name in (one.primary.better, one.primary.worse)]
-    return [one.primary.question, *titles, f"{one.primary.published:+.2f}"]
+    return [one.primary.question, *_titles(one, grid), f"{one.primary.published:+.2f}"]
+
+
+def _titles(one: Finding, grid: Grid) -> list[str]:
+    return [grid.row(name).title for name in (one.primary.better, one.primary.worse)]
 
 
 def _over_tests(one: Finding) -> str:

@@ -49,6 +49,10 @@ def _measures(entry: Entry) -> dict[str, float]:
         if name == TRAINING:
             if "steps" in values:
                 measures["steps"] = values["steps"]
+            if values.get("best_step") == 0 and "last" in values:
+                measures["last"] = 100 * values["last"]
+            if "discriminator_accuracy" in values:
+                measures["discriminator_accuracy"] = 100 * values["discriminator_accuracy"]
             rows = values.get("steps", 0) * entry.unit.recipe.batch if entry.unit.recipe else 0
             if rows and "cpu_seconds" in values:
                 measures["cpu"] = 1000 * values["cpu_seconds"] / rows

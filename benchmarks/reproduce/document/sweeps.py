@@ -14,27 +14,20 @@ from benchmarks.reproduce.document import wording
 from benchmarks.reproduce.document.scores import signed
 from benchmarks.reproduce.entries import Sweep
 from benchmarks.reproduce.grid import Grid
+from benchmarks.reproduce.paired import FEWEST_SEEDS, Interval
 
 _LEAST_RANKED = 8  # points; fewer agree with any order too easily
 _SAME_STEPS = 0.05  # shares of the steps by which trainings that are compared may differ
 
 
-def section(grid: Grid, scores: Scores, seedless: frozenset[str], pictures: Sequence[str]) -> list[str]:
+def section(grid: Grid, scores: Scores, pictures: Sequence[str]) -> list[str]:
     """The lines of the document's section; empty where no sweep has two points."""
     known = [sweep for sweep in grid.sweeps if len(points_of(sweep, scores)) > 1]
     if not known:
         return []
-    pairs = [(row.name, row.baseline) for row in grid.rows if row.baseline and row.baseline not in seedless]
-    pairs += [
-        (sweep.point(value), sweep.point(sweep.reference))
-        for sweep in grid.sweeps
-        for value in sweep.values
-        if value != sweep.reference
-    ]
-    sd = comparisons.noise(scores, pairs, "dev")
-    lines = [wording.SWEEPS.format(noise=f"{sd:.2f}" if sd == sd else "not known yet")]
+    lines = [wording.SWEEPS]
     lines += [f"![Sweeps]({picture})" for picture in pictures] + ([""] if pictures else [])
-    return [*lines, *(f"- {line(sweep, scores, sd)}" for sweep in known), ""]
+    return [*lines, *(f"- {line(sweep, scores)}" for sweep in known), ""]
 
 
 def points_of(sweep: Sweep, scores: Scores) -> Scores:
@@ -61,7 +54,18 @@ def _agreement(sweep: Sweep, points: Scores) -> float | None:
     return float(spearmanr(*zip(*pairs, strict=True)).statistic) if len(pairs) >= _LEAST_RANKED else None
 
 
-def line(sweep: Sweep, scores: Scores, sd: float) -> str:
+def _mark(sweep: Sweep, number: int, gap: Interval) -> str:
+    """Whether a point's difference to the reference excludes zero, and contradicts the paper."""
+    if gap.seeds < FEWEST_SEEDS or gap.low <= 0 <= gap.high:
+        return ""
+    if not sweep.published and sweep.best is None:
+        return "*"
+    # Where the paper claims that the reference is best, every other value should be lower.
+    higher = sweep.published[number] - max(sweep.published) if sweep.published else 0.0
+    return "*" if (gap.mean > 0) == (higher > 0) else "†"
+
+
+def line(sweep: Sweep, scores: Scores) -> str:
     """What a sweep says: each value's difference to the reference on STS-B dev, marked where it counts."""
     points = points_of(sweep, scores)
     reference = sweep.reference
@@ -78,10 +82,7 @@ def line(sweep: Sweep, scores: Scores, sd: float) -> str:
             unlike = f", {of_reference:.0f} steps"
             mark = f" ({own:.0f} step{'s' * (own != 1)})"
         else:
-            higher = sweep.published[number] - max(sweep.published) if sweep.published else -0.0
-            # Where the paper claims that the reference is best, every other value should be lower.
-            said = comparisons.verdict(gap, sd, higher - 1e-9)
-            mark = {"holds": "*", "reversed": "†" if claimed else "*"}.get(said, "")
+            mark = _mark(sweep, number, gap)
         words.append(f"{value} {signed(gap.mean, gap.sd)}{mark}")
     seeds = len(next(iter(points.values())))
     best = f"{reference} is {'the best in the paper' if claimed else 'compared with'}{unlike}"

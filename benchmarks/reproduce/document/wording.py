@@ -12,7 +12,8 @@ in `benchmarks/reproduce/grid.toml`, with the settings of each row. `make reprod
 says what is missing, `make repeat PROFILE={profile} ROW=simcse SEEDS=42` trains a row once more and compares.
 Each score of each seed: [{scores}]({scores}).
 
-Corpus: {corpus} of {files}. Encoder: `{encoder}`. All rows: `{settings}`.{stages}
+Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows beside each one's own: `{settings}`.\
+{others}{stages}
 
 Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, mean ±
 sample standard deviation over the seeds. The average is over the STS test sets that the data folder has
@@ -28,13 +29,6 @@ pairs of the test sets; a dash where their similarities were not kept. `holds`: 
 0.05, at least a third of the paper's size. The rest of this document is exploratory.
 """
 
-PRIMARY_AGAIN = """\
-## The primary comparisons once more
-
-[evidence.md](evidence.md) decides them. This is what they are from this encoder, with too few seeds for an
-interval over seeds; the one that is given resamples the pairs of the test sets.
-"""
-
 METHODS = """\
 ## Methods
 
@@ -45,19 +39,21 @@ large ratios mean anything.
 CONCLUSIONS = """\
 ## The papers' conclusions, one by one
 
-The papers measured BERT-base on a million sentences. A difference counts if it is at least 2 · s / √seeds,
-where s is the standard deviation of the difference over the seeds: its own, or that of all comparisons
-together where that is larger. On the STS average unless it says otherwise.
+The papers measured BERT-base on a million sentences. The interval is Student's over the differences seed by
+seed, 95 % and not corrected. `holds`: it excludes zero on the paper's side, and the difference is at least a
+third of the paper's; with fewer than {fewest} seeds the sign is all that is said. A primary comparison has
+the verdict it has above. On the STS average unless it says otherwise.
 
-| conclusion | paper | here (seeds) | that counts | verdict |
-|---|---|---|---|---|"""
+| conclusion | paper | here (95 % interval; seeds) | verdict |
+|---|---|---|---|"""
 
 SWEEPS = """\
 ## Sweeps
 
-Differences on STS-B dev; \\* counts as above and agrees with the paper where it says anything, † counts and
-contradicts it; s is {noise}. A point trained for more or fewer steps than the one it is compared with has
-them in brackets, and no mark. The picture has the average too, and the papers' curves.
+Differences on STS-B dev. \\* its interval over the seeds excludes zero and agrees with the paper, where that
+says anything; † it excludes zero and contradicts the paper; one or two seeds are not judged. A point trained
+for more or fewer steps than the one it is compared with has them in brackets, and no mark. The picture has
+the average too, and the papers' curves.
 """
 
 BANDS = """\

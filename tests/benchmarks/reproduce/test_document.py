@@ -30,8 +30,9 @@ def scores_of(**rows):
 def opened(grid, scores):
     seedless = frozenset(row.name for row in grid.rows if not row.has_seed)
     rows = [row for row in grid.rows if not row.sweep]
-    judged = conclusions.judged(grid, rows, scores, seedless)
-    return "\n".join(opening.lines(grid, rows, scores, findings(grid, scores), judged))
+    found = findings(grid, scores)
+    judged = conclusions.judged(grid, rows, scores, seedless, found)
+    return "\n".join(opening.lines(grid, rows, scores, found, judged))
 
 
 def test_what_helps_hurts_or_cannot_be_told_is_said_with_its_interval(grid):
@@ -46,7 +47,10 @@ def test_what_helps_hurts_or_cannot_be_told_is_said_with_its_interval(grid):
 
     noisy = [60.9, 59.1, 61.0, 59.8]
     text = opened(grid, scores_of(no_training=start, simcse=simcse, augmented=noisy, translated=[61.0]))
-    assert "**No difference that counts**: UNA, random over SimCSE +0.05 (" in text
+    assert (
+        "**Not significant after Holm's correction (intervals before it)**: UNA, random over SimCSE +0.05 ("
+        in text
+    )
     assert "**Too few seeds to say**: back-translation over SimCSE +1.00." in text
     assert "**Not measured yet**: back-translation" in opened(grid, scores_of(simcse=simcse, augmented=noisy))
 

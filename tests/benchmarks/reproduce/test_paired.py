@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.paired import Interval, bootstrap, holm, interval, verdict
+from benchmarks.reproduce.paired import (
+    CONCLUSIONS,
+    Interval,
+    bootstrap,
+    conclusion,
+    holm,
+    interval,
+    verdict,
+)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
@@ -93,6 +101,35 @@ def test_a_comparison_not_measured_yet_still_counts():
 )
 def test_verdicts(mean, adjusted, expected):
     assert verdict(Interval(mean, 0.1, 0, 1, 0.001, 5), adjusted, published=0.9) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "published", "expected"),
+    [
+        ([0.8, 0.9, 1.0], 0.9, "holds"),
+        ([0.8, 0.9, 1.0], 0.0, "holds"),  # above 0, without a number
+        ([-0.8, -0.9, -1.0], -0.9, "holds"),
+        ([0.8, 0.9, 1.0], 3.0, "same sign, much smaller"),
+        ([0.8, 0.9, 1.0], -0.9, "reversed"),
+        ([-0.8, -0.9, -1.0], 0.0, "reversed"),
+        ([-0.2, 0.9, 2.0], 0.9, "not significant"),
+        ([0.8, 0.9], 0.9, "same sign, too few seeds"),
+        ([0.8], -0.9, "other sign, too few seeds"),
+        ([], 0.9, "not measured"),
+    ],
+)
+def test_conclusions(values, published, expected):
+    found = interval(values) if values else None
+    assert conclusion(found, published) == expected
+    assert expected in CONCLUSIONS
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.floats(0.1, 5))
+def test_exchanging_the_rows_exchanges_the_conclusion(values, published):
+    there, back = (conclusion(interval([sign * value for value in values]), published) for sign in (1, -1))
+    if interval(values).mean and not there.startswith("not"):
+        assert {there, back} in ({"holds", "reversed"}, {"same sign, much smaller", "reversed"},
+                                 {"same sign, too few seeds", "other sign, too few seeds"})  # fmt: skip
 
 
 def rows_of(generator, gold, noise):

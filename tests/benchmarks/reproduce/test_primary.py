@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.document.primary import findings, table, table_again
+from benchmarks.reproduce.document.primary import findings, table
 from benchmarks.reproduce.entries import Primary
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import holm
@@ -43,14 +43,6 @@ def test_each_comparison_has_scipys_interval_and_a_place_in_holms_correction(gri
     lines = table(found, grid)
     assert lines[2].startswith("| Does it help? | UNA, random | SimCSE | +1.00 | +1.00 (")
     assert lines[2].endswith("| – | holds |")
-
-
-def test_once_more_they_have_no_verdict(grid):
-    lines = table_again(findings(grid, scores_of(augmented=[61.0, 61.4], simcse=[60.0, 60.2])), grid)
-    assert lines[2:] == [
-        "| Does it help? | UNA, random | SimCSE | +1.00 | +1.10 (2) | – |",
-        "| Does this? | back-translation | SimCSE | +0.50 | – | – |",
-    ]
 
 
 def test_seeds_that_one_row_lacks_are_left_out_and_a_missing_row_is_not_measured(grid):
