@@ -76,7 +76,7 @@ def _run(args: argparse.Namespace) -> None:
     from benchmarks.reproduce.grid import load_grid
     from benchmarks.reproduce.results import Results
     from benchmarks.reproduce.stages import Stages
-    from benchmarks.reproduce.units import make_units
+    from benchmarks.reproduce.units import check_bed, make_units
 
     grid = load_grid(args.grid)
     if args.profile not in grid.profiles:
@@ -100,6 +100,7 @@ def _run(args: argparse.Namespace) -> None:
     stages = Stages(grid, profile, folder / size, args.data, max(1, args.jobs))
     # A repetition is compared with all seeds of its row.
     units = make_units(grid, profile, grid.rows, () if args.action == "repeat" else seeds)
+    check_bed(grid.beds, profile.name, Path(profile.encoder), _results_file(args, profile))
     # Of all units, since a point of a sweep may be a row too, which is scored on more.
     chosen = {row.name for row in grid.choose(names)}
     units = [unit for unit in units if chosen & {unit.row.name, *unit.same}]
@@ -115,6 +116,7 @@ def _run(args: argparse.Namespace) -> None:
         _check_corpus(grid.beds[profile.name].corpus, args.data)
         print(f"{profile.encoder} is made first, once, by a training of its own (`make bed`)", flush=True)
         print(_bed(grid, profile, args), flush=True)
+        check_bed(grid.beds, profile.name, Path(profile.encoder), _results_file(args, profile))
     if args.action == "repeat":
         _repeat(entries, seeds or profile.seeds[:1], stages, args, folder)
         return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from augment_cli.encoding.loading import load_encoder
-from augment_cli.errors import MissingError
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
 from augment_cli.neural.loading import find_folder
 from augment_cli.store.files import sha256_of_json
@@ -178,3 +178,38 @@ def encoder_digest(profile: Profile, bed: Bed | None = None) -> str:
         raise MissingError(f"{folder} is not there; make it with `make bed PROFILE={profile.name}`")
     digest = model_digest(folder) if folder.is_dir() else str(load_encoder(profile.encoder).digest)
     return _AS_RECORDED.get(digest, digest)
+
+
+def check_bed(beds: Mapping[str, Bed], name: str, folder: Path, results: Path) -> None:
+    """Refuse to add to recorded results where this machine's encoder is not the one they started from.
+
+    Parameters
+    ----------
+    beds : mapping of str to Bed
+        All of the grid, since another may be the one that is here.
+    name : str
+        The profile's.
+    folder : Path
+        Where its bed lies; nothing is checked while it has not been made.
+    results : Path
+        The profile's results.
+
+    Raises
+    ------
+    UsageError
+        If the two differ.
+    """
+    bed = beds.get(name)
+    if bed is None or not bed.digest or not folder.is_dir() or not results.is_file():
+        return
+    digest = model_digest(folder)
+    if digest == bed.digest:
+        return
+    same = [other for other, item in beds.items() if item.digest == digest]
+    advice = f"PROFILE={' or '.join(same)} has results from it" if same else (
+        "REPRODUCE_ARGS='--results FOLDER --docs FOLDER' keeps yours apart"
+    )  # fmt: skip
+    raise UsageError(
+        f"{folder}: another bed ({digest[:12]}…) than the one of {results} ({bed.digest[:12]}…), since "
+        f"another processor or other libraries round otherwise; {advice}"
+    )

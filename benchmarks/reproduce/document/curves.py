@@ -1,8 +1,12 @@
-"""The sweeps as curves: differences to the paper's best value, measured, and in the paper beside them."""
+"""The sweeps as pictures: differences to the paper's best value, measured, and in the paper beside them.
+
+Numbers are points on a curve; names, such as those of augmentations, are lines of dots below each other.
+"""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +26,46 @@ def draw_sweeps(grid: Grid, scores: Scores, path: Path) -> bool:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows = -(-len(chosen) // _COLUMNS)
-    figure = Figure(figsize=(4.2 * min(_COLUMNS, len(chosen)), 3.2 * rows), layout="constrained")
+    # Those of names first, each as wide as the picture.
+    named = [sweep for sweep in chosen if _has_names(sweep)]
+    curves = [sweep for sweep in chosen if not _has_names(sweep)]
+    rows = -(-len(curves) // _COLUMNS)
+    heights = [0.22 * len(sweep.values) + 0.9 for sweep in named] + [3.2] * rows
+    figure = Figure(figsize=(4.2 * _COLUMNS, sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(rows, min(_COLUMNS, len(chosen)), squeeze=False).flatten()
-    for panel, sweep in zip(panels, chosen, strict=False):
-        _panel(panel, sweep, scores)
-    for panel in panels[len(chosen) :]:
-        panel.axis("off")
+    places = figure.add_gridspec(len(heights), _COLUMNS, height_ratios=heights)
+    for number, sweep in enumerate(named):
+        _dots(figure.add_subplot(places[number, :]), sweep, scores)
+    for number, sweep in enumerate(curves):
+        row, column = divmod(number, _COLUMNS)
+        _panel(figure.add_subplot(places[len(named) + row, column]), sweep, scores)
     figure.savefig(path, dpi=80, metadata={"Software": None})
     return True
+
+
+def _has_names(sweep: Sweep) -> bool:
+    return not sweep.labels and any(isinstance(value, str) for value in sweep.values)
+
+
+def _dots(panel: Any, sweep: Sweep, scores: Scores) -> None:
+    """A line for each name; the paper's differences are crosses, in their own unit on the upper axis."""
+    points = _points(sweep, scores, "dev")
+    panel.plot(
+        [center for _, center, _ in points], [number for number, _, _ in points], "o", label="STS-B dev"
+    )
+    panel.axvline(0, color="0.7", linewidth=0.8, zorder=0)
+    lines, names = panel.get_legend_handles_labels()
+    if sweep.published:
+        other = panel.twiny()
+        changes = [value - max(sweep.published) for value in sweep.published]
+        line = other.plot(changes, range(len(changes)), "kx", markersize=4, label="paper's STS-B dev (above)")
+        lines, names = [*lines, *line], [*names, line[0].get_label()]
+        other.tick_params(labelsize=8)
+    panel.set_yticks(range(len(sweep.values)), [str(value) for value in sweep.values], fontsize=8)
+    panel.invert_yaxis()
+    panel.set_xlabel(f"points above {sweep.reference}", fontsize=8)
+    panel.set_title(sweep.title, fontsize=9)
+    panel.legend(lines, names, fontsize=7)
 
 
 def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float, float]]:
@@ -61,6 +95,6 @@ def _panel(panel: Any, sweep: Sweep, scores: Scores) -> None:
         lines, names = [*lines, *line], [*names, line[0].get_label()]
     names_of_values = [str(value) for value in sweep.labels or sweep.values]
     panel.set_ylabel(f"points above {names_of_values[sweep.values.index(sweep.reference)]}", fontsize=8)
-    panel.set_title(sweep.title, fontsize=9)
+    panel.set_title(textwrap.fill(sweep.title, 45), fontsize=9)
     panel.set_xticks(range(len(sweep.values)), names_of_values, fontsize=8)
     panel.legend(lines, names, fontsize=7)

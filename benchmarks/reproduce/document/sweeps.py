@@ -45,12 +45,12 @@ def _agreement(sweep: Sweep, points: Scores) -> float | None:
     if not sweep.published:
         return None
     steps = _steps(points, sweep.point(sweep.reference))
-    pairs = [
-        (published, mean(one["dev"] for one in points[name].values()))
-        for value, published in zip(sweep.values, sweep.published, strict=True)
-        if (name := sweep.point(value)) in points
-        and not abs(_steps(points, name) - steps) > _SAME_STEPS * steps
-    ]
+    pairs = []
+    for value, published in zip(sweep.values, sweep.published, strict=True):
+        name = sweep.point(value)
+        scored = comparisons.values_of(points, name, "dev")
+        if scored and not abs(_steps(points, name) - steps) > _SAME_STEPS * steps:
+            pairs.append((published, mean(scored.values())))
     return float(spearmanr(*zip(*pairs, strict=True)).statistic) if len(pairs) >= _LEAST_RANKED else None
 
 
@@ -89,7 +89,8 @@ def line(sweep: Sweep, scores: Scores) -> str:
     note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
     if (order := _agreement(sweep, points)) is not None:
         note += f" Spearman's ρ with the paper's order: {order:+.2f}."
-    absent = [str(value) for value in sweep.values if sweep.point(value) not in points]
+    scored = {value for value in sweep.values if comparisons.values_of(points, sweep.point(value), "dev")}
+    absent = [str(value) for value in sweep.values if value not in scored]
     missing = f" Missing: {', '.join(absent)}." if absent else ""
     counted = "1 seed" if seeds == 1 else f"{seeds} seeds"
     return f"**{sweep.title}** ({best}; {counted}): {', '.join(words)}.{note}{missing}"

@@ -12,7 +12,7 @@ from augment_cli.models.digest import model_digest
 from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts
 from benchmarks.reproduce.entries import Bed
 from benchmarks.reproduce.grid import load_grid
-from benchmarks.reproduce.units import encoder_digest
+from benchmarks.reproduce.units import check_bed, encoder_digest
 
 TEXTS = ["The old bridge is long.", "A new house stands by the river.", "Wooden boats are slow."]
 
@@ -56,6 +56,21 @@ def test_the_recorded_digest_stands_in_where_no_bed_was_made(bed, small_grid, tm
     assert encoder_digest(profile, dataclasses.replace(bed, digest="d" * 64)) == "d" * 64
     with pytest.raises(MissingError, match="make bed"):
         encoder_digest(profile, bed)
+
+
+def test_results_from_another_bed_are_not_added_to(bed, tiny_encoder, tmp_path):
+    recorded, here = dataclasses.replace(bed, digest="d" * 64), model_digest(tiny_encoder)
+    results = tmp_path / "bed.jsonl"
+    check_bed({"bed": recorded}, "bed", tiny_encoder, results)  # nothing is recorded yet
+    results.write_text("", encoding="utf-8")
+    check_bed({"bed": recorded}, "bed", tmp_path / "none", results)  # nothing has been made yet
+    check_bed({"bed": dataclasses.replace(bed, digest=here)}, "bed", tiny_encoder, results)
+    check_bed({}, "bed", tiny_encoder, results)  # a profile without a bed
+    with pytest.raises(UsageError, match=r"another bed .*--results FOLDER"):
+        check_bed({"bed": recorded}, "bed", tiny_encoder, results)
+    other = dataclasses.replace(bed, digest=here)
+    with pytest.raises(UsageError, match="PROFILE=tables has results from it"):
+        check_bed({"bed": recorded, "tables": other}, "bed", tiny_encoder, results)
 
 
 def test_another_digest_than_the_recorded_one_is_said(bed):

@@ -66,3 +66,4 @@ def test_a_repetition_may_lie_two_deviations_from_the_mean_of_the_seeds():
     low, high = bounds([60.0, 61.0, 62.0])
     assert (low, high) == pytest.approx((58.995, 63.005))
     assert bounds([60.0]) == pytest.approx((58.395, 61.605))
+    assert bounds([60.0], has_seed=False) == pytest.approx((59.945, 60.055))
