@@ -184,13 +184,15 @@ def neighbourhood_purity(
     UsageError
         If there are too few rows.
     """
-    return purities(vectors, labels, [neighbours])[f"purity_{neighbours}"]
+    return neighbourhoods(vectors, labels, [neighbours])[f"purity_{neighbours}"]
 
 
-def purities(
+def neighbourhoods(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
 ) -> dict[str, float]:
-    """`neighbourhood_purity` for several numbers of neighbours in one pass.
+    """Purity and mean distance of each row's nearest others, for several numbers of them in one pass.
+
+    The two curves of VaSCL's figure 2: whether the nearest are of the row's class, and how near they are.
 
     Parameters
     ----------
@@ -204,7 +206,8 @@ def purities(
     Returns
     -------
     dict of str to float
-        `purity_{K}` for each number K, in [0, 1].
+        For each number K `purity_{K}` (see `neighbourhood_purity`), in [0, 1], and `distance_{K}`, the mean
+        cosine distance to the K nearest, in [0, 2].
 
     Raises
     ------
@@ -216,17 +219,22 @@ def purities(
     if min(neighbours) < 1 or most >= len(scaled):
         raise UsageError(f"{most} neighbours of {len(scaled)} rows; choose 1 to {len(scaled) - 1}")
     _, codes = np.unique(np.asarray(labels), return_inverse=True)
-    same = dict.fromkeys(neighbours, 0.0)
+    totals = dict.fromkeys(
+        (f"{what}_{count}" for what in ("purity", "distance") for count in neighbours), 0.0
+    )
     for start in range(0, len(scaled), _BLOCK):
         similarity = scaled[start : start + _BLOCK] @ scaled.T
         rows = np.arange(len(similarity))
         similarity[rows, start + rows] = -np.inf
         near = np.argpartition(-similarity, most - 1, axis=1)[:, :most]
-        order = np.argsort(-np.take_along_axis(similarity, near, axis=1), axis=1, kind="stable")
+        cosines = np.take_along_axis(similarity, near, axis=1)
+        order = np.argsort(-cosines, axis=1, kind="stable")
         hits = codes[np.take_along_axis(near, order, axis=1)] == codes[start + rows][:, None]
+        distances = 1 - np.take_along_axis(cosines, order, axis=1).astype(np.float64)
         for count in neighbours:
-            same[count] += float(hits[:, :count].mean(axis=1).sum())
-    return {f"purity_{count}": total / len(scaled) for count, total in same.items()}
+            totals[f"purity_{count}"] += float(hits[:, :count].mean(axis=1).sum())
+            totals[f"distance_{count}"] += float(distances[:, :count].mean(axis=1).sum())
+    return {name: total / len(scaled) for name, total in totals.items()}
 
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:

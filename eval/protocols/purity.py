@@ -1,4 +1,4 @@
-"""Neighbourhood purity: how many of a sentence's nearest neighbours are of its own class."""
+"""Neighbourhoods: how many of a sentence's nearest neighbours are of its own class, and how near they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _score(table: Table, encode: Encode, options: Options, progress: Progress) -
     if reason:
         return undefined(task.metric, reason)
     counts = [count for count in NEIGHBOURS if count < len(vectors)]
-    scores = geometry.purities(vectors, table.labels(task.split), counts)
+    scores = geometry.neighbourhoods(vectors, table.labels(task.split), counts)
     return TaskScore(scores[task.metric], scores, notes=caution(vectors))
 
 

@@ -15,8 +15,9 @@ Each score of each seed: [{scores}]({scores}).
 Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows beside each one's own: `{settings}`.\
 {others}{stages}
 
-Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, mean ±
-sample standard deviation over the seeds. The average is over the STS test sets that the data folder has
+Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, the start
+and each that was evaluated among them, mean ± sample standard deviation over the seeds. The average is over
+the STS test sets that the data folder has
 ({tests}). Δ is taken seed by seed.
 """
 

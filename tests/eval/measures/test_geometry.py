@@ -73,15 +73,19 @@ def test_singular_value_gap_equals_the_definition_and_is_zero_for_rotations(vect
     assert math.isfinite(geometry.singular_value_gap(vectors, flat))
 
 
-def test_purity_equals_a_loop_over_neighbours(vectors):
+def test_neighbourhoods_equal_a_loop_over_neighbours(vectors):
     labels = [str(i % 3) for i in range(40)]
     rows = scaled(vectors)
+    found = geometry.neighbourhoods(vectors, labels, (1, 4, 39))
     for count in (1, 4, 39):
-        shares = []
+        shares, distances = [], []
         for i, row in enumerate(rows):
             near = sorted((j for j in range(40) if j != i), key=lambda j: -float(row @ rows[j]))[:count]
             shares.append(np.mean([labels[j] == labels[i] for j in near]))
+            distances.append(np.mean([1 - float(row @ rows[j]) for j in near]))
         assert geometry.neighbourhood_purity(vectors, labels, count) == pytest.approx(np.mean(shares))
+        assert found[f"purity_{count}"] == pytest.approx(np.mean(shares))
+        assert found[f"distance_{count}"] == pytest.approx(np.mean(distances), abs=1e-6)
     with pytest.raises(UsageError, match="choose 1 to 39"):
         geometry.neighbourhood_purity(vectors, labels, 40)
 

@@ -16,5 +16,5 @@ def test_numbers_of_neighbours_beyond_the_rows_are_left_out():
     columns = {"split": ["all"] * 20, "text": [str(row) for row in range(20)], "label": labels}
     table = Table(REGISTRY["purity"], columns, "", True)
     score = PROTOCOL.score(table, lambda texts: vectors[[int(text) for text in texts]], Options(), Progress())
-    assert set(score.scores) == {"purity_1", "purity_10"}
+    assert set(score.scores) == {"purity_1", "purity_10", "distance_1", "distance_10"}
     assert score.main == pytest.approx(neighbourhood_purity(vectors, labels, 10))
