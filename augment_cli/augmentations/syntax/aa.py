@@ -1,6 +1,6 @@
 """Positives: put an affirmative auxiliary such as "have to" in front of the main verb.
 
-Mao et al. 2023 (SDA), section AA. The default affirms what the sentence says, and nothing more: `did leave`,
+Mao et al. 2022 (SDA), section AA. The default affirms what the sentence says, and nothing more: `did leave`,
 `was indeed built`. The paper's auxiliaries (`had to leave`) are the mode `paper`, inflected, with modals
 replaced and what would come out wrong left alone; its Algorithm 2 and the authors' later code are further
 modes.
@@ -97,7 +97,7 @@ AA = Augmentation(
     name="aa",
     version=1,
     kind="positive",
-    paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
+    paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
     parameters=AffirmativeAuxiliaryParameters,
     prepare=_prepare,

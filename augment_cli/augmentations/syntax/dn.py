@@ -1,6 +1,6 @@
 """Positives: negate twice, so that the sentence says what it said (double negation).
 
-Mao et al. 2023 (SDA), section DN. The default takes two negations that undo each other: `did not fail to
+Mao et al. 2022 (SDA), section DN. The default takes two negations that undo each other: `did not fail to
 leave`, `it is not true that he was not a painter`, `not any evidence` for `no evidence`; questions are left
 alone. The mode `paper` is its Algorithm 3, in the reading that its Table 1 needs: two edits or none, of which
 half put `Not` in front and few keep the meaning. The authors' later code, which makes up for a missing edit
@@ -72,7 +72,7 @@ DN = Augmentation(
     name="dn",
     version=2,
     kind="positive",
-    paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
+    paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
     parameters=DoubleNegationParameters,
     prepare=_prepare,

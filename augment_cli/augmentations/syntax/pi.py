@@ -1,6 +1,6 @@
 """Positives: put in, or repeat, a punctuation mark where the syntax allows it (punctuation insertion).
 
-Mao et al. 2023 (SDA), section PI. The paper's text draws one rule at random, its Algorithm 1 takes the first
+Mao et al. 2022 (SDA), section PI. The paper's text draws one rule at random, its Algorithm 1 takes the first
 that applies, and the authors' later code has two rules of another kind: all three are modes.
 """
 
@@ -235,7 +235,7 @@ PI = Augmentation(
     name="pi",
     version=1,
     kind="positive",
-    paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
+    paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
     parameters=PunctuationInsertionParameters,
     prepare=_prepare,

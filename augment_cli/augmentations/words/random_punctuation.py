@@ -1,6 +1,6 @@
 """Positives: put one random English punctuation mark into a random gap (baseline of punctuation insertion).
 
-Mao et al. 2023 (SDA), Table 7. The paper names the pool, all English punctuation, and neither number nor
+Mao et al. 2022 (SDA), Table 7. The paper names the pool, all English punctuation, and neither number nor
 places: one mark for each sentence, as PI makes one insertion, at a gap drawn uniformly.
 """
 
@@ -65,7 +65,7 @@ RANDOM_PUNCTUATION = Augmentation(
     name="random-punctuation",
     version=1,
     kind="positive",
-    paper="Mao et al. 2023, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
+    paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset(),
     parameters=NoParameters,
     prepare=_prepare,
