@@ -1,4 +1,4 @@
-"""Positives: put an affirmative auxiliary such as "have to" in front of the main verb.
+"""Positives: affirm what the sentence says: `He left` to `He did leave`.
 
 Mao et al. 2022 (SDA), section AA. The default affirms what the sentence says, and nothing more: `did leave`,
 `was indeed built`. The paper's auxiliaries (`had to leave`) are the mode `paper`, inflected, with modals

@@ -29,7 +29,7 @@ UNA = Augmentation(
     warnings=term_replacement.warnings,
     examples=(
         "augment-cli una",
-        "augment-cli una --beta 0.5 --radius 4000 --name una-paper",
+        "augment-cli una --radius 4000 --surface in-place --name una-paper",
         "augment-cli una --radius 1% --draws 3",
         "augment-cli una --corpus sentences.txt --store my-store",
         "augment-cli una --positions random --terms random --name una-random",
