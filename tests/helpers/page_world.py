@@ -9,6 +9,7 @@ from pathlib import Path
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from eval.tasks.registry import REGISTRY
+from tests.helpers.page_commands import blocks_of
 from tests.helpers.places import REPOSITORY
 
 _SETS = ("sts12", "sts13", "sts14", "sts15", "stsb", "stsb-dev", "mr")
@@ -36,8 +37,17 @@ def write_texts(folder: Path) -> None:
     triples = "".join(f'"{line}","Indeed: {line}","No. {line}"\n' for line in plain)
     (folder / "pairs.csv").write_text("anchor,positive,negative\n" + triples, "utf-8")
     (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')
+    topics = "".join(f"all\t{number % 2}\t{line}\n" for number, line in enumerate(lines))
+    (folder / "topics.tsv.gz").write_bytes(gzip.compress(f"split\tlabel\ttext\n{topics}".encode()))
+    (folder / "my-tasks.toml").write_text(_toml_block("docs/how-my-corpus.md"), "utf-8")
     for name in ("data", "benchmarks"):
         (folder / name).symlink_to(REPOSITORY / name)
+
+
+def _toml_block(page: str) -> str:
+    """The one block of TOML that a page has."""
+    (block,) = [text for language, text in blocks_of(page) if language == "toml"]
+    return block
 
 
 def write_sets(folder: Path) -> None:
