@@ -172,7 +172,7 @@ encoder: .venv/.builds
 
 PIPELINE_WORK ?= runs/pipeline
 
-## pipeline: augment_cli/models/english (hours on one core; goes on where it was stopped)
+## pipeline: augment_cli/models/english (hours on one core; resumes where it was stopped)
 pipeline: .venv/.builds
 	$(PYTHON) -m data.builds.pipeline --data $(DATA) --work $(PIPELINE_WORK) --out augment_cli/models/english
 
@@ -188,7 +188,7 @@ PARAPHRASER_WORK ?= runs/paraphraser
 # WordNet 3.0's database files (Debian's package wordnet-base has them; `dpkg-deb -x` unpacks it without root).
 WORDNET ?= /usr/share/wordnet
 
-## paraphraser: augment_cli/models/paraphraser, with WORDNET= (an hour or two; goes on where it was stopped)
+## paraphraser: augment_cli/models/paraphraser, with WORDNET= (an hour or two; resumes where it was stopped)
 paraphraser: .venv/.builds
 	test -f $(PARAPHRASER_WORK)/vocabulary/tokenizer.json || $(BUILD).paraphraser.vocabulary $(TEXT) --out $(PARAPHRASER_WORK)/vocabulary
 	$(BUILD).paraphraser.corpus $(TEXT) --work $(PARAPHRASER_WORK)
