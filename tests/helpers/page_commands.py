@@ -78,8 +78,8 @@ def read_arguments(line: str, monkeypatch) -> None:
     elif words[0] == "pip":
         setup = configparser.ConfigParser()
         setup.read(REPOSITORY / "setup.cfg")
-        (extra,) = re.findall(r"\[(\w+)\]", words[-1])
-        assert extra in setup["options.extras_require"], line
+        (extras,) = re.findall(r"\[([\w,]+)\]", words[-1])
+        assert set(extras.split(",")) <= set(setup["options.extras_require"]), line
     else:
         module = words.index("-m") + 1
         if words[module] == "pytest":

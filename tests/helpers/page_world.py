@@ -20,7 +20,7 @@ def write_texts(folder: Path) -> None:
     """A few sentences of the sample, in all the files that pages name."""
     lines = SAMPLE.read_text("utf-8").splitlines()[:_ROWS]
     text = "\n".join(lines) + "\n"
-    for name in ("few.txt", "mine.txt", "sentences.txt"):
+    for name in ("few.txt", "mine.txt", "sentences.txt", "extract.txt"):
         (folder / name).write_text(text, "utf-8")
     for name in ("articles", "shared"):
         (folder / name).mkdir()
