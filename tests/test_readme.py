@@ -20,7 +20,7 @@ def test_it_leads_to_every_page_that_says_how():
 
 def test_its_results_are_those_of_the_evidence():
     rows = re.findall(
-        r"^\| ([^|]+) \| ([^|]+) \| ([+-][\d.]+ ± [\d.]+) \| (\d) \| ([+-][\d.]+) \|$", README, re.M
+        r"^\| ([^|]+) \| ([^|]+) \| ([+-][\d.]+ \([^)]+)\) \| (\d) \| ([+-][\d.]+) \|$", README, re.M
     )
     assert len(rows) == 5
     evidence = (REPOSITORY / "docs" / "evidence.md").read_text("utf-8")
@@ -29,6 +29,6 @@ def test_its_results_are_those_of_the_evidence():
         said = [
             line
             for line in lines
-            if line.startswith(f"| {method} > {baseline} | {paper} | {here} ({seeds}) |")
+            if line.startswith(f"| {method} > {baseline} | {paper} | {here}; {seeds}) |")
         ]
         assert len(said) == 1, f"{method}: docs/evidence.md says otherwise; correct the README"
