@@ -28,7 +28,7 @@ from augment_cli import api
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
-from eval.measures.geometry import purities
+from eval.measures.geometry import neighbourhood_purity
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
@@ -62,7 +62,7 @@ def scores(encoder: Encoder, table: Table, rows: int, data: Path, seeds: int) ->
         texts, labels = corpus_of(table, rows)
         vectors = encoder.encode(texts)
         found = clustering.score(vectors, labels, seeds=range(seeds)).scores["accuracy"]
-        measured = {"accuracy": found} | purities(vectors, labels, [10])
+        measured = {"accuracy": found, "purity_10": neighbourhood_purity(vectors, labels, 10)}
     else:
         sides = []
         for splits in (("train", "dev"), ("test",)):

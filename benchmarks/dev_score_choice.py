@@ -30,7 +30,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from benchmarks.adapt_domains import DOMAINS, corpus_of
-from eval.measures.geometry import anisotropy, effective_rank, purities, unit
+from eval.measures.geometry import anisotropy, effective_rank, neighbourhood_purity, unit
 from eval.protocols import clustering
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
@@ -112,7 +112,7 @@ class Scorer:
         """The same from vectors of the texts, and of both halves of the first of them."""
         sample = vectors[: len(first)]
         near, near_first, near_second = map(nearest, (sample, first, second))
-        scores = purities(vectors, self.labels, [10])
+        scores = {PURITY: neighbourhood_purity(vectors, self.labels, 10)}
         scores["accuracy"] = clustering.score(vectors, self.labels, seeds=range(2)).scores["accuracy"]
         scores["shared_neighbours"] = shared_neighbours(sample)
         scores["half_neighbours"] = float((near_first & near_second).sum(axis=1).mean() / NEAREST)
