@@ -143,6 +143,7 @@ def _origin(
     tests = [task for task in grid.tasks("sts", profile) if methods.any_score(scores, task)]
     text = wording.ORIGIN.format(
         profile=profile.name,
+        seed=profile.seeds[0],
         scores=drawn.scores,
         corpus=_sentences(profile),
         files=", ".join(profile.corpus),

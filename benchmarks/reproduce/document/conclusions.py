@@ -42,13 +42,14 @@ def judged(
 
     One that is a primary comparison, on the same measure, has the verdict it has there.
     """
+    names = {row.name for row in grid.rows}  # a profile may leave out a row's baseline
     claims = [
         Claim(
             row.name, row.baseline, item.measure, item.difference,
             note="" if item.model == "BERT-base" else item.model,
         )
         for row in rows
-        if (item := row.published) and row.baseline
+        if (item := row.published) and row.baseline in names
     ]  # fmt: skip
     claims += grid.claims
     primary = {(one.primary.better, one.primary.worse): one for one in findings}

@@ -102,6 +102,7 @@ def test_the_document(drawn):
     ("profile", "stem", "most_bytes"),
     [
         ("bed", "evidence", 15_000),
+        pytest.param("fresh", "evidence-fresh", 15_000, marks=pytest.mark.slow),
         # the two for reference, with every row and point of the papers
         pytest.param("tables", "evidence-tables", 25_000, marks=pytest.mark.slow),
         pytest.param("cpu", "evidence-cpu", 25_000, marks=pytest.mark.slow),
@@ -143,6 +144,14 @@ def test_a_warning_names_averages_and_an_unlisted_row_is_in_no_table(drawn):
     assert "| UNA, random | SimCSE | 1 |" not in text
     assert "| UNA, random | SimCSE | 1 |" in all_rows
     assert "Of 5 rows," in text and "Of 7 rows," in all_rows
+
+
+def test_a_row_whose_baseline_the_profile_leaves_out_is_no_conclusion(drawn):
+    grid, profile, entries, scores = drawn
+    grid = grid.of_profile(dataclasses.replace(profile, only=("no-training", "augmented"), scored={}))
+    kept = [entry for entry in entries if entry.unit.row.name in ("no-training", "augmented")]
+    text = document(grid, profile, kept, scores, [], Drawn(""))
+    assert "| UNA, random > no training |" in text and "SimCSE" not in text.split("## The papers")[1]
 
 
 def test_one_pair_has_one_verdict(drawn):
