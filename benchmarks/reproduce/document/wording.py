@@ -9,8 +9,8 @@ ORIGIN = """\
 
 Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand,
 in `benchmarks/reproduce/grid.toml`, with the settings of each row. `make reproduce-plan PROFILE={profile}`
-says what is missing, `make repeat PROFILE={profile} ROW=simcse SEEDS={seed}` trains a row once more and compares.
-Each score of each seed: [{scores}]({scores}).
+says what is missing, `make repeat PROFILE={profile} ROW=simcse SEEDS={seed}` trains a row once more and
+compares. Each score of each seed: [{scores}]({scores}).
 
 Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows beside each one's own: `{settings}`.\
 {others}{stages}
