@@ -32,3 +32,13 @@ def test_its_results_are_those_of_the_evidence():
             if line.startswith(f"| {method} > {baseline} | {paper} | {here}; {seeds}) |")
         ]
         assert len(said) == 1, f"{method}: docs/evidence.md says otherwise; correct the README"
+
+
+def test_its_gains_over_both_beds_are_those_of_the_evidence():
+    (said,) = re.findall(r"#both-beds-together\) seven gains are significant: (.*?)\.\n", README, re.S)
+    fresh = (REPOSITORY / "docs" / "evidence-fresh.md").read_text("utf-8")
+    table = fresh.partition("## Both beds together")[2].partition("\n## ")[0]
+    gains = re.findall(
+        r"\| (\+[\d.]+) \([^)]+\) \| 10 \| [<\d. ]+ \| (?:holds|same sign, much smaller) \|", table
+    )
+    assert sorted(re.findall(r"\+[\d.]+", said)) == sorted(gains) and len(gains) == 7

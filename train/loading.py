@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -147,8 +148,11 @@ def checked_values(
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key not in fields:
-            known = ", ".join((*fields, *(f"[{table}]" for table in tables)))
-            raise UsageError(f"{where}: unknown setting {key!r}; known: {known}")
+            known = [*fields, *(f"[{table}]" for table in tables)]
+            # `momentun.queue` from the command, where a file has a table.
+            alike = difflib.get_close_matches(f"[{key.partition('.')[0]}]" if "." in key else key, known, n=1)
+            hint = f" (did you mean {alike[0]}?)" if alike else ""
+            raise UsageError(f"{where}: unknown setting {key!r}{hint}; known: {', '.join(known)}")
         default = getattr(defaults, key)
         if isinstance(default, tuple) and isinstance(value, (list, tuple, str)):
             value = tuple([part for part in value.split(",") if part] if isinstance(value, str) else value)

@@ -142,7 +142,7 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool) -> No
         )
     console().print(table)
     if any(entry["rows_in_work"] for entry in entries):
-        console().print("+: rows of parts that are not finished; the same command goes on from them.")
+        console().print("+: rows of parts that are not finished; the same command resumes them.")
     for entry in entries:
         if entry["missing_parts"] and not entry["behind"]:
             line = f"{entry['stage']} lacks the parts {entry['missing_parts']}"

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
+from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
 from train.machine.environment import prepare
@@ -75,10 +76,9 @@ def _run(args: argparse.Namespace) -> None:
     from benchmarks.reproduce.evidence import write_evidence
     from benchmarks.reproduce.grid import load_grid
     from benchmarks.reproduce.results import Results
-    from benchmarks.reproduce.stages import Stages
     from benchmarks.reproduce.units import check_bed, make_units
 
-    grid = load_grid(args.grid)
+    whole = grid = load_grid(args.grid)
     if args.profile not in grid.profiles:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
@@ -96,8 +96,7 @@ def _run(args: argparse.Namespace) -> None:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
     results = Results(_results_file(args, profile))
     folder = args.runs / profile.name
-    size = f"store-{profile.rows}" if profile.rows else "store"
-    stages = Stages(grid, profile, folder / size, args.data, max(1, args.jobs))
+    stages = _stages(grid, profile, args)
     # A repetition is compared with all seeds of its row.
     units = make_units(grid, profile, grid.rows, () if args.action == "repeat" else seeds)
     check_bed(grid.beds, profile.name, Path(profile.encoder), _results_file(args, profile))
@@ -126,7 +125,27 @@ def _run(args: argparse.Namespace) -> None:
         _work(entries, stages, args, folder)
         results.read()
     if args.action != "plan":
-        print(write_evidence(grid, profile, results, stages, args.docs))
+        other = _scores_beside(whole, profile, args)
+        print(write_evidence(grid, profile, results, stages, args.docs, other))
+
+
+def _stages(grid: Grid, profile: Profile, args: argparse.Namespace) -> Any:
+    from benchmarks.reproduce.stages import Stages
+
+    size = f"store-{profile.rows}" if profile.rows else "store"
+    return Stages(grid, profile, args.runs / profile.name / size, args.data, max(1, args.jobs))
+
+
+def _scores_beside(whole: Grid, profile: Profile, args: argparse.Namespace) -> Scores:
+    """The scores of the profile that this one's document is read together with."""
+    from benchmarks.reproduce.evidence import planned_scores
+    from benchmarks.reproduce.results import Results
+
+    if not profile.together_with:
+        return {}
+    other = whole.profiles[profile.together_with]
+    grid = whole.of_profile(other)
+    return planned_scores(grid, other, Results(_results_file(args, other)), _stages(grid, other, args))[1]
 
 
 def _check_corpus(patterns: Sequence[str], data: Path) -> None:

@@ -36,15 +36,20 @@ def difference(
     Interval or None
         Over the seeds both have; a row without seeds counts with each. None where they have none in common.
     """
+    found = differences(scores, row, other, measure, seedless)
+    return interval(found) if found else None
+
+
+def differences(
+    scores: Scores, row: str, other: str, measure: str, seedless: frozenset[str] = frozenset()
+) -> list[float]:
+    """One row minus another for each seed that both have, in the seeds' order; as in `difference`."""
     first, second = values_of(scores, row, measure), values_of(scores, other, measure)
     if other in seedless and second:
         second = dict.fromkeys(first, next(iter(second.values())))
     if row in seedless and first:
         first = dict.fromkeys(second, next(iter(first.values())))
-    common = sorted(first.keys() & second.keys())
-    if not common:
-        return None
-    return interval([first[seed] - second[seed] for seed in common])
+    return [first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())]
 
 
 def shared(scores: Scores, rows: Iterable[str]) -> Scores:

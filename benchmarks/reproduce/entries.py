@@ -67,6 +67,9 @@ class Profile:
         What to know of how its rows were measured, a paragraph each.
     waits_for : str
         What the trainings wait for that are missing still, such as a machine of another kind.
+    together_with : str
+        Another profile, whose trainings its document counts with its own in a table of the primary
+        comparisons.
     """
 
     name: str
@@ -96,6 +99,7 @@ class Profile:
     unlisted: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     waits_for: str = ""
+    together_with: str = ""
 
 
 @dataclass(frozen=True)

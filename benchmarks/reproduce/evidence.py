@@ -18,10 +18,12 @@ from benchmarks.reproduce.document import (
     opening,
     primary,
     sweeps,
+    together,
     wording,
 )  # fmt: skip
 from benchmarks.reproduce.document.primary import Finding
 from benchmarks.reproduce.document.scores import scores_of, write_csv
+from benchmarks.reproduce.document.together import Together
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.plan import Entry, make_plan
@@ -51,8 +53,10 @@ class Drawn:
     sweeps: tuple[str, ...] = ()
 
 
-def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, docs: Path) -> Path:
-    """Write the document (`evidence.md`, or `evidence-NAME.md`), its pictures and its data file."""
+def planned_scores(
+    grid: Grid, profile: Profile, results: Results, stages: Any
+) -> tuple[Sequence[Entry], Scores]:
+    """What a profile plans, and every score it has, those of seeds that are not planned among them."""
     every = sorted(set(profile.seeds))
     units = make_units(grid, profile, grid.rows)
     known = {unit.key for unit in units}
@@ -60,7 +64,17 @@ def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, 
     extra = [row for row in grid.rows if row.has_seed]
     more = [unit for unit in make_units(grid, profile, extra, every) if unit.key not in known]
     entries = make_plan(units, results, stages, profile)
-    scores = scores_of(grid, profile, [*entries, *make_plan(more, results, stages, profile)])
+    return entries, scores_of(grid, profile, [*entries, *make_plan(more, results, stages, profile)])
+
+
+def write_evidence(
+    grid: Grid, profile: Profile, results: Results, stages: Any, docs: Path, other: Scores | None = None
+) -> Path:
+    """Write the document (`evidence.md`, or `evidence-NAME.md`), its pictures and its data file.
+
+    `other` has the scores of the profile that it is read together with.
+    """
+    entries, scores = planned_scores(grid, profile, results, stages)
     stem = stem_of(profile)
     docs.mkdir(parents=True, exist_ok=True)
     write_csv(grid, scores, docs / f"{stem}.csv")
@@ -71,7 +85,8 @@ def write_evidence(grid: Grid, profile: Profile, results: Results, stages: Any, 
         (f"{stem}-sweeps.png",) if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png") else (),
     )
     path = docs / f"{stem}.md"
-    path.write_text(document(grid, profile, entries, scores, found, drawn), encoding="utf-8")
+    both = together.findings(grid, other or {}, scores) if found else []
+    path.write_text(document(grid, profile, entries, scores, found, drawn, both), encoding="utf-8")
     return path
 
 
@@ -95,6 +110,7 @@ def document(
     scores: Scores,
     findings: Sequence[Finding],
     drawn: Drawn,
+    both: Sequence[Together] = (),
 ) -> str:
     """The whole document in Markdown."""
     rows = [row for row in grid.rows if not row.sweep and row.name not in profile.unlisted]
@@ -102,8 +118,9 @@ def document(
     judged = conclusions.judged(grid, rows, scores, seedless, findings)
     lines = [
         wording.OPENING.format(about=profile.about, warning=_warning(profile, scores)),
-        *opening.lines(grid, rows, scores, findings, judged),
+        *opening.lines(grid, rows, scores, findings, judged, both),
         *_primary(findings, grid, drawn),
+        *together.section(grid, both),
         *_origin(grid, profile, entries, scores, drawn),
         *_state(profile, [entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
         *methods.section(rows, scores, seedless),

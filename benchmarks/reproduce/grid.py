@@ -146,6 +146,8 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: {len(primary)} primary comparisons; name {MOST_PRIMARY} at most")
     asked = [name for row in rows for name in (row.baseline, *row.baselines.values())]
     asked += [name for profile in profiles.values() for name in profile.unlisted]
+    if unknown := sorted({one.together_with for one in profiles.values()} - profiles.keys() - {""}):
+        raise UsageError(f"{path}: together_with names profiles that are not there: {', '.join(unknown)}")
     asked += [name for profile in profiles.values() for names in profile.scored.values() for name in names]
     known = named | {sweep.name for sweep in sweeps}
     asked += [name for profile in profiles.values() for name in profile.only if name not in known]

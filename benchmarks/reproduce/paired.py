@@ -98,6 +98,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def p_shown(adjusted: float) -> str:
+    """A p-value as tables have it."""
+    if math.isnan(adjusted):
+        return "–"
+    return f"{adjusted:.3f}" if adjusted >= 0.001 else "< 0.001"
+
+
 def verdict(difference: Interval, adjusted: float, published: float, level: float = LEVEL) -> str:
     """What a primary comparison says of the paper's difference.
 
@@ -114,7 +121,7 @@ def verdict(difference: Interval, adjusted: float, published: float, level: floa
         return "not significant"
     if difference.mean * published < 0:
         return "reversed"
-    return "holds" if abs(difference.mean) >= MUCH_SMALLER * abs(published) else "same sign, much smaller"
+    return _of_size(difference, published)
 
 
 def conclusion(difference: Interval | None, published: float) -> str:
@@ -142,6 +149,11 @@ def conclusion(difference: Interval | None, published: float) -> str:
         return "not significant"
     if not same:
         return "reversed"
+    return _of_size(difference, published)
+
+
+def _of_size(difference: Interval, published: float) -> str:
+    """What is said of a difference that is there, and has the paper's sign."""
     return "holds" if abs(difference.mean) >= MUCH_SMALLER * abs(published) else "same sign, much smaller"
 
 

@@ -54,7 +54,8 @@ def test_changes_on_top():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("bathc=3", "unknown setting 'bathc'"),
+        ("bathc=3", r"unknown setting 'bathc' \(did you mean batch\?\); known: name"),
+        ("colour=3", "unknown setting 'colour'; known: name"),
         ("batch=many", "should be a whole number"),
         ("batch=0", "must be above 0"),
         ("proportion=1.5", "between 0 and 1"),

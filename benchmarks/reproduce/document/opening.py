@@ -11,6 +11,7 @@ from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document.conclusions import Judged, counted
 from benchmarks.reproduce.document.primary import SIGNIFICANT, Finding
 from benchmarks.reproduce.document.scores import NO_TRAINING
+from benchmarks.reproduce.document.together import Together
 from benchmarks.reproduce.entries import Row
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import interval
@@ -21,12 +22,22 @@ _MOST_NAMED = 4  # exploratory rows; the table has all
 
 
 def lines(
-    grid: Grid, rows: Sequence[Row], scores: Scores, findings: Sequence[Finding], found: Sequence[Judged]
+    grid: Grid,
+    rows: Sequence[Row],
+    scores: Scores,
+    findings: Sequence[Finding],
+    found: Sequence[Judged],
+    both: Sequence[Together] = (),
 ) -> list[str]:
     """A list of at most ten items."""
     items = [
         *_of_training(rows, scores),
         *_of_findings(grid, findings),
+        *(
+            ["Over both beds ([below](#both-beds-together)): " + " ".join(_of_findings(grid, both))]
+            if both
+            else []
+        ),
         *_of_untrained(grid, rows, scores),
         *_exploratory(grid, rows, scores),
     ]
@@ -52,7 +63,7 @@ def _told(differences: Sequence[float]) -> str:
     return f"{found.mean:+.2f}{ends}, {found.seeds} seed{'s' * (found.seeds > 1)}"
 
 
-def _of_findings(grid: Grid, findings: Sequence[Finding]) -> list[str]:
+def _of_findings(grid: Grid, findings: Sequence[Finding | Together]) -> list[str]:
     titles = {row.name: row.title for row in grid.rows}
     groups: dict[str, list[str]] = {}
     for one in findings:

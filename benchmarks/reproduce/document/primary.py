@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.reproduce.comparisons import Scores, values_of
 from benchmarks.reproduce.entries import Primary
 from benchmarks.reproduce.grid import Grid
-from benchmarks.reproduce.paired import LEVEL, Interval, bootstrap, holm, interval, verdict
+from benchmarks.reproduce.paired import LEVEL, Interval, bootstrap, holm, interval, p_shown, verdict
 
 SIGNIFICANT = 1 - LEVEL  # of an adjusted p-value
 _DEV = "stsb-dev"  # by which checkpoints are chosen, so no test set
@@ -130,8 +130,7 @@ def table(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
         here = "–" if value is None else f"{value.mean:+.2f}"
         if value is not None and not math.isnan(value.low):
             here += f" ({value.low:+.2f} to {value.high:+.2f})"
-        p = "–" if math.isnan(one.adjusted) else f"{one.adjusted:.3f}" if one.adjusted >= 0.001 else "< 0.001"
-        cells = [*_compared(one, grid), here, str(0 if value is None else value.seeds), p]
+        cells = [*_compared(one, grid), here, str(0 if value is None else value.seeds), p_shown(one.adjusted)]
         lines.append(f"| {' | '.join([*cells, _over_tests(one), one.verdict])} |")
     lines += ["", "What is the same on both sides:", ""]
     alike: dict[str, list[str]] = {}

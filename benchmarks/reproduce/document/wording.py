@@ -30,6 +30,16 @@ pairs of the test sets; a dash where their similarities were not kept. `holds`: 
 0.05, at least a third of the paper's size. The rest of this document is exploratory.
 """
 
+TOGETHER = """\
+## Both beds together
+
+The differences of each bed's seeds, taken within their bed and then put together as of one: on the first bed
+([evidence.md](evidence.md)), here, and on both. Interval, p and verdict as above. Seeds of the first bed
+count with the fresh ones, so this is the best estimate of a difference, and no test of its own.
+
+| better | than | paper | first bed | here | both, 95 % interval | trainings | p, Holm | verdict |
+|---|---|---|---|---|---|---|---|---|"""
+
 METHODS = """\
 ## Methods
 

@@ -306,7 +306,7 @@ def test_an_interrupted_parse_is_in_the_status(small, command, pipeline, monkeyp
     entry = status(Store.open(small / "store"))[-1]
     assert entry["stage"] == "parses" and not entry["complete"] and entry["rows_in_work"] == 60
     shown = command("status").stdout
-    assert "0/1 unfinished" in shown and "0 + 60" in shown and "the same command goes on" in shown
+    assert "0/1 unfinished" in shown and "0 + 60" in shown and "the same command resumes them" in shown
     monkeypatch.undo()
     with Session(small / "store", Engine(1)) as session:
         session.parse(pipeline)

@@ -55,7 +55,7 @@ def test_settings_of_a_table():
     [
         ("momentum.lenght=3", r"\[momentum\]: unknown setting 'lenght'; known: rate, queue"),
         ("momentum.queue=many", r"\[momentum\]: queue = 'many' should be a whole number"),
-        ("momentun.queue=3", r"unknown setting 'momentun.queue'; known: .*\[momentum\]"),
+        ("momentun.queue=3", r"unknown setting 'momentun.queue' \(did you mean \[momentum\]\?\); known: "),
         ("momentum=3", r"\[momentum\]: should be a table"),
     ],
 )
