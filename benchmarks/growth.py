@@ -6,22 +6,32 @@ Each size is a corpus of its own in `--work`, gzipped, and a store. The first mi
 data folder; what goes beyond is made of them, the first half of the words of one and the second half of
 another's: hardly a sentence is twice in it. Its vocabulary does not grow with it, as a real one would.
 Each command is a process of its own; its memory and that of its workers are sampled (resident set sizes
-summed, so that shared pages count for each). `--commands` adds others, such as pi.
+summed, so that shared pages count for each). `--commands` names others:
+
+    python -m benchmarks.growth --data ../shared/data --work growth --rows 10000000 --commands ingest parse pi
+
+The same command resumes after a stop, as it keeps what was measured in `--work` until a size is done: parsing
+ten million sentences takes hours, so it runs in pieces of ten parts, whose seconds are summed. Those that a
+piece had taken when it was stopped are not counted.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from augment_cli.store.store import Store
 from benchmarks.corpora import read_sentences
 from benchmarks.una_million import watched
 
 COMMANDS = ("ingest", "fit", "una", "pack", "status", "verify", "card")
 ALONE = ("ingest", "status", "verify", "card")  # these take no --jobs
+IN_PIECES = ("parse",)  # these take hours: one process for every few parts of the corpus
+_PARTS = 10  # of a piece
 _STEP = 104_729  # a prime: each further million meets other second halves
 
 
@@ -50,6 +60,27 @@ def write_corpus(path: Path, data: Path, rows: int) -> None:
     temporary.replace(path)
 
 
+def pieces(name: str, store: Path) -> list[list[str]]:
+    """The further words of each run of a command; one run of all parts but for those of `IN_PIECES`."""
+    if name not in IN_PIECES:
+        return [[]]
+    parts = len(Store.open(store).parts)
+    return [["--parts", f"{start}-{min(start + _PARTS, parts) - 1}"] for start in range(0, parts, _PARTS)]
+
+
+def measure(words: list[str], log: Path) -> tuple[float, int]:
+    """Seconds and bytes of a run, from the log if it is there."""
+    done = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
+    for one in done:
+        if one["words"] == words:
+            return one["seconds"], one["bytes"]
+    _, seconds, watch = watched(words)
+    with log.open("a", encoding="utf-8") as file:
+        entry = {"words": words, "seconds": seconds, "bytes": watch.resident}
+        file.write(json.dumps(entry) + "\n")
+    return seconds, watch.resident
+
+
 def main() -> None:
     """Measure and print a Markdown table, a row a size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -67,16 +98,18 @@ def main() -> None:
     for rows in options.rows:
         corpus, store = options.work / f"{rows}.txt.gz", options.work / f"store-{rows}"
         write_corpus(corpus, options.data, rows)
-        shutil.rmtree(store, ignore_errors=True)
+        log = options.work / f"measured-{rows}.jsonl"
         taken = []
         for name in options.commands:
             words = [name, "--store", str(store)]
             words += ["--corpus", str(corpus)] if name == "ingest" else []
             words += ["--jobs", str(options.jobs)] if name not in ALONE else []
-            taken.append(watched(words)[1:])
+            runs = [measure([*words, *more], log) for more in pieces(name, store)]
+            taken.append((sum(seconds for seconds, _ in runs), max(most for _, most in runs)))
         shutil.rmtree(store)
+        log.unlink()
         cells = [f"{seconds:.1f} s" for seconds, _ in taken]
-        most = max(watch.resident for _, watch in taken)
+        most = max(most for _, most in taken)
         print(f"| {rows:,} | {' | '.join(cells)} | {most / 2**20:,.0f} MiB |", flush=True)
 
 
