@@ -53,6 +53,8 @@ class Profile:
         Rows of the evaluations that it has beside STS, in place of theirs; empty for theirs.
     decides : bool
         Whether the primary comparisons of its rows are made from it.
+    seeds_of : dict of str to list of int
+        Seeds of single rows, in place of those.
     other_seeds : int
         How many of the seeds rows have that are in no primary comparison; 0 for all. Where it is set, the
         rows of the primary comparisons come first, and each row's difference to no training is shown.
@@ -93,6 +95,7 @@ class Profile:
     scored: dict[str, list[str]] = field(default_factory=dict)
     decides: bool = True
     like: str = ""
+    seeds_of: dict[str, list[int]] = field(default_factory=dict)
     other_seeds: int = 0
     from_step_0: bool = False
     warning: str = ""

@@ -158,8 +158,9 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: two rows have one name")
     evaluations = {name: _make(Evaluation, item, path) for name, item in table["evaluation"].items()}
     beds = _alike(Bed, table.get("bed", {}), path)
-    if odd := sorted({name for profile in profiles.values() for name in profile.of_row} - named):
-        raise UsageError(f"{path}: a profile has settings of rows that are not there: {', '.join(odd)}")
+    given = {name for profile in profiles.values() for name in (*profile.of_row, *profile.seeds_of)}
+    if odd := sorted(given - named):
+        raise UsageError(f"{path}: a profile has settings or seeds of rows that are not there: {', '.join(odd)}")
     if unknown := sorted(beds.keys() - profiles.keys()):
         raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
     return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary)

@@ -97,6 +97,8 @@ def make_units(
         every = seeds or primary or row.all_seeds or not profile.other_seeds
         most = len(chosen) if every else profile.other_seeds
         of_row = chosen[:most] if row.has_seed and (seeds or not row.sweep) else chosen[:1]
+        if row.name in profile.seeds_of and not seeds:
+            of_row = tuple(profile.seeds_of[row.name])
         for number, seed in enumerate(of_row):
             unit = make_unit(grid, profile, row, seed, digest, main=number == 0)
             if unit.key in places:

@@ -48,7 +48,8 @@ def test_clear_classes_are_learnt_and_scores_are_means_over_splits():
     assert score.scores["accuracy_5"] > 0.95
     assert score.main == pytest.approx((score.scores["accuracy_2"] + score.scores["accuracy_5"]) / 2)
     assert score.items["correct_5"].mean() == pytest.approx(score.scores["accuracy_5"])
-    assert score.scores == intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3).scores
+    again = [intent.score(groups(12), groups(10, seed=1), shots=[2], splits=1).scores for _ in range(2)]
+    assert again[0] == again[1]
 
 
 def test_small_classes_are_dropped_from_both_parts_where_the_task_says_so():
