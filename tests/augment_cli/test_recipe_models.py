@@ -52,6 +52,7 @@ def test_running_a_set_again_makes_nothing(model, store_path):
             assert any(result.was_made for result in session.results) == (attempt == 0)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_here_leaves_the_others_alone(store_path, tmp_path):
     """The command makes what it can, then says what is missing and how a recipe gets it."""
     (tmp_path / "mine.toml").write_text(

@@ -1,9 +1,12 @@
 """The judged rows in the checkout are whole, and the document's table is made from them."""
 
+import pytest
+
 from augment_cli.reports.verdicts import read
 from benchmarks.judged_table import BEGIN, DOCUMENT, END, JUDGED, measured, table
 
 
+@pytest.mark.slow
 def test_the_documents_table_is_the_one_that_the_judged_rows_give():
     text = DOCUMENT.read_text("utf-8")
     shown = text.partition(BEGIN)[2].partition(END)[0].strip()

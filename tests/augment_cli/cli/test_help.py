@@ -21,7 +21,8 @@ COMMANDS = (
     "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
     "doctor", "card", "embed", "score", "mine", "publish", "fetch",
 )  # fmt: skip
-SLOW = ("run", "paraphrase", "parse")  # their examples run the shipped models on the whole sample
+# Of the augmentations one stands for all in the quick suite; these run models, or many commands.
+SLOW = {*augmentations.names(), "run", "parse", "stats", "embed", "score"} - {"una"}
 HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
 
 

@@ -145,6 +145,7 @@ def test_ctrl_c_finishes_the_running_batch_alone(store_path, run, expected, monk
     assert digests(store_path) == expected
 
 
+@pytest.mark.slow
 def test_a_damaged_or_foreign_journal_is_made_again(store_path, run, expected, monkeypatch, model):
     die_after(monkeypatch, 6)
     with pytest.raises(Died):
@@ -159,6 +160,7 @@ def test_a_damaged_or_foreign_journal_is_made_again(store_path, run, expected, m
     assert digests(store_path) == expected
 
 
+@pytest.mark.slow
 def test_a_journal_of_other_settings_is_none(store_path, run, expected, monkeypatch):
     die_after(monkeypatch, 6)
     other = dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, beams=2))
@@ -183,6 +185,7 @@ def test_removing_a_stage_removes_its_journal(store_path, run, monkeypatch):
     assert not journalled(store_path)
 
 
+@pytest.mark.slow
 def test_running_out_of_memory_cuts_a_batch_and_is_recorded(store_path, run, expected, monkeypatch):
     from augment_cli.neural.generation import Seq2Seq
 

@@ -113,6 +113,7 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     assert not list((tmp_path / "runs" / "cpu").glob("simcse-*"))
 
 
+@pytest.mark.slow
 def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
     from benchmarks.reproduce import work
     from train import run
@@ -134,6 +135,7 @@ def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_row_of_which_nothing_is_left_is_recorded_and_the_rest_goes_on(command, monkeypatch):
     from benchmarks.reproduce import work
     from train.prepare import NoRowsError

@@ -104,6 +104,7 @@ def test_the_same_rows_compressed_otherwise_are_the_same_data(tmp_path):
     assert read_table(known, tmp_path).checked
 
 
+@pytest.mark.slow
 def test_every_registered_set_that_is_there_is_what_the_registry_says(data_folder):
     present = [task for task in load_registry().values() if (data_folder / task.file).is_file()]
     assert len(present) >= 20

@@ -25,6 +25,7 @@ ANCHOR = [2, 10, 11, 3]
 TEXTS = {"una": [2, 20, 3], "pi": [2, 30, 3]}
 
 
+@pytest.mark.slow
 def test_each_augmentation_is_drawn_about_equally_and_the_same_in_every_epoch(choose_views):
     def chosen(row_id, **more):
         views, (label, _) = choose_views(

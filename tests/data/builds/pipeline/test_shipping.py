@@ -74,6 +74,7 @@ def test_shipped_pipeline_says_the_same_and_forgets_the_words(trained: Language,
     assert folder_size(tmp_path / "shipped") < folder_size(tmp_path / "whole") + 30_000
 
 
+@pytest.mark.slow
 def test_scores_of_a_learned_treebank(trained: Language) -> None:
     for gold_words in (True, False):
         scores = score(trained, treebank(), gold_words=gold_words)
