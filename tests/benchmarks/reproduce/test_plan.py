@@ -80,6 +80,15 @@ def test_a_sweep_has_more_seeds_only_if_asked(grid, profile):
     ]  # fmt: skip
 
 
+def test_single_rows_may_have_seeds_of_their_own(grid, profile):
+    own = dataclasses.replace(profile, seeds_of={"augmented": [7]})
+    chosen = grid.choose(["augmented", "simcse"])
+    assert names(make_units(grid, own, chosen, encoder=ENCODER)) == [
+        ("simcse", 42), ("simcse", 0), ("augmented", 7),
+    ]  # fmt: skip
+    assert names(make_units(grid, own, grid.choose(["augmented"]), [1], ENCODER)) == [("augmented", 1)]
+
+
 def test_an_unknown_row_is_named(grid):
     with pytest.raises(UsageError, match=r"'unna'.*augmented"):
         grid.choose(["unna"])
@@ -235,7 +244,13 @@ sweep_tasks = { sts = ["stsb-dev"] }
     assert not both.of_profile(dataclasses.replace(other, like="")).rows
 
 
-@pytest.mark.parametrize("key", ['like = "nothing"', 'only = ["nothing"]', 'scored = { sts = ["nothing"] }'])
+@pytest.mark.parametrize(
+    "key",
+    [
+        'like = "nothing"', 'only = ["nothing"]', 'scored = { sts = ["nothing"] }',
+        'together_with = "nothing"', "seeds_of = { nothing = [42] }", "of_row = { nothing = [] }",
+    ],
+)  # fmt: skip
 def test_a_profile_that_names_what_is_not_there_is_refused(small_grid, tmp_path, key):
     path = tmp_path / "grid.toml"
     text = small_grid.read_text(encoding="utf-8").replace("rows = 120\n", f"rows = 120\n{key}\n")

@@ -6,7 +6,6 @@ import re
 import pytest
 from scipy import stats
 
-from augment_cli.errors import UsageError
 from benchmarks.reproduce.document import opening
 from benchmarks.reproduce.document.together import findings, section
 from benchmarks.reproduce.entries import Primary
@@ -52,13 +51,3 @@ def test_without_another_bed_nothing_is_said(grid):
     assert findings(grid, {}, here) == []
     assert section(grid, []) == []
     assert "both beds" not in "\n".join(opening.lines(grid, grid.rows, here, [], []))
-
-
-def test_the_other_profile_has_to_be_there(small_grid, tmp_path):
-    text = small_grid.read_text("utf-8").replace(
-        'about = "a test"', 'about = "a test"\ntogether_with = "else"'
-    )
-    changed = tmp_path / "grid.toml"
-    changed.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match="together_with names profiles that are not there: else"):
-        load_grid(changed)
