@@ -160,7 +160,9 @@ def load_grid(path: Path = GRID) -> Grid:
     beds = _alike(Bed, table.get("bed", {}), path)
     given = {name for profile in profiles.values() for name in (*profile.of_row, *profile.seeds_of)}
     if odd := sorted(given - named):
-        raise UsageError(f"{path}: a profile has settings or seeds of rows that are not there: {', '.join(odd)}")
+        raise UsageError(
+            f"{path}: a profile has settings or seeds of rows that are not there: {', '.join(odd)}"
+        )
     if unknown := sorted(beds.keys() - profiles.keys()):
         raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
     return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary)

@@ -83,7 +83,7 @@ def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float
 def _panel(panel: Any, sweep: Sweep, scores: Scores) -> None:
     for measure, title, marker in (("dev", "STS-B dev", "o"), ("average", "STS average", "s")):
         points = _points(sweep, scores, measure)
-        if points:
+        if len(points) > 1:
             numbers, centers, sds = zip(*points, strict=True)
             panel.errorbar(numbers, centers, sds, marker=marker, capsize=3, label=title)
     panel.axhline(0, color="0.7", linewidth=0.8, zorder=0)

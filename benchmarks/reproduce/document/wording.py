@@ -64,7 +64,7 @@ SWEEPS = """\
 Differences on STS-B dev. \\* its interval over the seeds excludes zero and agrees with the paper, where that
 says anything; † it excludes zero and contradicts the paper; one or two seeds are not judged. A point trained
 for more or fewer steps than the one it is compared with has them in brackets, and no mark. The picture has
-the average too, and the papers' curves.
+the average too where it was measured, and the papers' curves.
 """
 
 BANDS = """\

@@ -104,7 +104,7 @@ def test_the_document(drawn):
         ("bed", "evidence", 15_000),
         pytest.param("fresh", "evidence-fresh", 15_000, marks=pytest.mark.slow),
         # the two for reference, with every row and point of the papers
-        pytest.param("tables", "evidence-tables", 25_000, marks=pytest.mark.slow),
+        pytest.param("tables", "evidence-tables", 30_000, marks=pytest.mark.slow),
         pytest.param("cpu", "evidence-cpu", 25_000, marks=pytest.mark.slow),
     ],
 )
