@@ -1,14 +1,14 @@
 """Sentences a second of this trainer and of the sentence-transformers library's, interleaved.
 
-    python -m benchmarks.train_speed --data DATA [--rounds 2] [--ranks 2]
+    python -m benchmarks.train_speed --data DATA [--rounds 2] [--ranks 2] [--pooling cls]
 
 Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same
-Wikipedia sentences, batch 64, 32 tokens, fp32 and bf16 autocast. Every run is a process of its own and the
-runs alternate, so that a noisy machine is noisy for all. The clock starts after the first steps, so that
-loading and warming up do not count. The library runs in one process, once with its default threads and once
-with one thread (where a neighbour keeps a core busy, the default collapses); ratios are to its better fp32
-speed. This trainer runs as `make train RANKS=2` does: two processes of one thread under torchrun (`--ranks 1`
-for one process).
+Wikipedia sentences, batch 64, 32 tokens, fp32 and bf16 autocast, SimCSE's pooling `cls` or another. Every
+run is a process of its own and the runs alternate, so that a noisy machine is noisy for all. The clock starts
+after the first steps, so that loading and warming up do not count. The library runs in one process, once with
+its default threads and once with one thread (where a neighbour keeps a core busy, the default collapses);
+ratios are to its better fp32 speed. This trainer runs as `make train RANKS=2` does: two processes of one
+thread under torchrun (`--ranks 1` for one process).
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def library(encoder: str, texts: Path, precision: str) -> None:
     print(f"speed {BATCH * (STEPS - WARM) / (times[STEPS - 1] - times[WARM - 1])}")
 
 
-def ours(encoder: str, store: Path, out: Path, precision: str, ranks: int) -> tuple[float, float]:
+def ours(
+    encoder: str, store: Path, out: Path, precision: str, ranks: int, pooling: str
+) -> tuple[float, float]:
     """Train with this trainer; sentences a second and share of the time spent waiting for data."""
     launcher = (
         ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
@@ -76,6 +78,7 @@ def ours(encoder: str, store: Path, out: Path, precision: str, ranks: int) -> tu
         f"batch={BATCH}",
         "dropout=0.1",
         "slices=1",
+        f"pooling={pooling}",
     ]
     for change in (*changes, "evaluate_every=0", f"precision={precision}"):
         command += ["--set", change]
@@ -89,8 +92,8 @@ def ours(encoder: str, store: Path, out: Path, precision: str, ranks: int) -> tu
     return WARM * len(events) * BATCH / sum(seconds), waited
 
 
-def make_encoder(folder: Path) -> Path:
-    """A new BERT with the shipped encoder's vocabulary."""
+def make_encoder(folder: Path, pooling: str) -> Path:
+    """A new BERT with the shipped encoder's vocabulary, and the pooling that both trainers read."""
     import torch
 
     from train.loading import make_recipe
@@ -102,7 +105,8 @@ def make_encoder(folder: Path) -> Path:
     shipped = Path(__file__).resolve().parent.parent / "data/models/encoder"
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tokenizer / name).write_bytes((shipped / name).read_bytes())
-    export(start(tokenizer, make_recipe({"new_encoder": ENCODER}), torch.device("cpu")), folder / "encoder")
+    recipe = make_recipe({"new_encoder": ENCODER, "pooling": pooling})
+    export(start(tokenizer, recipe, torch.device("cpu")), folder / "encoder")
     return folder / "encoder"
 
 
@@ -116,6 +120,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="data folder with corpus/")
     parser.add_argument("--rounds", type=int, default=2, help="how often each is measured")
     parser.add_argument("--ranks", type=int, default=2, help="processes of this trainer")
+    parser.add_argument("--pooling", default="cls", help="of both, by a name that the library knows too")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -126,12 +131,12 @@ def main() -> None:
         store = Store.create(folder / "store")
         with store.lock():
             ingest(store, [folder / "texts.txt"])
-        encoder = make_encoder(folder)
+        encoder = make_encoder(folder, args.pooling)
         speeds: dict[tuple[str, str], list[float]] = {}
         waits = []
         for number, precision in itertools.product(range(args.rounds), ("fp32", "bf16")):
             out = folder / f"run-{number}-{precision}"
-            speed, waited = ours(str(encoder), folder / "store", out, precision, args.ranks)
+            speed, waited = ours(str(encoder), folder / "store", out, precision, args.ranks, args.pooling)
             speeds.setdefault((f"this trainer, {args.ranks} processes", precision), []).append(speed)
             waits.append(waited)
             for threads in ("default", "1"):

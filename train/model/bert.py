@@ -20,7 +20,7 @@ from train.data.padding import Slice
 from train.model.dropout import keep_mask
 
 
-def encode(encoder: Any, slices: Sequence[Slice]) -> list[list[Tensor]]:
+def encode(encoder: Any, slices: Sequence[Slice], first_only: bool = False) -> list[list[Tensor]]:
     """Token vectors of some slices after each layer.
 
     Parameters
@@ -29,23 +29,37 @@ def encode(encoder: Any, slices: Sequence[Slice]) -> list[list[Tensor]]:
         In training mode its dropout is applied, drawn from torch's generator.
     slices : sequence of Slice
         At least one.
+    first_only : bool, optional
+        Whether nobody reads more of the last layer than each text's first token, as with the pooling `cls`:
+        five sixths of that layer's products need not be made then.
 
     Returns
     -------
     list of list of Tensor
-        For each slice the embedding layer's output, then each layer's, shape (n, length, d), in the weights'
-        format. Under autocast the matrix products are in autocast's format and the rest is not.
+        For each slice the embedding layer's output, then each layer's, shape (n, length, d), the last one's
+        (n, 1, d) with `first_only`, in the weights' format. Under autocast the matrix products are in
+        autocast's format and the rest is not.
     """
     low = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
     with torch.autocast("cpu", enabled=False):
         layers = [_embed(encoder.embeddings, slices)]
         masks = [_added(item.mask, layers[0].dtype) for item in slices]
-        for layer in encoder.encoder.layer:
+        *lower, last = encoder.encoder.layer
+        for layer in lower:
             layers.append(_layer(layer, layers[-1], slices, masks, low or layers[0].dtype))
-    pieces = [states.split([item.ids.numel() for item in slices]) for states in layers]
+        finish = _layer_of_firsts if first_only else _layer
+        layers.append(finish(last, layers[-1], slices, masks, low or layers[0].dtype))
+    tokens, texts = _sizes(slices), [len(item.ids) for item in slices]
+    pieces = [states.split(tokens if len(states) == sum(tokens) else texts) for states in layers]
     return [
-        [piece[number].view(*item.ids.shape, -1) for piece in pieces] for number, item in enumerate(slices)
+        [piece[number].view(len(item.ids), -1, piece[number].shape[-1]) for piece in pieces]
+        for number, item in enumerate(slices)
     ]
+
+
+def _sizes(slices: Sequence[Slice]) -> list[int]:
+    """How many tokens each slice has, padding included."""
+    return [item.ids.numel() for item in slices]
 
 
 def _embed(module: Any, slices: Sequence[Slice]) -> Tensor:
@@ -66,34 +80,69 @@ def _layer(
     layer: Any, states: Tensor, slices: Sequence[Slice], masks: list[Tensor | None], low: torch.dtype
 ) -> Tensor:
     """One layer on states of shape (tokens, d), with the products in format `low`."""
-    attention, after, wider = layer.attention.self, layer.attention.output, layer.intermediate
-    parts = (attention.query, attention.key, attention.value)
+    attention = layer.attention.self
+    projected = _project(states.to(low), attention.query, attention.key, attention.value)
+    attended = []
+    for own, item, mask in zip(projected.split(_sizes(slices)), slices, masks, strict=True):
+        query, key, value = _by_head(own, len(item.ids), 3, attention)
+        attended.append(_attend(query, key, value, mask, attention))
+    return _feed_forward(layer, torch.cat(attended), states, low)
+
+
+def _layer_of_firsts(
+    layer: Any, states: Tensor, slices: Sequence[Slice], masks: list[Tensor | None], low: torch.dtype
+) -> Tensor:
+    """`_layer` for the first token of each text alone: states of shape (tokens, d) to (texts, d)."""
+    attention, sizes, texts = layer.attention.self, _sizes(slices), [len(item.ids) for item in slices]
+    firsts = torch.cat(
+        [own.view(*item.ids.shape, -1)[:, 0] for own, item in zip(states.split(sizes), slices, strict=True)]
+    )
+    asking = _project(firsts.to(low), attention.query).split(texts)
+    projected = _project(states.to(low), attention.key, attention.value).split(sizes)
+    attended = []
+    for first, own, item, mask in zip(asking, projected, slices, masks, strict=True):
+        (query,) = _by_head(first, len(item.ids), 1, attention)
+        key, value = _by_head(own, len(item.ids), 2, attention)
+        attended.append(_attend(query, key, value, mask, attention))
+    return _feed_forward(layer, torch.cat(attended), firsts, low)
+
+
+def _project(states: Tensor, *parts: Any) -> Tensor:
+    """Some linear layers as one product: shape (tokens, d) to (tokens, parts · d)."""
     weight, bias = (torch.cat([getattr(part, name) for part in parts]) for name in ("weight", "bias"))
-    projected = _linear(states.to(low), weight, bias).split([item.ids.numel() for item in slices])
-    attended = [_attend(*each, attention) for each in zip(projected, slices, masks, strict=True)]
-    states = _join(after, torch.cat(attended), states)
-    inner = _linear(states.to(low), wider.dense.weight, wider.dense.bias)
-    return _join(layer.output, wider.intermediate_act_fn(inner), states)
+    return _linear(states, weight, bias)
 
 
-def _attend(projected: Tensor, item: Slice, mask: Tensor | None, module: Any) -> Tensor:
-    """Self-attention of one slice: query, key and value side by side (n · length, 3d) to (n · length, d)."""
-    rows, length = item.ids.shape
+def _by_head(projected: Tensor, rows: int, parts: int, module: Any) -> Tensor:
+    """Split (rows · length, parts · d) into heads: shape (parts, rows · heads, length, size)."""
     heads, size = module.num_attention_heads, module.attention_head_size
-    parts = projected.view(rows, length, 3, heads, size).permute(2, 0, 3, 1, 4).contiguous()
-    query, key, value = parts.flatten(1, 2)  # (n · heads, length, size) each
-    scores = (query @ key.transpose(1, 2)).view(rows, heads, length, length)
+    split = projected.view(rows, -1, parts, heads, size).permute(2, 0, 3, 1, 4).contiguous()
+    return split.flatten(1, 2)
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, module: Any) -> Tensor:
+    """Attention of a slice: (n · heads, asking, size), 2 × (n · heads, length, size) to (n · asking, d)."""
+    heads, size, asking, length = module.num_attention_heads, query.shape[-1], query.shape[1], key.shape[1]
+    scores = (query @ key.transpose(1, 2)).view(-1, heads, asking, length)
     scores = scores if scores.dtype == torch.float64 else scores.float()
     scores = scores * module.scaling if mask is None else torch.add(mask, scores, alpha=module.scaling)
     weights = scores.softmax(-1)
     keep = keep_mask(weights, _rate(module))
-    weights = (weights if keep is None else weights * keep).to(projected.dtype)
+    weights = (weights if keep is None else weights * keep).to(value.dtype)
     return (
         (weights.flatten(0, 1) @ value)
-        .view(rows, heads, length, size)
+        .view(-1, heads, asking, size)
         .transpose(1, 2)
         .reshape(-1, heads * size)
     )
+
+
+def _feed_forward(layer: Any, attended: Tensor, states: Tensor, low: torch.dtype) -> Tensor:
+    """What follows attention in a layer, on states of shape (tokens, d)."""
+    states = _join(layer.attention.output, attended, states)
+    wider = layer.intermediate
+    inner = _linear(states.to(low), wider.dense.weight, wider.dense.bias)
+    return _join(layer.output, wider.intermediate_act_fn(inner), states)
 
 
 def _added(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
@@ -133,13 +182,17 @@ class _AddKept(torch.autograd.Function):
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """x Wᵀ + b in the format of x."""
-    if x.dtype == torch.bfloat16 and fused_linear() is not None:
-        return _Bf16Linear.apply(x, weight.to(x.dtype), bias.to(x.dtype))
+    if x.dtype != torch.float64 and fused_linear() is not None:
+        return _FusedLinear.apply(x, weight.to(x.dtype), bias.to(x.dtype))
     return F.linear(x, weight.to(x.dtype), bias.to(x.dtype))
 
 
-class _Bf16Linear(torch.autograd.Function):
-    """`torch.nn.functional.linear` for matrices in bf16."""
+class _FusedLinear(torch.autograd.Function):
+    """`torch.nn.functional.linear` for matrices in bf16 or fp32, by oneDNN.
+
+    In fp32 torch itself takes MKL, on an AMD up to a quarter slower than oneDNN for all products but that of
+    the weights' gradient; in bf16 it takes oneDNN for all of them.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -149,4 +202,8 @@ class _Bf16Linear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight = ctx.saved_tensors
-        return gradient @ weight, gradient.T @ x, gradient.sum(0)
+        if gradient.dtype == torch.float32:
+            down = fused_linear()(gradient, weight.T, None, "none", [], "")
+        else:
+            down = gradient @ weight
+        return down, gradient.T @ x, gradient.sum(0)

@@ -39,7 +39,8 @@ def weighted_sum(layers, slices):
     for states, item in zip(layers, slices, strict=True):
         for number, state in enumerate(states):
             weights = torch.sin(torch.arange(state[0].numel(), dtype=state.dtype)).view(state[0].shape)
-            total = total + (number + 1) * (state * weights * item.mask[..., None]).square().sum()
+            mask = item.mask[:, : state.shape[1], None]
+            total = total + (number + 1) * (state * weights * mask).square().sum()
     return total
 
 
@@ -49,18 +50,25 @@ def gradients(encoder, total):
     return {name: p.grad.clone() for name, p in encoder.named_parameters() if p.grad is not None}
 
 
-def plain(encoder, item):
-    return encoder(input_ids=item.ids, attention_mask=item.mask, output_hidden_states=True).hidden_states
+def plain(encoder, item, first_only=False):
+    """transformers' states after each layer, of the last one only the first token's if that is asked for."""
+    *states, last = encoder(
+        input_ids=item.ids, attention_mask=item.mask, output_hidden_states=True
+    ).hidden_states
+    return [*states, last[:, :1] if first_only else last]
 
 
+@pytest.mark.parametrize("first_only", [False, True])
 @pytest.mark.parametrize("count", [1, 3, 8])
-def test_states_and_gradients_are_those_of_transformers(encoder, texts, count):
+def test_states_and_gradients_are_those_of_transformers(encoder, texts, count, first_only):
     slices = length_sorted_slices(texts, count, pad=0)
-    actual, expected = bert.encode(encoder, slices), [plain(encoder, item) for item in slices]
+    actual = bert.encode(encoder, slices, first_only)
+    expected = [plain(encoder, item, first_only) for item in slices]
     for states, others, item in zip(actual, expected, slices, strict=True):
         assert len(states) == len(others) == 3
         for state, other in zip(states, others, strict=True):
-            tokens = item.mask.bool()
+            assert state.shape == other.shape
+            tokens = item.mask[:, : state.shape[1]].bool()
             torch.testing.assert_close(state[tokens], other[tokens], rtol=1e-12, atol=1e-12)
     ours = gradients(encoder, weighted_sum(actual, slices))
     theirs = gradients(encoder, weighted_sum(expected, slices))
@@ -69,7 +77,34 @@ def test_states_and_gradients_are_those_of_transformers(encoder, texts, count):
         torch.testing.assert_close(ours[name], gradient, rtol=1e-10, atol=1e-10, msg=name)
 
 
-def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch):
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("first_only", [False, True])
+def test_fp32_rounds_and_no_more(texts, monkeypatch, first_only, fused):
+    if not fused:
+        monkeypatch.setattr(bert, "fused_linear", lambda: None)
+    torch.manual_seed(7)
+    encoder = BertModel(BertConfig(**CONFIG | {"hidden_size": 64, "initializer_range": 0.1})).eval()
+    slices = length_sorted_slices(texts, 2, pad=0)
+    ours = gradients(encoder, weighted_sum(bert.encode(encoder, slices, first_only), slices))
+    states = [plain(encoder, item, first_only) for item in slices]
+    theirs = gradients(encoder, weighted_sum(states, slices))
+    largest = max(float(gradient.abs().max()) for gradient in theirs.values())  # a key's bias has about 0
+    for name, gradient in theirs.items():
+        torch.testing.assert_close(ours[name], gradient, rtol=1e-4, atol=1e-5 * largest, msg=name)
+
+
+def spread(mask, like):
+    """A mask of the first token, or of its attention, as one of all tokens."""
+    if mask.numel() == like.numel():
+        return mask.view(like.shape)
+    full = torch.ones_like(like)
+    first = full[:, :, :1] if like.dim() == 4 else full[:, :1]
+    first.copy_(mask.view(first.shape))
+    return full
+
+
+@pytest.mark.parametrize("first_only", [False, True])
+def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch, first_only):
     """The masks that were drawn, put into transformers' module in its own order, give the same."""
     drawn = []
 
@@ -84,15 +119,15 @@ def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch):
             monkeypatch.setattr(module, "p", 0.25)
     monkeypatch.setattr(bert, "keep_mask", draw)
     encoder.train()
-    actual = bert.encode(encoder, slices)
+    actual = bert.encode(encoder, slices, first_only)
     ours = gradients(encoder, weighted_sum(actual, slices))
     assert len(drawn) == 1 + 3 * 2
 
     waiting = iter(drawn)
-    monkeypatch.setattr(nn.functional, "dropout", lambda x, **_: x * next(waiting).view(x.shape))
-    monkeypatch.setattr(nn.Dropout, "forward", lambda _, x: x * next(waiting).view(x.shape))
+    monkeypatch.setattr(nn.functional, "dropout", lambda x, **_: x * spread(next(waiting), x))
+    monkeypatch.setattr(nn.Dropout, "forward", lambda _, x: x * spread(next(waiting), x))
     encoder.set_attn_implementation("eager")
-    expected = [plain(encoder, slices[0])]
+    expected = [plain(encoder, slices[0], first_only)]
     theirs = gradients(encoder, weighted_sum(expected, slices))
     encoder.eval()
     for state, other in zip(actual[0], expected[0], strict=True):
