@@ -18,12 +18,16 @@ CHECKS = [
     ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *arguments]
     for arguments in (
         ["tests/augment_cli/augmentations/test_every_augmentation.py", "-k", "loud"],
-        ["tests/augment_cli/cli/test_help.py", "-k", "loud"],
         ["tests/train/losses", "tests/train/test_components.py", "tests/train/test_loading.py"],
         ["tests/train/additions/test_additions.py", "-k", "every_addition"],
         ["tests/eval/protocols/test_every_protocol.py", "tests/eval/tasks"],
     )
-] + [["-m", "ruff", "check", "."], ["-m", "ruff", "format", "--check", "."]]
+] + [
+    # Each augmentation's example is run in the slow suite.
+    ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/augment_cli/cli/test_help.py", "-k", "loud"],
+    ["-m", "ruff", "check", "."],
+    ["-m", "ruff", "format", "--check", "."],
+]
 
 
 def apply(diff: str, folder: Path) -> None:
