@@ -34,6 +34,30 @@ def test_its_results_are_those_of_the_evidence():
         assert len(said) == 1, f"{method}: docs/evidence.md says otherwise; correct the README"
 
 
+def test_what_it_says_beside_the_table_is_that_of_the_evidence():
+    evidence = (REPOSITORY / "docs" / "evidence.md").read_text("utf-8")
+    prose = README.partition("## Does it work?")[2]
+    gains = {
+        "PI": "PI as the positive",
+        "AA": "AA as the positive",
+        "DN": "DN as the positive",
+        "AugCSE": "AugCSE",
+    }
+    for short, name in gains.items():
+        said = re.search(rf"{short},? \(?(\+[\d.]+)\)", prose)
+        measured = re.search(rf"^\| [^|]+\? \| {name} \| [^|]+ \| [^|]+ \| (\S+) \(", evidence, re.M)
+        assert said and measured and said[1] == measured[1], name
+    averages = {
+        "recipe of our own": r"`best`, has (\d+\.\d)",
+        "word table, idf weights": r"idf weights, (\d+\.\d)",
+        "all-MiniLM-L6-v2 itself": r"all-MiniLM-L6-v2\sitself has (\d+\.\d)",
+    }
+    for name, pattern in averages.items():
+        said = re.search(pattern, prose)
+        measured = re.search(rf"^\| {name}[^|]* \| [^|]+ \| \d \| [^|]+ \| ([\d.]+)", evidence, re.M)
+        assert said and measured and said[1] == f"{float(measured[1]):.1f}", name
+
+
 def test_its_gains_over_both_beds_are_those_of_the_evidence():
     (said,) = re.findall(r"#both-beds-together\) seven gains are significant: (.*?)\.\n", README, re.S)
     fresh = (REPOSITORY / "docs" / "evidence-fresh.md").read_text("utf-8")

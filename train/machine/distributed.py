@@ -33,15 +33,15 @@ class Ranks:
         How many run on this machine.
     device : torch.device
         Where this process computes.
-    shared : SharedSum or None
-        Adds up gradients where all ranks compute on the CPU of one machine.
+    shared : SharedSum
+        Adds up the gradients of all ranks.
     """
 
     rank: int
     ranks: int
     here: int
     device: torch.device
-    shared: SharedSum | None = None
+    shared: SharedSum
 
     @property
     def is_first(self) -> bool:
@@ -147,12 +147,7 @@ class Ranks:
         ]
         if not sent:
             return
-        if self.shared is not None:
-            flat = self.shared.sum(sent)
-        else:
-            flat = torch.cat([part.reshape(-1) for part in sent])
-            dist.all_reduce(flat)
-        summed = flat.split([part.numel() for part in sent])
+        summed = self.shared.sum(sent).split([part.numel() for part in sent])
         for parameter, gradient, chosen, part in zip(parameters, gradients, rows, summed, strict=True):
             if chosen is None:
                 parameter.grad = part.view_as(parameter)
@@ -220,8 +215,8 @@ def join() -> Ranks:
         torch.cuda.set_device(device)
     if ranks > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    alike = device.type == "cpu" and here == ranks > 1
-    return Ranks(rank, ranks, here, device, SharedSum(rank, ranks) if alike else None)
+    beside = device.type == "cpu" and here == ranks
+    return Ranks(rank, ranks, here, device, SharedSum(rank, ranks, beside))
 
 
 def leave() -> None:

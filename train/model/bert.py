@@ -44,11 +44,10 @@ def encode(encoder: Any, slices: Sequence[Slice], first_only: bool = False) -> l
     with torch.autocast("cpu", enabled=False):
         layers = [_embed(encoder.embeddings, slices)]
         masks = [_added(item.mask, layers[0].dtype) for item in slices]
-        *lower, last = encoder.encoder.layer
-        for layer in lower:
-            layers.append(_layer(layer, layers[-1], slices, masks, low or layers[0].dtype))
-        finish = _layer_of_firsts if first_only else _layer
-        layers.append(finish(last, layers[-1], slices, masks, low or layers[0].dtype))
+        modules = encoder.encoder.layer
+        for number, layer in enumerate(modules, start=1):
+            compute = _layer_of_firsts if first_only and number == len(modules) else _layer
+            layers.append(compute(layer, layers[-1], slices, masks, low or layers[0].dtype))
     tokens, texts = _sizes(slices), [len(item.ids) for item in slices]
     pieces = [states.split(tokens if len(states) == sum(tokens) else texts) for states in layers]
     return [

@@ -99,26 +99,25 @@ class Model(nn.Module):
         if isinstance(encoder, StaticTable):
             return static.embed(encoder, items, self.token_weights)
         slices = cast("Sequence[Slice]", items)
-        # Packed texts begin with their first token; padding is on the right.
-        first_only = self.packs and self.pooling == "cls"
-        found = self._layers(slices, encoder, first_only)
-        wide = [[_widen(layer) for layer in layers] for layers in found]
+        if self.packs and self.pooling == "cls":
+            # Padding is on the right: the first token is in place 0.
+            found = encode(encoder, slices, first_only=True)
+            return [_widen(layers[-1][:, 0]) for layers in found]
+        wide = [[_widen(layer) for layer in layers] for layers in self._layers(slices, encoder)]
         table, every = self.token_weights, needs_all_layers(self.pooling)
         return [
             pool(
-                layers if every else layers[-1], item.mask[:, :1] if first_only else item.mask, self.pooling,
+                layers if every else layers[-1], item.mask, self.pooling,
                 None if table is None else table[item.ids],
             )
             for layers, item in zip(wide, slices, strict=True)
         ]  # fmt: skip
 
-    def _layers(
-        self, items: Sequence[Slice], encoder: nn.Module, first_only: bool = False
-    ) -> list[list[Tensor]]:
+    def _layers(self, items: Sequence[Slice], encoder: nn.Module) -> list[list[Tensor]]:
         """Hidden states of each slice: the last at least, and all where the pooling needs them."""
         every = needs_all_layers(self.pooling)
         if self.packs:
-            return [layers if every else layers[-1:] for layers in encode(encoder, items, first_only)]
+            return [layers if every else layers[-1:] for layers in encode(encoder, items)]
         outputs = [
             encoder(input_ids=item.ids, attention_mask=item.mask, output_hidden_states=every)
             for item in items
