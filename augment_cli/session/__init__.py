@@ -1,0 +1,11 @@
+"""A store opened to make stages in it: the earlier ones that are missing, then the one asked for.
+
+The commands and the Python interface both work through a `Session`.
+"""
+
+from augment_cli.session.opened import StageResult
+from augment_cli.session.reading import SAMPLE
+from augment_cli.session.reporter import Reporter, Silent
+from augment_cli.session.session import Session
+
+__all__ = ["SAMPLE", "Reporter", "Session", "Silent", "StageResult"]

@@ -1,0 +1,111 @@
+"""Vectors of sentences, and what is made by comparing them: scores and mined negatives."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+from augment_cli.session.preparing import Preparing
+from augment_cli.vectors import embed as embedding
+from augment_cli.vectors import mine as mining
+from augment_cli.vectors import score as scoring
+from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
+
+
+class Comparing(Preparing):
+    """The steps that embed, score and mine."""
+
+    def embed(
+        self,
+        of: str = CORPUS_STAGE,
+        parameters: embedding.EmbedParameters | None = None,
+        name: str | None = None,
+    ) -> str:
+        """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named.
+
+        Returns
+        -------
+        str
+            Their folder.
+        """
+        parameters = parameters or embedding.EmbedParameters()
+        self._make_room(
+            [vectors_name(of, name)], lambda: embedding.wanted(self.store, of, parameters, name)[2]
+        )
+        work = embedding.begin(self.store, of, parameters, name)
+        with self._timed(work.stage, work.rows) as progress:
+            embedding.finish(self.store, work, self.engine, progress)
+        return work.stage
+
+    def score(
+        self,
+        of: str,
+        options: scoring.ScoreOptions | None = None,
+        name: str | None = None,
+        parameters: embedding.EmbedParameters | None = None,
+    ) -> str:
+        """Score a stage's texts, and before it make the vectors and the fit that are missing.
+
+        Returns
+        -------
+        str
+            The folder of the scores.
+        """
+        options = options or scoring.ScoreOptions()
+        options.check()
+        self.store.stage(of)  # there must be one
+        if "unknown_words" in options.columns:
+            self.fit(name=options.fit, with_forms=False)
+        if options.needs_vectors:
+            options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
+            self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
+        stage = scoring.scores_name(of, name)
+        self._make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
+        work = scoring.begin(self.store, of, options, name)
+        with self._timed(work.stage, work.rows) as progress:
+            scoring.finish(self.store, work, self.engine, progress)
+        return work.stage
+
+    def mine(
+        self,
+        options: mining.MineParameters | None = None,
+        stage: str | None = None,
+        fit: str | None = None,
+        vectors: str | None = None,
+        parameters: embedding.EmbedParameters | None = None,
+    ) -> list[str]:
+        """Mine hard negatives from the corpus, and before it make the vectors or the fit that are missing.
+
+        Returns
+        -------
+        list of str
+            Folders of the results, one for each negative.
+        """
+        options = options or mining.MineParameters()
+        options.check()
+        if options.by == "tfidf":
+            self.fit(name=fit, with_forms=False)
+        else:
+            vectors = chosen_set(self.store, vectors)
+            stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
+            self._embed_missing(stages, parameters, vectors)
+        for number, name in enumerate(mining.mined_names(options, stage)):
+            settings = functools.partial(mining.mine_settings, self.store, options, fit, vectors, number)
+            self._make_room([name], settings)
+        work = mining.begin(self.store, options, stage, fit, vectors)
+        with self._timed(work.stages[0], work.rows) as progress:
+            mining.finish(self.store, work, self.engine, progress)
+        return work.stages
+
+    def _embed_missing(
+        self, stages: Sequence[str], parameters: embedding.EmbedParameters | None, name: str | None
+    ) -> None:
+        """Make those vectors that are not there, all by one encoder."""
+        for of in stages:
+            if not self.store.has(vectors_name(of, name)):
+                wanted = embedding.as_begun(
+                    self.store, [vectors_name(other, name) for other in stages], parameters
+                )
+                with self._keeping():
+                    self.embed(of, wanted, name)

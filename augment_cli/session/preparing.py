@@ -1,0 +1,110 @@
+"""What augmentations need of a corpus before they can be made: its terms, and its parses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from augment_cli.errors import UsageError
+from augment_cli.parsing import stage as parsing
+from augment_cli.session.opened import Opened
+from augment_cli.syntax.parses import stage_name
+from augment_cli.tfidf import fit as tfidf
+from augment_cli.tfidf import forms
+from augment_cli.tokenization import TOKENIZERS, share_without_spaces
+
+_MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
+
+
+class Preparing(Opened):
+    """The steps that fit the terms and parse the sentences."""
+
+    def fit(
+        self, options: tfidf.FitOptions | None = None, name: str | None = None, with_forms: bool = True
+    ) -> None:
+        """Make a TF-IDF matrix and its term table; an existing one is kept unless `options` are given.
+
+        Parameters
+        ----------
+        options : FitOptions, optional
+        name : str, optional
+            For a fit beside the first.
+        with_forms : bool
+            Count how the terms are written, too.
+        """
+        self._fit(options, name)
+        stage = forms.forms_name(name)
+        if not with_forms or self.store.has(stage):
+            return
+        if self._shared:
+            raise UsageError("--parts needs the forms of the fit in the store; run `augment-cli fit` first")
+        with self._timed(stage, self.store.rows) as progress:
+            forms.make_forms(self.store, name, self.engine, progress)
+
+    def _fit(self, options: tfidf.FitOptions | None, name: str | None) -> None:
+        matrix, table = tfidf.stage_names(name)
+        fits_again = options is not None
+        if options is None:
+            if self.store.has(matrix) and self.store.has(table):
+                return
+            options = tfidf.FitOptions()
+            if table in self.store.stages():  # begun: finish it as it was begun
+                stored = self.store.stage(table).settings["parameters"]
+                options = tfidf.FitOptions(stored["tokenizer"], stored["min_df"], tuple(stored["stages"]))
+        if self._shared:
+            raise UsageError("--parts needs a fit in the store; run `augment-cli fit` first")
+        options.check()
+        self._warn_of_scripts(options)
+        chosen = options
+        if fits_again:
+            self._make_room([table, matrix], lambda: tfidf.fit_settings(self.store, chosen))
+        rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
+        with self._timed(matrix, rows) as progress:
+            tfidf.fit(self.store, options, name, self.engine, progress)
+        if note := tfidf.vocabulary_note(self.store, name, options):
+            self.reporter.say(note)
+
+    def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
+        """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""
+        if options.tokenizer not in TOKENIZERS or not self.store.parts:
+            return
+        texts = self.store.read_part("corpus", 0, ["text"], [0])["text"].combine_chunks()
+        if (share := share_without_spaces(texts)) > _MOSTLY:
+            self.reporter.warn(
+                f"{share:.0%} of the text is in a script without spaces between words, of which the "
+                f"tokeniser {options.tokenizer!r} makes a term of each phrase; name one for the language: "
+                f"`augment-cli fit --tokenizer package.module:callable --store {self.store.path}`"
+            )
+
+    def parse(
+        self,
+        pipeline: str | Path | None = None,
+        name: str | None = None,
+        parts: Collection[int] | None = None,
+    ) -> None:
+        """Parse the corpus with a spaCy pipeline; parses that are there are kept unless one is named.
+
+        Parameters
+        ----------
+        pipeline : str or Path, optional
+            Installed pipeline or folder; by default that of the stage if it has been begun, else the
+            shipped English one.
+        name : str, optional
+            For parses beside the first: their stage is `parses-NAME`.
+        parts : collection of int, optional
+            Make these parts only.
+        """
+        stage = stage_name(name)
+        if pipeline is None and self.store.has(stage):
+            return
+        if self._shared and parts is None:
+            raise UsageError(
+                "--parts needs parses in the store; run `augment-cli parse` first (it takes --parts too)"
+            )
+        self._check_parts(parts)
+        source = parsing.chosen_pipeline(self.store, stage, pipeline)
+        if pipeline is not None:
+            self._make_room([stage], lambda: parsing.parse_settings(self.store, source))
+        work = parsing.begin(self.store, source, stage, parts)
+        with self._timed(stage, work.rows) as progress:
+            parsing.finish(self.store, work, self.engine, progress)

@@ -1,0 +1,148 @@
+"""The corpus: read from files or memory, and continued."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from augment_cli import augmentations
+from augment_cli.errors import UsageError
+from augment_cli.ingest import (
+    STDIN,
+    IngestOptions,
+    IngestReport,
+    corpus_settings,
+    find_files,
+    ingest,
+    memory,
+    pairs,
+    report_of,
+)
+from augment_cli.ingest.appending import append, check_appendable, what_was_appended
+from augment_cli.ingest.stored import refuse_other_options, stored_options
+from augment_cli.session.opened import Opened
+
+# What other stages are called, so that no column of pairs can be.
+_TAKEN = {*augmentations.names(), "corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors"}
+SAMPLE = Path(__file__).parents[1] / "sample" / "sentences.txt"
+
+
+class Reading(Opened):
+    """The steps that make the corpus, and the stages of pairs that come with it."""
+
+    def ingest(
+        self,
+        corpus: Sequence[str | Path] | None = None,
+        options: IngestOptions | None = None,
+        *,
+        texts: Any = None,
+        strict: bool = False,
+        max_rejects: float = 0.01,
+    ) -> IngestReport | None:
+        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own, else the sample.
+
+        `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
+        """
+        if texts is not None:
+            if corpus is not None:
+                raise UsageError("give either files (corpus) or sentences (texts), not both")
+            spooled = memory.spool(self.store, texts, options or IngestOptions())
+            try:
+                return self.ingest([spooled], options, strict=strict, max_rejects=max_rejects)
+            finally:
+                self.store.clean_work(memory.FOLDER)
+        pairs.check_columns(self.store, options or IngestOptions(), _TAKEN)
+        if corpus is None and "rejects" in self.store.stages():
+            if self.store.has("corpus") and self.store.has("rejects"):
+                refuse_other_options(self.store, options or IngestOptions())
+                self._give_pairs(options or IngestOptions())
+                report_of(self.store).check_stored(max_rejects, str(self.store.path))
+                self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
+                return None
+            of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
+            if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
+                raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
+        if self._shared:
+            raise UsageError("--parts needs a corpus in the store; run `augment-cli ingest` first")
+        if corpus is None:
+            if not SAMPLE.exists():
+                raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
+            self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
+        if STDIN not in (corpus or ()):
+            chosen, reading = corpus or [SAMPLE], options or IngestOptions()
+            self._make_room(["corpus", "rejects"], lambda: corpus_settings(find_files(chosen), reading))
+        elif self._overwrite:
+            raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
+        with self._timed("corpus", None) as progress:
+            report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
+        self._warn_of_rejects(report)
+        report.check(max_rejects, str(self.store.path))
+        self._give_pairs(options or IngestOptions())
+        return report
+
+    def append(
+        self,
+        corpus: Sequence[str | Path] | None = None,
+        options: IngestOptions | None = None,
+        *,
+        texts: Any = None,
+        strict: bool = False,
+        max_rejects: float = 0.01,
+    ) -> IngestReport:
+        """Read further files, or `texts` in memory, into the corpus, as parts behind those that are there.
+
+        They are read as the corpus was; other `options` are refused. Stages of given pairs are continued at
+        once, all others when they are asked for.
+
+        Returns
+        -------
+        IngestReport
+            Of what was appended.
+        """
+        options = options or IngestOptions()
+        if (corpus is None) == (texts is None):
+            raise UsageError(
+                "--append needs what to read: name files with --corpus (in Python, or give texts=)"
+            )
+        if self._overwrite:
+            raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
+        check_appendable(self.store)
+        pairs.check_columns(self.store, options, _TAKEN)
+        refuse_other_options(self.store, options)
+        reading = stored_options(self.store)
+        if texts is not None:
+            corpus = [memory.spool(self.store, texts, reading)]
+        try:
+            before = len(self.store.parts)
+            with self._timed("corpus", None) as progress:
+                report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
+        finally:
+            self.store.clean_work(memory.FOLDER)
+        if len(self.store.parts) > before:
+            self._warn_of_rejects(report)
+        self.reporter.say(what_was_appended(self.store, report, before))
+        report.check(max_rejects, str(self.store.path))
+        for name in self.store.stages():
+            made_by = self.store.stage(name).settings
+            if made_by["stage"] == pairs.GIVEN:
+                pairs.make_given(self.store, name, made_by["parameters"]["kind"])
+        self._give_pairs(options)
+        return report
+
+    def _warn_of_rejects(self, report: IngestReport) -> None:
+        if report.rejected:
+            self.reporter.warn(
+                f"{report.rejected:,} of {report.read:,} lines set aside: "
+                + ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.reasons.items()))
+                + f"; see them with `augment-cli inspect rejects --store {self.store.path}`"
+            )
+
+    def _give_pairs(self, options: IngestOptions) -> None:
+        """Make the stages of the columns that hold the user's own positives and negatives."""
+        for column, role in pairs.roles_of(options).items():
+            self._make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
+            with self._timed(column, None) as progress:
+                pairs.make_given(self.store, column, role)
+                progress(self.store.rows)
