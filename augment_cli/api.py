@@ -18,8 +18,8 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import FitOptions
-from augment_cli.vectors.embed import EmbedParameters
-from augment_cli.vectors.mine import MineParameters
+from augment_cli.vectors.embed_parameters import EmbedParameters
+from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import COLUMNS, ScoreOptions
 
 

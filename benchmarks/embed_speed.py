@@ -33,7 +33,8 @@ from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.session import Session
-from augment_cli.vectors import embed
+from augment_cli.vectors.embed_parameters import EmbedParameters, find_encoder
+from augment_cli.vectors.embed_pieces import load
 from augment_cli.vectors.stages import VectorStage, unit
 
 WARM_UP = 64  # texts
@@ -51,7 +52,7 @@ def main() -> None:
     torch.set_num_threads(1)
     theirs = {f"sentence-transformers, batch {size}": size for size in options.batch_sizes}
     seconds: dict[str, list[float]] = {way: [] for way in [*theirs, "fp32", "bf16"]}
-    path = str(embed.find_encoder(options.model).path)
+    path = str(find_encoder(options.model).path)
     with tempfile.TemporaryDirectory() as folder, process(path, options.cores) as their_process:
         with Session(Path(folder) / "texts", Engine(1)) as session:
             session.ingest([options.corpus], IngestOptions(limit=options.rows))
@@ -124,10 +125,8 @@ def stage(folder: Path, options: argparse.Namespace, precision: str, rows: int) 
     path = shutil.copytree(folder / "texts", folder / "copy")
     clock = clock_of(options.cores)
     with Session(path, Engine(options.cores)) as session:
-        found = embed.EmbedParameters(
-            model=options.model, precision=precision, device="cpu", rows=rows, threads=1
-        )
-        embed.load(embed.find_encoder(options.model), found)
+        found = EmbedParameters(model=options.model, precision=precision, device="cpu", rows=rows, threads=1)
+        load(find_encoder(options.model), found)
         start = clock()
         session.embed("corpus", found)
         took = clock() - start

@@ -20,7 +20,7 @@ import numpy as np
 from augment_cli.engine.engine import Engine
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
-from augment_cli.vectors.mine import MineParameters
+from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.search import search
 from augment_cli.vectors.stages import unit
 

@@ -16,7 +16,7 @@ from augment_cli.contract.entailment import BY_LABEL, LABEL_MODES, NEEDED
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine import MINED_STAGE
+from augment_cli.vectors.mine_parameters import MINED_STAGE
 
 CORPUS_STAGE = "corpus"
 UNCHANGED = ("drop", "anchor")

@@ -22,7 +22,7 @@ from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf import forms
 from augment_cli.tokenization import get_tokenizer
-from augment_cli.vectors import embed, mine, score
+from augment_cli.vectors import embed_parameters, mine_parameters, score
 from augment_cli.vectors.stages import VECTORS_STAGE
 
 
@@ -130,9 +130,9 @@ def _version_of(maker: str, stored: int) -> int:
         forms.FORMS_STAGE: forms.VERSION,
         PARSES_STAGE: parsing.VERSION,
         pack.PACK_STAGE: pack.VERSION,
-        VECTORS_STAGE: embed.VERSION,
+        VECTORS_STAGE: embed_parameters.VERSION,
         score.SCORES_STAGE: score.VERSION,
-        mine.MINED_STAGE: mine.VERSION,
+        mine_parameters.MINED_STAGE: mine_parameters.VERSION,
         ingest.pairs.GIVEN: ingest.pairs.VERSION,
     }
     return own.get(maker, stored)

@@ -10,6 +10,8 @@ from augment_cli.session.preparing import Preparing
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
+from augment_cli.vectors.embed_parameters import EmbedParameters, as_begun, wanted
+from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, mined_names
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
 
@@ -19,7 +21,7 @@ class Comparing(Preparing):
     def embed(
         self,
         of: str = CORPUS_STAGE,
-        parameters: embedding.EmbedParameters | None = None,
+        parameters: EmbedParameters | None = None,
         name: str | None = None,
     ) -> str:
         """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named.
@@ -29,10 +31,8 @@ class Comparing(Preparing):
         str
             Their folder.
         """
-        parameters = parameters or embedding.EmbedParameters()
-        self._make_room(
-            [vectors_name(of, name)], lambda: embedding.wanted(self.store, of, parameters, name)[2]
-        )
+        parameters = parameters or EmbedParameters()
+        self._make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
         work = embedding.begin(self.store, of, parameters, name)
         with self._timed(work.stage, work.rows) as progress:
             embedding.finish(self.store, work, self.engine, progress)
@@ -43,7 +43,7 @@ class Comparing(Preparing):
         of: str,
         options: scoring.ScoreOptions | None = None,
         name: str | None = None,
-        parameters: embedding.EmbedParameters | None = None,
+        parameters: EmbedParameters | None = None,
     ) -> str:
         """Score a stage's texts, and before it make the vectors and the fit that are missing.
 
@@ -69,11 +69,11 @@ class Comparing(Preparing):
 
     def mine(
         self,
-        options: mining.MineParameters | None = None,
+        options: MineParameters | None = None,
         stage: str | None = None,
         fit: str | None = None,
         vectors: str | None = None,
-        parameters: embedding.EmbedParameters | None = None,
+        parameters: EmbedParameters | None = None,
     ) -> list[str]:
         """Mine hard negatives from the corpus, and before it make the vectors or the fit that are missing.
 
@@ -82,7 +82,7 @@ class Comparing(Preparing):
         list of str
             Folders of the results, one for each negative.
         """
-        options = options or mining.MineParameters()
+        options = options or MineParameters()
         options.check()
         if options.by == "tfidf":
             self.fit(name=fit, with_forms=False)
@@ -90,8 +90,8 @@ class Comparing(Preparing):
             vectors = chosen_set(self.store, vectors)
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
             self._embed_missing(stages, parameters, vectors)
-        for number, name in enumerate(mining.mined_names(options, stage)):
-            settings = functools.partial(mining.mine_settings, self.store, options, fit, vectors, number)
+        for number, name in enumerate(mined_names(options, stage)):
+            settings = functools.partial(mine_settings, self.store, options, fit, vectors, number)
             self._make_room([name], settings)
         work = mining.begin(self.store, options, stage, fit, vectors)
         with self._timed(work.stages[0], work.rows) as progress:
@@ -99,13 +99,11 @@ class Comparing(Preparing):
         return work.stages
 
     def _embed_missing(
-        self, stages: Sequence[str], parameters: embedding.EmbedParameters | None, name: str | None
+        self, stages: Sequence[str], parameters: EmbedParameters | None, name: str | None
     ) -> None:
         """Make those vectors that are not there, all by one encoder."""
         for of in stages:
             if not self.store.has(vectors_name(of, name)):
-                wanted = embedding.as_begun(
-                    self.store, [vectors_name(other, name) for other in stages], parameters
-                )
+                alike = as_begun(self.store, [vectors_name(other, name) for other in stages], parameters)
                 with self._keeping():
-                    self.embed(of, wanted, name)
+                    self.embed(of, alike, name)

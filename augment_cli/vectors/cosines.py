@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from augment_cli.errors import UsageError
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
-from augment_cli.vectors.mine import MINED_STAGE
+from augment_cli.vectors.mine_parameters import MINED_STAGE
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 
 

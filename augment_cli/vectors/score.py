@@ -24,9 +24,8 @@ from augment_cli.tfidf.fit import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import signals
-from augment_cli.vectors.mine import candidate_blocks
 from augment_cli.vectors.pieces import Pieces, make_parts
-from augment_cli.vectors.search import search
+from augment_cli.vectors.search import candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.vectors.stages import VectorStage, unit
 
 QUERY_ROWS = 1_024
 
@@ -112,3 +115,13 @@ def _merge(scores: np.ndarray, ids: np.ndarray, products: np.ndarray, row_ids: n
     kept = is_above | (is_last & (is_last.cumsum(axis=1) <= room))
     scores[:] = all_scores[kept].reshape(queries, count)
     ids[:] = all_ids[kept].reshape(queries, count)
+
+
+def candidate_blocks(stage: VectorStage, first: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Vectors of the sentences that stand for all equal ones (`first[row] == row`), a row group at a time."""
+    for index, (start, size) in enumerate(stage.store.parts):
+        for low in range(0, size, ROW_GROUP_ROWS):
+            rows = np.arange(start + low, min(start + low + ROW_GROUP_ROWS, start + size))
+            vectors, has_direction = unit(stage.read(index, [low // ROW_GROUP_ROWS])[0])
+            kept = (first[rows] == rows) & has_direction
+            yield rows[kept], vectors[kept]

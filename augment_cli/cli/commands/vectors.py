@@ -97,7 +97,7 @@ def embed(
     """
     from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
-    from augment_cli.vectors.embed import EmbedParameters
+    from augment_cli.vectors.embed_parameters import EmbedParameters
     from augment_cli.vectors.stages import vectors_name
 
     wanted = EmbedParameters(
@@ -169,7 +169,7 @@ def score(
     from augment_cli.session import Session
     from augment_cli.store.store import Store
     from augment_cli.tfidf.fit import stage_names
-    from augment_cli.vectors.embed import EmbedParameters
+    from augment_cli.vectors.embed_parameters import EmbedParameters
     from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
     from augment_cli.vectors.stages import vectors_name
 
@@ -269,8 +269,8 @@ def mine(
     """
     from augment_cli.session import Session
     from augment_cli.tfidf.fit import stage_names
-    from augment_cli.vectors.embed import EmbedParameters
-    from augment_cli.vectors.mine import MineParameters, mined_names
+    from augment_cli.vectors.embed_parameters import EmbedParameters
+    from augment_cli.vectors.mine_parameters import MineParameters, mined_names
     from augment_cli.vectors.stages import vectors_name
 
     wanted = MineParameters(

@@ -20,7 +20,7 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from augment_cli.tfidf.fit import FitOptions
-from augment_cli.vectors.embed import EmbedParameters
+from augment_cli.vectors.embed_parameters import EmbedParameters
 from tests.helpers.undisturbed import digests_of_parts
 
 NOUNS = ["heron", "river", "bridge", "boat", "house", "road", "field", "mill"]

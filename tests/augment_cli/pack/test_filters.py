@@ -23,7 +23,7 @@ from augment_cli.store import schema
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
-from augment_cli.vectors.mine import MINED
+from augment_cli.vectors.mine_parameters import MINED
 from augment_cli.vectors.stages import VECTORS_STAGE, as_column, vectors_name, vectors_schema
 
 STAGES = ["corpus", "p1", "p2", "n1", "n2", "n3"]

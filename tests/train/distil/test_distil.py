@@ -14,7 +14,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from augment_cli.vectors.embed import EmbedParameters
+from augment_cli.vectors.embed_parameters import EmbedParameters
 from train.cli import main
 from train.distil import vocabulary
 from train.distil.distil import Settings, distil, make_tokenizer, teacher_vectors

@@ -20,9 +20,9 @@ from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
-from augment_cli.vectors import embed
-from augment_cli.vectors.embed import EmbedParameters
-from augment_cli.vectors.mine import MineParameters
+from augment_cli.vectors import embed, embed_pieces
+from augment_cli.vectors.embed_parameters import EmbedParameters
+from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.score import ScoreOptions
 from augment_cli.vectors.stages import (
@@ -54,13 +54,13 @@ def test_vectors_are_the_evaluators_and_null_where_there_is_no_text(embedded, mo
 
 def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch):
     asked: list[str] = []
-    real = embed.encode
+    real = embed_pieces.encode
 
     def encode(texts, *rest):
         asked.extend(texts)
         return real(texts, *rest)
 
-    monkeypatch.setattr(embed, "encode", encode)
+    monkeypatch.setattr(embed_pieces, "encode", encode)
     store = make(path, encoder)
     texts = store.read("corpus")["text"].to_pylist()
     assert len(asked) == len(set(asked)) == len(set(texts)) < len(texts)
@@ -129,7 +129,7 @@ def make_pieces(path, encoder):
         work = embed.begin(session.store, "corpus", encoder)
         for index, pieces in work.pieces.items():
             for piece, positions in enumerate(pieces):
-                embed.encode_piece(
+                embed_pieces.encode_piece(
                     path,
                     work.stage,
                     "corpus",
@@ -150,7 +150,9 @@ def test_the_same_bytes_with_two_workers(path, encoder, embedded, backend):
 
 def test_pieces_that_hold_lists_are_read_as_well(path, encoder, embedded, monkeypatch):
     """As a run of an earlier release left them."""
-    monkeypatch.setattr(embed, "as_bytes", lambda halves: as_column(halves, np.zeros(len(halves), bool)))
+    monkeypatch.setattr(
+        embed_pieces, "as_bytes", lambda halves: as_column(halves, np.zeros(len(halves), bool))
+    )
     make_pieces(path, encoder)
     monkeypatch.undo()
     make(path, encoder)
@@ -215,18 +217,18 @@ def test_a_static_piece_is_halved_as_it_is_looked_up(tmp_path, monkeypatch):
     (tmp_path / "words.vec").write_text("the 1 1e9\nriver 1 0.1\ntown 0.3 2\n")
     encoder, parameters = load_static(tmp_path / "words.vec"), EmbedParameters()
     texts = ["the", "river town", "town", "", "river"]
-    whole = embed.encode(texts, encoder, parameters)
-    given, original = [], embed.encode
+    whole = embed_pieces.encode(texts, encoder, parameters)
+    given, original = [], embed_pieces.encode
 
     def watched(part, *more):
         given.append(part)
         return original(part, *more)
 
     monkeypatch.setattr(static, "LOOK_UP_TEXTS", 2)
-    monkeypatch.setattr(embed, "encode", watched)
+    monkeypatch.setattr(embed_pieces, "encode", watched)
     with np.errstate(over="ignore"):
         expected = whole.astype(np.float16)
-    np.testing.assert_array_equal(embed._encode_in_halves(texts, encoder, parameters), expected)
+    np.testing.assert_array_equal(embed_pieces._encode_in_halves(texts, encoder, parameters), expected)
     assert given == [texts[:2], texts[2:4], texts[4:]] and np.isinf(expected).any()
 
 

@@ -8,7 +8,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
-from augment_cli.vectors.mine import MineParameters
+from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.pieces import Pieces
 from tests.helpers.vector_stages import Died, digests, units
 

