@@ -148,7 +148,7 @@ def linear(weight: Tensor, bias: Tensor) -> _Linear:
 
 @functools.cache
 def fused_linear() -> Any:
-    """oneDNN's product with bias, where this torch and this CPU have it; None elsewhere.
+    """oneDNN's product with bias, where this torch has it and the CPU AVX512-BF16 or AMX; None elsewhere.
 
     `torch.nn.functional.linear` first writes the bias into every row of the result, which costs as much as
     half the product in bf16 at BERT's sizes (its bits are the same), and in fp32 takes MKL, on an AMD up to a

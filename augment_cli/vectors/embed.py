@@ -12,7 +12,6 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +19,7 @@ import pyarrow as pa
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder
-from augment_cli.neural.runtime import (
-    hand_back_memory,
-    sparing_memory,
-)
+from augment_cli.neural.runtime import hand_back_memory, sparing_memory
 from augment_cli.store.parquet import describe
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
@@ -39,9 +35,6 @@ from augment_cli.vectors.stages import (
     vectors_schema,
 )
 from augment_cli.vectors.texts import check_text_stage, equal_rows
-
-if TYPE_CHECKING:
-    pass
 
 PIECE_ROWS = 1_024
 STATIC_PIECE_ROWS = 16_384  # looking up costs so little that files and journal would be the rest

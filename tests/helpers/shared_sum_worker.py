@@ -2,10 +2,12 @@
 
 Run by tests/train/machine/test_shared_sum.py:
 
-shared_sum_worker.py shared|refused|apart
+shared_sum_worker.py shared|refused|elsewhere|apart
 """
 
 import sys
+import tempfile
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -17,14 +19,30 @@ class Refused(SharedSum):
     """One that may not open the others' memory."""
 
     @staticmethod
-    def _map(place, file, total):
+    def _map(place, mark, total):
         return None
+
+
+class Elsewhere(SharedSum):
+    """One that finds a file of somebody else's at that place, as in a container of its own."""
+
+    @staticmethod
+    def _map(place, mark, total):
+        with tempfile.TemporaryDirectory() as folder:
+            other = Path(folder) / "other"
+            other.write_bytes(bytes(total))
+            found = SharedSum._map(str(other), mark, total)
+            assert other.read_bytes() == bytes(total)
+            other.write_bytes(bytes(total // 2))
+            assert SharedSum._map(str(other), mark, total) is None
+        return found
 
 
 (how,) = sys.argv[1:]
 dist.init_process_group("gloo")
 rank, ranks = dist.get_rank(), dist.get_world_size()
-kind = Refused if how == "refused" and rank == ranks - 1 else SharedSum  # the last alone
+kinds = {"refused": Refused, "elsewhere": Elsewhere} if rank == ranks - 1 else {}  # the last alone
+kind = kinds.get(how, SharedSum)
 shared = kind(rank, ranks, how != "apart")
 for step, dtype in enumerate((torch.float32, torch.float64, torch.float32)):
     for size in (1, 3, 1000, 7, 5000):  # smaller and larger than the one before

@@ -1,8 +1,8 @@
-"""Ranks: one process without torchrun, N with it. The only collectives are here.
+"""Ranks: one process without torchrun, N with it. The only collectives are here and in `shared_sum`.
 
 Every rank computes head and loss on the gathered global batch and back-propagates only through its own
-slice of it. The encoder's gradients of the ranks then add up to the gradient of the whole batch, so one
-all-reduce (a sum) a step makes N ranks equal one rank.
+slice of it. The encoder's gradients of the ranks then add up to the gradient of the whole batch, so one sum
+a step makes N ranks equal one rank.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Ranks:
         How many run on this machine.
     device : torch.device
         Where this process computes.
-    shared : SharedSum
+    gradient_sum : SharedSum
         Adds up the gradients of all ranks.
     """
 
@@ -41,7 +41,7 @@ class Ranks:
     ranks: int
     here: int
     device: torch.device
-    shared: SharedSum
+    gradient_sum: SharedSum
 
     @property
     def is_first(self) -> bool:
@@ -113,7 +113,7 @@ class Ranks:
         return int(votes[0]), bool(votes[1])
 
     def sum_gradients(self, own: Iterable[nn.Parameter], shared: Iterable[nn.Parameter] = ()) -> None:
-        """One all-reduce: gradients of `own` parameters are summed, of `shared` ones averaged.
+        """One sum over the ranks: gradients of `own` parameters are summed, of `shared` ones averaged.
 
         `shared` are the heads', which every rank has computed in full. Of a table, such as the word
         embeddings, only the rows travel that are not zero on every rank: most are.
@@ -147,7 +147,7 @@ class Ranks:
         ]
         if not sent:
             return
-        summed = self.shared.sum(sent).split([part.numel() for part in sent])
+        summed = self.gradient_sum.sum(sent).split([part.numel() for part in sent])
         for parameter, gradient, chosen, part in zip(parameters, gradients, rows, summed, strict=True):
             if chosen is None:
                 parameter.grad = part.view_as(parameter)
@@ -204,7 +204,8 @@ def join() -> Ranks:
     """
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     rank, local = int(os.environ.get("RANK", "0")), int(os.environ.get("LOCAL_RANK", "0"))
-    here = int(os.environ.get("LOCAL_WORLD_SIZE", str(ranks)))
+    known = os.environ.get("LOCAL_WORLD_SIZE")  # a launcher that is not torchrun may leave it out
+    here = int(known or ranks)
     device = torch.device("cuda", local) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
         if here > (gpus := torch.cuda.device_count()):
@@ -215,7 +216,7 @@ def join() -> Ranks:
         torch.cuda.set_device(device)
     if ranks > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    beside = device.type == "cpu" and here == ranks
+    beside = device.type == "cpu" and known is not None and here == ranks
     return Ranks(rank, ranks, here, device, SharedSum(rank, ranks, beside))
 
 

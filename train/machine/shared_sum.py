@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 _LINE = 64  # bytes; slots begin at multiples of it
-_ROOM = 1.25  # over what the first sum needs: how many rows of a table travel differs from step to step
+_ROOM = 1.25  # over what a sum needs: how many rows of a table travel differs from step to step
 
 
 class SharedSum:
@@ -29,6 +30,11 @@ class SharedSum:
     beside : bool
         Whether all of them compute on the CPU of this machine.
 
+    Attributes
+    ----------
+    beside : bool
+        Whether memory is shared: false from the first sum on where one rank cannot have it.
+
     Notes
     -----
     The memory is a file without a name that the first rank makes (Linux's `memfd_create`) and the others open
@@ -38,7 +44,7 @@ class SharedSum:
     def __init__(self, rank: int, ranks: int, beside: bool) -> None:
         self._rank, self._ranks = rank, ranks
         self._slots: list[Tensor] = []  # one a rank, then the sums; bytes
-        self._usable = beside
+        self.beside = beside
 
     def sum(self, parts: Sequence[Tensor]) -> Tensor:
         """Join some tensors and add up what all ranks have; all ranks call it with the same shapes.
@@ -46,7 +52,7 @@ class SharedSum:
         Parameters
         ----------
         parts : sequence of Tensor
-            At least one, all in one number format.
+            At least one number in all, in one number format.
 
         Returns
         -------
@@ -56,10 +62,10 @@ class SharedSum:
         flat = [part.reshape(-1) for part in parts]
         numbers, dtype = sum(map(len, flat)), flat[0].dtype
         size = numbers * dtype.itemsize
-        if self._usable and (not self._slots or size > len(self._slots[0])):
+        if self.beside and (not self._slots or size > len(self._slots[0])):
             self._slots = self._open(size)
-            self._usable = bool(self._slots)
-        if not self._usable:
+            self.beside = bool(self._slots)
+        if not self.beside:
             joined = torch.cat(flat)
             dist.all_reduce(joined)
             return joined
@@ -79,9 +85,14 @@ class SharedSum:
         size = -(-int(_ROOM * size) // _LINE) * _LINE
         total = size * (self._ranks + 1)
         file = self._make(total) if self._rank == 0 else -1
-        place = [f"/proc/{os.getpid()}/fd/{file}" if file >= 0 else ""]
-        dist.broadcast_object_list(place, 0)
-        memory = self._map(place[0], file, total)
+        memory = mmap.mmap(file, total) if file >= 0 else None
+        mark = secrets.token_bytes(_LINE)
+        if memory is not None:
+            memory[:_LINE] = mark
+        told = [(f"/proc/{os.getpid()}/fd/{file}" if file >= 0 else "", mark)]
+        dist.broadcast_object_list(told, 0)
+        if self._rank:
+            memory = self._map(*told[0], total)
         everyone = torch.tensor(int(memory is not None))
         dist.all_reduce(everyone, op=dist.ReduceOp.MIN)
         if file >= 0:  # all have opened it now, or will not
@@ -103,14 +114,15 @@ class SharedSum:
         return file
 
     @staticmethod
-    def _map(place: str, file: int, total: int) -> mmap.mmap | None:
-        """The first rank's file, by its own number or else its place, in this process's memory; or None."""
+    def _map(place: str, mark: bytes, total: int) -> mmap.mmap | None:
+        """The first rank's file in this process's memory; None where it cannot be had.
+
+        In a container of its own this process may find another file at that place, without the first rank's
+        mark.
+        """
         try:
-            if file >= 0:
-                return mmap.mmap(file, total)
-            if place:
-                with Path(place).open("r+b", buffering=0) as opened:
-                    return mmap.mmap(opened.fileno(), total)
-        except OSError:
-            pass
-        return None
+            with Path(place).open("r+b", buffering=0) as opened:
+                memory = mmap.mmap(opened.fileno(), total)
+        except (OSError, ValueError):  # not there, not allowed, or shorter
+            return None
+        return memory if memory[:_LINE] == mark else None

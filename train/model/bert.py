@@ -49,7 +49,8 @@ def encode(encoder: Any, slices: Sequence[Slice], first_only: bool = False) -> l
             compute = _layer_of_firsts if first_only and number == len(modules) else _layer
             layers.append(compute(layer, layers[-1], slices, masks, low or layers[0].dtype))
     tokens, texts = _sizes(slices), [len(item.ids) for item in slices]
-    pieces = [states.split(tokens if len(states) == sum(tokens) else texts) for states in layers]
+    pieces = [states.split(tokens) for states in layers[:-1]]
+    pieces.append(layers[-1].split(texts if first_only else tokens))
     return [
         [piece[number].view(len(item.ids), -1, piece[number].shape[-1]) for piece in pieces]
         for number, item in enumerate(slices)
@@ -181,7 +182,7 @@ class _AddKept(torch.autograd.Function):
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """x Wᵀ + b in the format of x."""
-    if x.dtype != torch.float64 and fused_linear() is not None:
+    if x.dtype in (torch.bfloat16, torch.float32) and fused_linear() is not None:
         return _FusedLinear.apply(x, weight.to(x.dtype), bias.to(x.dtype))
     return F.linear(x, weight.to(x.dtype), bias.to(x.dtype))
 

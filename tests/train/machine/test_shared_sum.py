@@ -17,6 +17,7 @@ WORKER = REPOSITORY / "tests" / "helpers" / "shared_sum_worker.py"
         (2, "shared"),
         pytest.param(3, "shared", marks=pytest.mark.slow),
         (2, "refused"),
+        (2, "elsewhere"),
         pytest.param(2, "apart", marks=pytest.mark.slow),
     ],
 )

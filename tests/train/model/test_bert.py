@@ -136,16 +136,18 @@ def test_dropout_falls_where_transformers_has_it(encoder, texts, monkeypatch, fi
         torch.testing.assert_close(ours[name], gradient, rtol=1e-10, atol=1e-10, msg=name)
 
 
+@pytest.mark.parametrize("first_only", [False, True])
 @pytest.mark.parametrize("fused", [True, False])
-def test_bf16_is_as_near_as_transformers_own(texts, monkeypatch, fused):
+def test_bf16_is_as_near_as_transformers_own(texts, monkeypatch, fused, first_only):
     if not fused:
         monkeypatch.setattr(bert, "fused_linear", lambda: None)
     torch.manual_seed(6)
     encoder = BertModel(BertConfig(**CONFIG | {"hidden_size": 64, "initializer_range": 0.1})).eval()
     slices = length_sorted_slices(texts, 2, pad=0)
-    exact = gradients(encoder, weighted_sum([plain(encoder, item) for item in slices], slices))
+    exact = gradients(encoder, weighted_sum([plain(encoder, item, first_only) for item in slices], slices))
     with torch.autocast("cpu", torch.bfloat16):
-        actual, others = bert.encode(encoder, slices), [plain(encoder, item) for item in slices]
+        actual = bert.encode(encoder, slices, first_only)
+        others = [plain(encoder, item, first_only) for item in slices]
     assert all(state.dtype == torch.float32 for states in actual for state in states)
     ours, theirs = (gradients(encoder, weighted_sum(states, slices)) for states in (actual, others))
 
@@ -172,3 +174,11 @@ def test_hooks_and_compilation_get_the_module_itself():
     assert packs(momentum={})
     assert not packs(compile=True)
     assert not packs(pca_jitter={"layer": 1})
+
+
+def test_embeddings_of_the_first_token_are_those_of_transformers(encoder, texts):
+    slices = length_sorted_slices(texts, 3, pad=0)
+    found = Model(encoder, "cls", make_recipe({"pooling": "cls"})).embed(slices)
+    for item, embeddings in zip(slices, found, strict=True):
+        whole = encoder(input_ids=item.ids, attention_mask=item.mask).last_hidden_state
+        torch.testing.assert_close(embeddings, whole[:, 0], rtol=1e-12, atol=1e-12)
