@@ -25,13 +25,16 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
 from train.machine.environment import prepare
+
+if TYPE_CHECKING:
+    from benchmarks.reproduce.document.primary import Finding
 
 HERE = Path(__file__).parent
 
@@ -125,8 +128,8 @@ def _run(args: argparse.Namespace) -> None:
         _work(entries, stages, args, folder)
         results.read()
     if args.action != "plan":
-        other = _scores_beside(whole, profile, args)
-        print(write_evidence(grid, profile, results, stages, args.docs, other))
+        other, again = _scores_beside(whole, profile, args), _findings_of_fresh(whole, profile, args)
+        print(write_evidence(grid, profile, results, stages, args.docs, other, again))
 
 
 def _stages(grid: Grid, profile: Profile, args: argparse.Namespace) -> Any:
@@ -138,14 +141,23 @@ def _stages(grid: Grid, profile: Profile, args: argparse.Namespace) -> Any:
 
 def _scores_beside(whole: Grid, profile: Profile, args: argparse.Namespace) -> Scores:
     """The scores of the profile that this one's document is read together with."""
+    return _scores(whole, whole.profiles[profile.together_with], args) if profile.together_with else {}
+
+
+def _findings_of_fresh(whole: Grid, profile: Profile, args: argparse.Namespace) -> Sequence[Finding]:
+    """The primary comparisons of the profile that repeats this one."""
+    from benchmarks.reproduce.document.primary import findings
+
+    again = next((one for one in whole.profiles.values() if one.together_with == profile.name), None)
+    return findings(whole.of_profile(again), _scores(whole, again, args)) if again else ()
+
+
+def _scores(whole: Grid, profile: Profile, args: argparse.Namespace) -> Scores:
     from benchmarks.reproduce.evidence import planned_scores
     from benchmarks.reproduce.results import Results
 
-    if not profile.together_with:
-        return {}
-    other = whole.profiles[profile.together_with]
-    grid = whole.of_profile(other)
-    return planned_scores(grid, other, Results(_results_file(args, other)), _stages(grid, other, args))[1]
+    grid, results = whole.of_profile(profile), Results(_results_file(args, profile))
+    return planned_scores(grid, profile, results, _stages(grid, profile, args))[1]
 
 
 def _check_corpus(patterns: Sequence[str], data: Path) -> None:

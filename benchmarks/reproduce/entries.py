@@ -131,6 +131,8 @@ class Bed:
         Settings on top.
     digest : str
         Of the encoder that the results were made from.
+    machine : str
+        On what it was made: another processor rounds otherwise, and makes another.
     """
 
     name: str
@@ -143,6 +145,7 @@ class Bed:
     recipe: str
     set: tuple[str, ...] = ()
     digest: str = ""
+    machine: str = ""
     like: str = ""
 
 
@@ -158,6 +161,8 @@ class Published:
         `average` (seven STS test sets), `dev` (STS-B dev) or `transfer`.
     model : str
         The encoder it was measured with.
+    of : str
+        The row that is the paper's baseline where it is not the row's own here.
     expected, sd : float
         Mean and standard deviation over seeds where somebody published them; `expected` 0 where not.
     """
@@ -167,6 +172,7 @@ class Published:
     baseline: float
     measure: str = "average"
     model: str = "BERT-base"
+    of: str = ""
     expected: float = 0.0
     sd: float = 0.0
 

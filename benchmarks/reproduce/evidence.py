@@ -68,11 +68,18 @@ def planned_scores(
 
 
 def write_evidence(
-    grid: Grid, profile: Profile, results: Results, stages: Any, docs: Path, other: Scores | None = None
+    grid: Grid,
+    profile: Profile,
+    results: Results,
+    stages: Any,
+    docs: Path,
+    other: Scores | None = None,
+    again: Sequence[Finding] = (),
 ) -> Path:
     """Write the document (`evidence.md`, or `evidence-NAME.md`), its pictures and its data file.
 
-    `other` has the scores of the profile that it is read together with.
+    `other` has the scores of the profile that it is read together with, `again` the primary comparisons of
+    the one that repeats it.
     """
     entries, scores = planned_scores(grid, profile, results, stages)
     stem = stem_of(profile)
@@ -86,7 +93,7 @@ def write_evidence(
     )
     path = docs / f"{stem}.md"
     both = together.findings(grid, other or {}, scores) if found else []
-    path.write_text(document(grid, profile, entries, scores, found, drawn, both), encoding="utf-8")
+    path.write_text(document(grid, profile, entries, scores, found, drawn, both, again), encoding="utf-8")
     return path
 
 
@@ -111,6 +118,7 @@ def document(
     findings: Sequence[Finding],
     drawn: Drawn,
     both: Sequence[Together] = (),
+    again: Sequence[Finding] = (),
 ) -> str:
     """The whole document in Markdown."""
     rows = [row for row in grid.rows if not row.sweep and row.name not in profile.unlisted]
@@ -118,14 +126,14 @@ def document(
     judged = conclusions.judged(grid, rows, scores, seedless, findings)
     lines = [
         wording.OPENING.format(about=profile.about, warning=_warning(profile, scores)),
-        *opening.lines(grid, rows, scores, findings, judged, both),
+        *opening.lines(grid, rows, scores, findings, judged, both, again),
         *_primary(findings, grid, drawn),
         *together.section(grid, both),
+        *conclusions.section(grid, judged),
         *_origin(grid, profile, entries, scores, drawn),
-        *_state(profile, [entry for entry in entries if entry.unit.row.name not in profile.unlisted]),
+        *_state(profile, entries),
         *methods.section(rows, scores, seedless),
         *methods.other_evaluations(grid, profile, rows, scores),
-        *conclusions.section(grid, judged),
         *sweeps.section(grid, scores, drawn.sweeps),
         *(methods.bands(rows) if profile.name == PAPER else []),
     ]
@@ -156,22 +164,27 @@ def _primary(findings: Sequence[Finding], grid: Grid, drawn: Drawn) -> list[str]
 def _origin(
     grid: Grid, profile: Profile, entries: Iterable[Entry], scores: Scores, drawn: Drawn
 ) -> list[str]:
-    seen = grid.beds[profile.name].seen if profile.name in grid.beds else ""
+    bed = grid.beds.get(profile.name)
+    named = _named(profile)
+    made = f" (`make bed{named}`: {bed.about}; digest `{bed.digest[:12]}…`)" if bed else ""
     tests = [task for task in grid.tasks("sts", profile) if methods.any_score(scores, task)]
     text = wording.ORIGIN.format(
-        profile=profile.name,
+        named=named,
         seed=profile.seeds[0],
         scores=drawn.scores,
         corpus=_sentences(profile),
         files=", ".join(profile.corpus),
         encoder=profile.encoder,
+        made=made,
+        where=f" (on {bed.machine}; others round otherwise)" if bed else "",
         settings=" ".join(profile.set),
         others=_others(grid, profile),
         stages=_stages(grid, profile, entries),
         precision=profile.score_precision,
         tests=", ".join(task for task in tests if task != "stsb-dev") or "none yet",
     )
-    return [text, *(line for remark in (seen, *profile.remarks) if remark for line in (remark, ""))]
+    seen = [bed.seen] if bed else []
+    return [text, *(line for remark in (*seen, *profile.remarks) for line in (remark, ""))]
 
 
 def _others(grid: Grid, profile: Profile) -> str:
@@ -205,32 +218,38 @@ def _sentences(profile: Profile) -> str:
     return (f"the first {profile.rows:,} sentences" if profile.rows else "all sentences") + chosen
 
 
-def _state(profile: Profile, entries: Iterable[Entry]) -> list[str]:
-    """How much is done, what cannot be done here, and the command for the rest."""
-    planned = [entry for entry in entries if not entry.unit.row.sweep]
-    done = sum(entry.state == "done" for entry in planned)
-    scored = sum(set(entry.unit.common) <= entry.results.keys() for entry in planned) - done
-    rest = len(planned) - done - scored
+def _state(profile: Profile, entries: Sequence[Entry]) -> list[str]:
+    """How much is done, what cannot be done here, and the command for the rest, points of sweeps included."""
+    listed = [
+        entry for entry in entries if not entry.unit.row.sweep and entry.unit.row.name not in profile.unlisted
+    ]
+    done = sum(entry.state == "done" for entry in listed)
+    scored = sum(set(entry.unit.common) <= entry.results.keys() for entry in listed) - done
     lines = [
-        f"Of {len(planned)} rows, each counted once a seed, {done} are done, {scored} lack an evaluation "
-        f"beside STS, {rest} are not done.",
+        f"Of {len(listed)} rows, each counted once a seed, {done} are done, {scored} lack an evaluation "
+        f"beside STS, {len(listed) - done - scored} are not done.",
         "",
     ]
-    reasons: dict[str, list[str]] = {}
-    for entry in planned:
+    reasons: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        row = entry.unit.row
         if entry.reason:
-            names = reasons.setdefault(f"{entry.state}: {entry.reason}", [])
-            names += [entry.unit.row.name] if entry.unit.row.name not in names else []
-    titles = {entry.unit.row.name: entry.unit.row.title for entry in planned}
+            reasons.setdefault(f"{entry.state}: {entry.reason}", {})[row.name] = row.title
+        elif entry.state == "missing":
+            waits = f", waiting for {profile.waits_for}" if profile.waits_for else ""
+            reasons.setdefault(f"missing{waits}", {})[row.name] = ""
     not_done = [
-        f"- {text}: {'; '.join(titles[name] for name in names)} (`{_command(profile, names)}`)"
-        for text, names in reasons.items()
+        f"- {text}{': ' if any(rows.values()) else ''}{'; '.join(filter(None, rows.values()))}: "
+        f"`{_command(profile, [*rows])}`"
+        for text, rows in reasons.items()
     ]
-    if rows := list(dict.fromkeys(entry.unit.row.name for entry in planned if entry.state == "missing")):
-        why = f", waiting for {profile.waits_for}" if profile.waits_for else ""
-        not_done.append(f"- missing{why}: `{_command(profile, rows)}`")
     return [*lines, "Not done:", "", *not_done, ""] if not_done else lines
 
 
+def _named(profile: Profile) -> str:
+    """What `make` takes of a profile; nothing for its default."""
+    return "" if profile.name == MAIN else f" PROFILE={profile.name}"
+
+
 def _command(profile: Profile, rows: Sequence[str]) -> str:
-    return f"make reproduce PROFILE={profile.name} ROW={','.join(rows)}"
+    return f"make reproduce{_named(profile)} ROW={','.join(rows)}"

@@ -38,7 +38,7 @@ def settings():
             "precision": precision, "negatives": STAGES[:negatives], "negative_layout": "columns",
             "chunk": chunk, "positives": ("aa", "self"),
         }  # fmt: skip
-    # Not in fp32: the first tokens of an untrained encoder are nearly alike, and so gradients small differences.
+    # Not in fp32: an untrained encoder's first tokens are nearly alike, and so gradients small differences.
     for chunk in (0, 7):
         yield f"float64 cls chunk {chunk}", {"precision": "float64", "pooling": "cls", "chunk": chunk}
     for precision in ("float64", "fp32"):

@@ -45,11 +45,11 @@ def judged(
     names = {row.name for row in grid.rows}  # a profile may leave out a row's baseline
     claims = [
         Claim(
-            row.name, row.baseline, item.measure, item.difference,
+            row.name, item.of or row.baseline, item.measure, item.difference,
             note="" if item.model == "BERT-base" else item.model,
         )
         for row in rows
-        if (item := row.published) and row.baseline in names
+        if (item := row.published) and (item.of or row.baseline) in names
     ]  # fmt: skip
     claims += grid.claims
     primary = {(one.primary.better, one.primary.worse): one for one in findings}
@@ -57,11 +57,19 @@ def judged(
     for claim in claims:
         gap = comparisons.difference(scores, claim.better, claim.worse, claim.measure, seedless)
         said = conclusion(gap, claim.published)
+        if gap is not None and _is_start(scores, claim.better):
+            said = "start not beaten"
         one = primary.get((claim.better, claim.worse))
         if one is not None and claim.measure == "average" and one.verdict in CONCLUSIONS:
             said = one.verdict
         found.append(Judged(claim, gap, said))
     return found
+
+
+def _is_start(scores: Scores, row: str) -> bool:
+    """Whether training made the encoder worse with every seed, so that the row is the starting encoder."""
+    ends = comparisons.values_of(scores, row, "last")  # where the start is the best checkpoint
+    return bool(ends) and ends.keys() == comparisons.values_of(scores, row, "dev").keys()
 
 
 def counted(found: Sequence[Judged]) -> str:

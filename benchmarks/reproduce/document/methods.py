@@ -25,7 +25,7 @@ def section(rows: Sequence[Row], scores: Scores, seedless: frozenset[str]) -> li
     titles = {row.name: row.title for row in rows}
     notes: list[str] = []
     for row in rows:
-        if row.name not in scores:
+        if not comparisons.values_of(scores, row.name, "dev"):
             continue
         said = "; ".join(text for text in (row.note, _what_training_did(scores, row.name)) if text)
         mark = f" [{len(notes) + 1}]" if said else ""
@@ -58,7 +58,8 @@ def _what_training_did(scores: Scores, row: str) -> str:
         if lasts
         else []
     )
-    words += [f"its discriminator is right in {mean(shares):.0f} % of rows at the end"] if shares else []
+    if shares:
+        words.append(f"its discriminator names what was done to {mean(shares):.0f} % of rows at the end")
     return "; ".join(words)
 
 
@@ -81,8 +82,8 @@ def other_evaluations(grid: Grid, profile: Profile, rows: Sequence[Row], scores:
         absent = [task for task in grid.tasks(name, profile) if task not in scored]
         lacking = f"; not in the data folder: {', '.join(absent)}" if absent and scored else ""
         tasks.append(f"{name}: {', '.join(scored) or 'nothing yet'}{lacking}")
-    lines = ["## Beside STS", "", f"Averages over the sets, first seed ({'. '.join(tasks)}).", ""]
-    lines += [f"| row | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    lines = ["## Beside STS", "", f"In points, first seed ({'. '.join(tasks)}).", ""]
+    lines += [f"| row | {' | '.join(TITLES[name] for name in names)} |", "|---" * (len(names) + 1) + "|"]
     for row in of:
         lines.append(f"| {row.title} | {' | '.join(cell(scores, row.name, name) for name in names)} |")
     return [*lines, ""]

@@ -16,7 +16,7 @@ from benchmarks.reproduce.entries import Row
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import interval
 
-_NOT_SIGNIFICANT = "Not significant after Holm's correction (intervals before it)"
+_NOT_SIGNIFICANT = "Not significant after Holm's correction"
 _LEAST_OF_ONE_SEED = 1.0  # points by which a row with a single seed is ahead before it is named
 _MOST_NAMED = 4  # exploratory rows; the table has all
 
@@ -28,16 +28,14 @@ def lines(
     findings: Sequence[Finding],
     found: Sequence[Judged],
     both: Sequence[Together] = (),
+    again: Sequence[Finding] = (),
 ) -> list[str]:
     """A list of at most ten items."""
     items = [
         *_of_training(rows, scores),
         *_of_findings(grid, findings),
-        *(
-            ["Over both beds ([below](#both-beds-together)): " + " ".join(_of_findings(grid, both))]
-            if both
-            else []
-        ),
+        *_of_fresh(findings, again),
+        *_of_both(grid, both),
         *_of_untrained(grid, rows, scores),
         *_exploratory(grid, rows, scores),
     ]
@@ -63,11 +61,10 @@ def _told(differences: Sequence[float]) -> str:
     return f"{found.mean:+.2f}{ends}, {found.seeds} seed{'s' * (found.seeds > 1)}"
 
 
-def _of_findings(grid: Grid, findings: Sequence[Finding | Together]) -> list[str]:
-    titles = {row.name: row.title for row in grid.rows}
+def _of_findings(grid: Grid, findings: Sequence[Finding]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for one in findings:
-        name = f"{titles[one.primary.better]} over {titles[one.primary.worse]}"
+        name = _compared(grid, one)
         value = one.difference
         if value is None:
             groups.setdefault("Not measured yet", []).append(name)
@@ -78,10 +75,49 @@ def _of_findings(grid: Grid, findings: Sequence[Finding | Together]) -> list[str
             group = _NOT_SIGNIFICANT
         else:
             group = "Helps" if value.mean > 0 else "Hurts"
-        ends = "" if math.isnan(value.low) else f" ({value.low:+.2f} to {value.high:+.2f})"
+        told = group != _NOT_SIGNIFICANT and not math.isnan(value.low)
+        ends = f" ({value.low:+.2f} to {value.high:+.2f})" if told else ""
         groups.setdefault(group, []).append(f"{name} {value.mean:+.2f}{ends}")
     order = ("Helps", "Hurts", _NOT_SIGNIFICANT, "Too few seeds to say", "Not measured yet")
     return [f"**{group}**: {'; '.join(groups[group])}." for group in order if group in groups]
+
+
+def _compared(grid: Grid, one: Finding | Together) -> str:
+    return f"{grid.row(one.primary.better).title} over {grid.row(one.primary.worse).title}"
+
+
+def _of_fresh(findings: Sequence[Finding], again: Sequence[Finding]) -> list[str]:
+    """What became of what helps here with seeds and a bed that nobody had seen."""
+    once_more = {(one.primary.better, one.primary.worse): one for one in again}
+    known = []
+    for one in findings:
+        found = once_more.get((one.primary.better, one.primary.worse))
+        helps = one.difference is not None and one.difference.mean > 0 and one.adjusted <= SIGNIFICANT
+        if helps and found and found.difference:
+            known.append((found.difference.mean, found.adjusted))
+    if not known:
+        return []
+    means = [value for value, _ in known]
+    significant = sum(adjusted <= SIGNIFICANT for _, adjusted in known)
+    return [
+        "**The same with fresh seeds on a second bed** ([evidence-fresh.md](evidence-fresh.md)): of the "
+        f"{len(known)} that help, {sum(value > 0 for value in means)} have the same sign "
+        f"({min(means):+.2f} to {max(means):+.2f}) and {significant or 'none'} is significant by itself."
+    ]
+
+
+def _of_both(grid: Grid, both: Sequence[Together]) -> list[str]:
+    """What the trainings of two beds say together."""
+    if not both:
+        return []
+    groups: dict[str, list[str]] = {"above": [], "around": [], "below": []}
+    for one in both:
+        value = one.difference
+        side = "above" if value.low > 0 else "below" if value.high < 0 else "around"
+        ends = f"({value.low:+.2f} to {value.high:+.2f})"
+        groups[side].append(f"{_compared(grid, one)} {value.mean:+.2f} {ends}")
+    said = "; ".join(f"{side} zero: {', '.join(names)}" for side, names in groups.items() if names)
+    return [f"**Over both beds** ([below](#both-beds-together), an estimate and no test), interval {said}."]
 
 
 def _of_untrained(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
@@ -115,7 +151,7 @@ def _exploratory(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
             gains.append((gap.mean, f"{row.title} {gap.mean:+.2f} ({seeds})"))
     gains.sort(reverse=True)
     named = "; ".join(text for _, text in gains[:_MOST_NAMED])
-    return [f"**Largest gains over their baselines among what is exploratory**: {named}."] if gains else []
+    return [f"**Largest exploratory gains over baselines**: {named}."] if gains else []
 
 
 def _average(scores: Scores, row: str) -> float | None:

@@ -30,7 +30,7 @@ class Finding:
     difference : Interval or None
         None where the rows have no seed in common yet.
     adjusted : float
-        Holm's p-value over all primary comparisons, those not measured yet among them.
+        Holm's p-value over all primary comparisons, including those not measured yet.
     test_sets : tuple of float or None
         Bootstrap interval of the difference in points; None where no similarities were kept.
     """

@@ -65,6 +65,12 @@ def _mark(sweep: Sweep, number: int, gap: Interval) -> str:
     return "*" if (gap.mean > 0) == (higher > 0) else "†"
 
 
+def _ended(points: Scores, name: str) -> str:
+    """Where training ended that made the encoder worse, on average over such seeds; else empty."""
+    ends = comparisons.values_of(points, name, "last").values()
+    return f" (start; ended at {mean(ends):.1f})" if ends else ""
+
+
 def line(sweep: Sweep, scores: Scores) -> str:
     """What a sweep says: each value's difference to the reference on STS-B dev, marked where it counts."""
     points = points_of(sweep, scores)
@@ -83,9 +89,10 @@ def line(sweep: Sweep, scores: Scores) -> str:
             mark = f" ({own:.0f} step{'s' * (own != 1)})"
         else:
             mark = _mark(sweep, number, gap)
-        words.append(f"{value} {signed(gap.mean, gap.sd)}{mark}")
+        words.append(f"{value} {signed(gap.mean, gap.sd)}{mark}{_ended(points, name)}")
     seeds = len(next(iter(points.values())))
     best = f"{reference} is {'the best in the paper' if claimed else 'compared with'}{unlike}"
+    best += _ended(points, sweep.point(reference))
     note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
     if (order := _agreement(sweep, points)) is not None:
         note += f" Spearman's ρ with the paper's order: {order:+.2f}."

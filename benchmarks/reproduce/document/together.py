@@ -10,7 +10,7 @@ from benchmarks.reproduce.comparisons import Scores, differences
 from benchmarks.reproduce.document import wording
 from benchmarks.reproduce.entries import Primary
 from benchmarks.reproduce.grid import Grid
-from benchmarks.reproduce.paired import Interval, holm, interval, p_shown, verdict
+from benchmarks.reproduce.paired import Interval, interval
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,11 @@ class Together:
         Mean difference on the other bed and on this one, in points.
     difference : Interval
         Over the seeds of both.
-    adjusted : float
-        Holm's p-value over the comparisons that both beds have.
     """
 
     primary: Primary
     beds: tuple[float, float]
     difference: Interval
-    adjusted: float
 
 
 def findings(grid: Grid, other: Scores, scores: Scores) -> list[Together]:
@@ -45,13 +42,12 @@ def findings(grid: Grid, other: Scores, scores: Scores) -> list[Together]:
     scores : Scores
         Of this one.
     """
-    found: list[tuple[Primary, tuple[float, float], Interval]] = []
+    found = []
     for one in grid.primary:
         there, here = (differences(of, one.better, one.worse, "average") for of in (other, scores))
         if there and here:
-            found.append((one, (mean(there), mean(here)), interval([*there, *here])))
-    adjusted = holm([difference.p for _, _, difference in found])
-    return [Together(*one, p) for one, p in zip(found, adjusted, strict=True)]
+            found.append(Together(one, (mean(there), mean(here)), interval([*there, *here])))
+    return found
 
 
 def section(grid: Grid, found: Sequence[Together]) -> list[str]:
@@ -64,8 +60,5 @@ def section(grid: Grid, found: Sequence[Together]) -> list[str]:
         titles = [grid.row(name).title for name in (one.primary.better, one.primary.worse)]
         means = [f"{center:+.2f}" for center in (one.primary.published, *one.beds)]
         both = f"{value.mean:+.2f} ({value.low:+.2f} to {value.high:+.2f})"
-        said = verdict(value, one.adjusted, one.primary.published)
-        lines.append(
-            f"| {' | '.join([*titles, *means, both, str(value.seeds), p_shown(one.adjusted), said])} |"
-        )
+        lines.append(f"| {' | '.join([*titles, *means, both, str(value.seeds)])} |")
     return [*lines, ""]

@@ -8,25 +8,24 @@ ORIGIN = """\
 ## How it was measured
 
 Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand,
-in `benchmarks/reproduce/grid.toml`, with the settings of each row. `make reproduce-plan PROFILE={profile}`
-says what is missing, `make repeat PROFILE={profile} ROW=simcse SEEDS={seed}` trains a row once more and
-compares. Each score of each seed: [{scores}]({scores}).
+in `benchmarks/reproduce/grid.toml`, with the settings of each row. `make reproduce-plan{named}`
+says what is missing, `make repeat{named} ROW=simcse SEEDS={seed}` trains a row once more and
+compares{where}. All scores: [{scores}]({scores}).
 
-Corpus: {corpus} of {files}. Encoder: `{encoder}`. Settings of all rows beside each one's own: `{settings}`.\
-{others}{stages}
+Corpus: {corpus} of {files}. Encoder: `{encoder}`{made}. Settings of all rows:
+`{settings}`.{others}{stages}
 
-Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev, the start
-and each that was evaluated among them, mean ± sample standard deviation over the seeds. The average is over
-the STS test sets that the data folder has
-({tests}). Δ is taken seed by seed.
+Test sets are encoded in {precision}. Scores are Spearman × 100 of the best checkpoint by STS-B dev (the start
+is one, unless it says otherwise below), mean ± sample standard deviation over the seeds. The average is over
+the STS test sets that the data folder has ({tests}). Δ is taken seed by seed.
 """
 
 PRIMARY = """\
 ## Primary comparisons
 
 Named in `grid.toml` before any of them was run. The interval is Student's over the differences seed by seed;
-p is corrected by Holm over all of them, those not measured yet among them. The other interval resamples the
-pairs of the test sets; a dash where their similarities were not kept. `holds`: the paper's sign, p below
+p is corrected by Holm over all of them, including those not measured yet. The other interval resamples the
+test pairs; a dash where their similarities were not kept. `holds`: the paper's sign, p below
 0.05, at least a third of the paper's size. The rest of this document is exploratory.
 """
 
@@ -34,17 +33,18 @@ TOGETHER = """\
 ## Both beds together
 
 The differences of each bed's seeds, taken within their bed and then put together as of one: on the first bed
-([evidence.md](evidence.md)), here, and on both. Interval, p and verdict as above. Seeds of the first bed
-count with the fresh ones, so this is the best estimate of a difference, and no test of its own.
+([evidence.md](evidence.md)), here, and on both, with Student's interval. It is the best estimate of a
+difference and no test: seeds of the first bed count with the fresh ones, and trainings of one bed have more
+in common than those of two.
 
-| better | than | paper | first bed | here | both, 95 % interval | trainings | p, Holm | verdict |
-|---|---|---|---|---|---|---|---|---|"""
+| better | than | paper | first bed | here | both, 95 % interval | trainings |
+|---|---|---|---|---|---|---|"""
 
 METHODS = """\
 ## Methods
 
-CPU s: of training on 1,000 rows, with the run's evaluations on STS-B dev; on a shared machine, so that only
-large ratios mean anything.
+CPU s: training on 1,000 rows, evaluations on STS-B dev included, on a shared machine: only large ratios mean
+anything.
 """
 
 CONCLUSIONS = """\
@@ -53,7 +53,8 @@ CONCLUSIONS = """\
 The papers measured BERT-base on a million sentences. The interval is Student's over the differences seed by
 seed, 95 % and not corrected. `holds`: it excludes zero on the paper's side, and the difference is at least a
 third of the paper's; with fewer than {fewest} seeds the sign is all that is said. A primary comparison has
-the verdict it has above. On the STS average unless it says otherwise.
+the verdict it has above. `start not beaten`: training made the encoder worse, so the first row is the
+untrained one. On the STS average unless it says otherwise.
 
 | conclusion | paper | here (95 % interval; seeds) | verdict |
 |---|---|---|---|"""
@@ -63,8 +64,9 @@ SWEEPS = """\
 
 Differences on STS-B dev. \\* its interval over the seeds excludes zero and agrees with the paper, where that
 says anything; † it excludes zero and contradicts the paper; one or two seeds are not judged. A point trained
-for more or fewer steps than the one it is compared with has them in brackets, and no mark. The picture has
-the average too where it was measured, and the papers' curves.
+for more or fewer steps than the one it is compared with has them in brackets, and no mark; where training
+made the encoder worse, the point is the untrained one, and its last step's score is in brackets. The picture
+has the average too where it was measured, and the papers' curves.
 """
 
 BANDS = """\
