@@ -15,6 +15,7 @@ from benchmarks.reproduce.document import (
     curves,
     forest,
     methods,
+    neighbours,
     opening,
     primary,
     sweeps,
@@ -46,11 +47,14 @@ class Drawn:
         Picture of the primary comparisons.
     sweeps : tuple of str
         Pictures of the sweeps.
+    neighbours : str
+        Picture of how pure and how near neighbourhoods are.
     """
 
     scores: str
     forest: str = ""
     sweeps: tuple[str, ...] = ()
+    neighbours: str = ""
 
 
 def planned_scores(
@@ -86,10 +90,12 @@ def write_evidence(
     docs.mkdir(parents=True, exist_ok=True)
     write_csv(grid, scores, docs / f"{stem}.csv")
     found = _findings(grid, profile, results, stages, scores)
+    near = docs / f"{stem}-neighbours.png"
     drawn = Drawn(
         f"{stem}.csv",
         f"{stem}.png" if forest.draw_forest(found, grid, docs / f"{stem}.png") else "",
         (f"{stem}-sweeps.png",) if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png") else (),
+        near.name if neighbours.draw_neighbours(grid.rows, scores, near) else "",
     )
     path = docs / f"{stem}.md"
     both = together.findings(grid, other or {}, scores) if found else []
@@ -134,6 +140,7 @@ def document(
         *_state(profile, entries),
         *methods.section(rows, scores, seedless),
         *methods.other_evaluations(grid, profile, rows, scores),
+        *([wording.NEIGHBOURS.format(picture=drawn.neighbours)] if drawn.neighbours else []),
         *sweeps.section(grid, scores, drawn.sweeps),
         *(methods.bands(rows) if profile.name == PAPER else []),
     ]

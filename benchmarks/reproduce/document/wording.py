@@ -59,6 +59,13 @@ untrained one. On the STS average unless it says otherwise.
 | conclusion | paper | here (95 % interval; seeds) | verdict |
 |---|---|---|---|"""
 
+NEIGHBOURS = """\
+VaSCL's figure 2, on the titles of StackOverflow (20 classes): how many of a title's nearest neighbours are of
+its class, and how far they are.
+
+![Purity of neighbourhoods and distance of neighbours]({picture})
+"""
+
 SWEEPS = """\
 ## Sweeps
 

@@ -11,6 +11,7 @@ from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.comparisons import difference, shared
 from benchmarks.reproduce.document import curves, sweeps
+from benchmarks.reproduce.document.neighbours import draw_neighbours
 from benchmarks.reproduce.document.primary import findings
 from benchmarks.reproduce.document.scores import scores_of, write_csv
 from benchmarks.reproduce.entries import Primary
@@ -290,3 +291,14 @@ def test_a_row_that_is_the_start_is_not_taken_for_a_training(drawn):
     scores["augmented"][7] = scores["augmented"][42] | {"dev": 62.0}
     del scores["augmented"][7]["last"]  # with another seed training helped
     assert "start not beaten |" not in document(grid, profile, entries, scores, [], Drawn(""))
+
+
+def test_neighbourhoods_are_drawn_where_all_their_numbers_are_there(drawn, tmp_path):
+    grid, profile, entries, scores = drawn
+    picture = tmp_path / "neighbours.png"
+    scores["simcse"][42] |= {"purity": 60.0, "purity:purity_1": 70.0, "purity:purity_100": 50.0}
+    assert not draw_neighbours(grid.rows, scores, picture)
+    scores["simcse"][42] |= {f"purity:distance_{count}": 10.0 * count for count in (1, 10, 100)}
+    assert draw_neighbours(grid.rows, scores, picture) and picture.read_bytes().startswith(b"\x89PNG")
+    text = document(grid, profile, entries, scores, [], Drawn("", neighbours="neighbours.png"))
+    assert "(neighbours.png)" in text
