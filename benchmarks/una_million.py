@@ -55,9 +55,9 @@ class MemoryWatch(threading.Thread):
             time.sleep(0.1)
 
 
-def watched(words: list[str]) -> tuple[str, float, MemoryWatch]:
-    """What an `augment-cli` command in a process of its own prints, its seconds, and its peaks of memory."""
-    command = [sys.executable, "-m", "augment_cli", *words]
+def watched(words: list[str], module: str = "augment_cli") -> tuple[str, float, MemoryWatch]:
+    """What a command in a process of its own prints, its seconds, and its peaks of memory."""
+    command = [sys.executable, "-m", module, *words]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     watch = MemoryWatch(process.pid)

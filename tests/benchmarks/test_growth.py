@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from benchmarks import growth
 from benchmarks.growth import measure, pieces, recombined, write_corpus
 
 
@@ -32,3 +33,35 @@ def test_a_command_that_was_measured_is_not_run_again(tmp_path):
     assert json.loads(line)["words"] == ingest
     (tmp_path / "40.txt.gz").unlink()  # it could not be read a second time
     assert measure(ingest, log) == pytest.approx(measured)
+
+
+def test_an_epoch_is_trained_on_the_store_that_was_made(tmp_path, monkeypatch, capsys):
+    ran = []
+
+    def record(words, log):
+        ran.append(words)
+        (tmp_path / "store-7").mkdir(exist_ok=True)
+        log.touch()
+        return 2.0, 3 * 2**20
+
+    monkeypatch.setattr(growth, "measure", record)
+    monkeypatch.setattr(growth, "write_corpus", lambda path, data, rows: None)
+    words = [
+        "--data",
+        "data",
+        "--work",
+        str(tmp_path),
+        "--rows",
+        "7",
+        "--commands",
+        "ingest",
+        "crop",
+        "train",
+    ]
+    monkeypatch.setattr("sys.argv", ["growth", *words])
+    growth.main()
+    store = ["--store", str(tmp_path / "store-7")]
+    assert ran[1] == ["crop", *store, "--jobs", "2"]
+    assert ran[2][:4] == ["train", "static", *store] and "positives=crop" in ran[2] and "--jobs" not in ran[2]
+    assert "| 7 | 2.0 s | 2.0 s | 2.0 s | 3 MiB |" in capsys.readouterr().out
+    assert not [*tmp_path.iterdir()]
