@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
+import sys
 from pathlib import Path
 
 from train.machine.distributed import Ranks
@@ -40,7 +41,8 @@ def repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
         result = train(one, ranks)
         if result.stopped_by:
             if ranks.is_first:
-                print(f"stopped after step {result.steps}; the same command continues from there")
+                line = f"interrupted after step {result.steps}; the same command continues from there"
+                print(line, file=sys.stderr)
             return 128 + result.stopped_by
         results.append((out, result))
     if ranks.is_first:

@@ -49,6 +49,8 @@ class Profile:
         The same for sweeps' points, which are compared on STS-B dev.
     only : tuple of str
         Rows and sweeps it has, of those that may be in it; empty for all.
+    left_out : tuple of str
+        Rows and sweeps it does not have, though they may be in it.
     scored : dict of str to list of str
         Rows of the evaluations that it has beside STS, in place of theirs; empty for theirs.
     decides : bool
@@ -92,6 +94,7 @@ class Profile:
     tasks: dict[str, list[str]] = field(default_factory=dict)
     sweep_tasks: dict[str, list[str]] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     scored: dict[str, list[str]] = field(default_factory=dict)
     decides: bool = True
     like: str = ""

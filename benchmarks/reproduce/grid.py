@@ -63,6 +63,7 @@ class Grid:
             for row in self.rows
             if (not row.profiles or called & {*row.profiles})
             and (not profile.only or {row.name, row.sweep} & {*profile.only})
+            and not {row.name, row.sweep} & {*profile.left_out}
         )
         names = {row.name for row in rows}
         evaluations = {
@@ -150,7 +151,8 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: together_with names profiles that are not there: {', '.join(unknown)}")
     asked += [name for profile in profiles.values() for names in profile.scored.values() for name in names]
     known = named | {sweep.name for sweep in sweeps}
-    asked += [name for profile in profiles.values() for name in profile.only if name not in known]
+    chosen = [name for profile in profiles.values() for name in (*profile.only, *profile.left_out)]
+    asked += [name for name in chosen if name not in known]
     asked += [name for one in (*claims, *primary) for name in (one.better, one.worse)]
     if unknown := sorted({name for name in asked if name} - named):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")

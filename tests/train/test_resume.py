@@ -270,14 +270,14 @@ def start_process(store, encoder, out, steps, *more):
         *more,
     ):
         command += ["--set", change]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        list(map(str, command)),
-        cwd=REPOSITORY,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with out.with_suffix(".said").open("w") as said:
+        return subprocess.Popen(
+            list(map(str, command)),
+            cwd=REPOSITORY,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+        )
 
 
 def wait_for_step(out, step, process):
@@ -303,6 +303,8 @@ def test_signals(tiny_store, tiny_encoder, tmp_path, number, code):
     saved = [int(path.name[5:]) for path in checkpoint.checkpoints(tmp_path / "run/checkpoints")]
     if number != signal.SIGKILL:
         assert saved[-1] == last  # the grace checkpoint is of the last step
+        line = f"interrupted after step {last}; the same command continues from there"
+        assert (tmp_path / "run.said").read_text().splitlines()[-1] == line
     continued = start_process(tiny_store, tiny_encoder, tmp_path / "run", 60)
     assert continued.wait(240) == 0
     assert_same_bits(

@@ -126,7 +126,7 @@ def _of_untrained(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
     untrained = [row for row in grid.rows if not row.recipe and not row.encoder and row.name in scores]
     trained = [row for row in rows if row.recipe and _average(scores, row.name) is not None]
     known = {row.title: value for row in untrained if (value := _average(scores, row.name)) is not None}
-    if not known:
+    if len(known) < 2:  # no training alone, from which all rows start
         return []
     title = max(known, key=lambda one: known[one])
     above = sum((_average(scores, row.name) or 0.0) > known[title] for row in trained)

@@ -42,7 +42,7 @@ def test_what_helps_hurts_or_cannot_be_told_is_said_with_its_interval(grid):
     assert "**Training against none** (STS average 50.00): SimCSE, +10.15 (+9.94 to +10.36), 4 seeds." in text
     assert "**Helps**: UNA, random over SimCSE +2.9" in text
     assert "**Hurts**: back-translation over SimCSE -3.0" in text
-    assert "no training, 50.00; 3 of the 3 trained rows are above it" in text
+    assert "needs no training" not in text  # nothing but the start itself
     assert len(text.splitlines()) <= 10
 
     noisy = [60.9, 59.1, 61.0, 59.8]
@@ -50,6 +50,15 @@ def test_what_helps_hurts_or_cannot_be_told_is_said_with_its_interval(grid):
     assert "**Not significant after Holm's correction**: UNA, random over SimCSE +0.05" in text
     assert "**Too few seeds to say**: back-translation over SimCSE +1.00." in text
     assert "**Not measured yet**: back-translation" in opened(grid, scores_of(simcse=simcse, augmented=noisy))
+
+
+def test_the_best_that_needs_no_training_stands_beside_the_trained_rows(grid):
+    rows = (*grid.rows, dataclasses.replace(grid.row("no-training"), name="words", title="word table"))
+    scores = scores_of(no_training=[50.0], words=[61.0], simcse=[60.0, 60.2], augmented=[62.9, 63.3])
+    text = opened(dataclasses.replace(grid, rows=rows), scores)
+    assert (
+        "**The best that needs no training**: word table, 61.00; 1 of the 2 trained rows is above it." in text
+    )
 
 
 def test_the_picture_has_a_line_for_each_comparison_that_was_measured(grid, tmp_path):

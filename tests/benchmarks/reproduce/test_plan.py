@@ -238,6 +238,8 @@ sweep_tasks = { sts = ["stsb-dev"] }
     )
     assert grid.tasks("sts", other) == ("stsb-dev", "stsb")
     assert grid.tasks("sts", other, sweep=True) == ("stsb-dev",)
+    without = every.of_profile(dataclasses.replace(other, left_out=("rate", "simcse")))
+    assert [row.name for row in without.rows] == ["no-training"]
     limited = dataclasses.replace(every.row("simcse"), profiles=("cpu",))
     both = dataclasses.replace(every, rows=(limited,))
     assert both.of_profile(first).rows and both.of_profile(other).rows
@@ -247,7 +249,7 @@ sweep_tasks = { sts = ["stsb-dev"] }
 @pytest.mark.parametrize(
     "key",
     [
-        'like = "nothing"', 'only = ["nothing"]', 'scored = { sts = ["nothing"] }',
+        'like = "nothing"', 'only = ["nothing"]', 'left_out = ["nothing"]', 'scored = { sts = ["nothing"] }',
         'together_with = "nothing"', "seeds_of = { nothing = [42] }", "of_row = { nothing = [] }",
     ],
 )  # fmt: skip
