@@ -9,7 +9,7 @@ from augment_cli.runs.again import command_of
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf import fit as tfidf
-from augment_cli.tfidf.forms import FORMS_STAGE
+from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE, stage_names
 from augment_cli.vectors.stages import VECTORS_STAGE
 
 _BY_PART = {PARSES_STAGE, VECTORS_STAGE, GIVEN, PACK_STAGE, "tokens"}  # of the makers without a descriptor
@@ -48,7 +48,7 @@ def _continuing(store: Store, name: str) -> str:
 
 def _remaking(store: Store, name: str) -> str:
     settings = store.stage(name).settings
-    if settings["stage"] in (tfidf.TFIDF_STAGE, FORMS_STAGE):
+    if settings["stage"] in (TFIDF_STAGE, FORMS_STAGE):
         return _fitting(store, name)
     if (fitted := _table_of(store, settings["inputs"].get("terms"))) is None:
         return "the command that made it, with --overwrite,"
@@ -70,7 +70,7 @@ def _table_of(store: Store, digest: str | None) -> str | None:
 def _fitting(store: Store, name: str) -> str:
     """The command that fits again what a matrix, a table or the forms of one belong to."""
     named = name.partition("-")[2] or None
-    table = tfidf.stage_names(named)[1]
+    table = stage_names(named)[1]
     options = tfidf.FitOptions()
     if table in store.stages():
         stored = store.stage(table).settings["parameters"]

@@ -13,8 +13,7 @@ from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
-from augment_cli.tfidf.fit import TFIDF_STAGE
-from augment_cli.tfidf.forms import FORMS_STAGE
+from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE
 from augment_cli.version import __version__
 from augment_cli.visible import visible
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.store.parquet import describe
+from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
@@ -120,6 +121,8 @@ class Choice:
         Rows that have this text, in any case, in any column of strings or in the original.
     only_changed : bool
         Leave out rows that an augmentation left unchanged, or that have no negative.
+    most_row_groups : int
+        Random rows of so many row groups at most, since each one has to be read as a whole; 0 for any.
     """
 
     where: str | None = None
@@ -127,6 +130,7 @@ class Choice:
     rows: tuple[int, ...] = ()
     contains: str | None = None
     only_changed: bool = False
+    most_row_groups: int = 0
 
 
 def choose_rows(
@@ -183,9 +187,31 @@ def choose_rows(
         ranked = np.argsort(-values[rows] if choice.sort.startswith("-") else values[rows], kind="stable")
         chosen = rows[ranked][:count]
     else:
-        rows = np.flatnonzero(kept)
-        chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:count])
+        rows, generator = np.flatnonzero(kept), np.random.default_rng(seed)
+        if choice.most_row_groups:
+            rows = _of_few_groups(rows, _row_groups(store, stage), choice.most_row_groups, generator)
+        chosen = np.sort(generator.permutation(rows)[:count])
     return _rows_at(store, stage, scores, chosen)
+
+
+def _row_groups(store: Store, stage: str) -> np.ndarray:
+    """Where the row groups of a stage begin, as int64 positions among the rows that are finished."""
+    first, begins = 0, list[int]()
+    for _, part in sorted(store.stage(stage).parts.items()):
+        begins.extend(range(first, first + part.rows, ROW_GROUP_ROWS))
+        first += part.rows
+    return np.array(begins)
+
+
+def _of_few_groups(
+    rows: np.ndarray, begins: np.ndarray, most: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Those of some rows that lie in `most` random row groups, of the groups that have any."""
+    groups = np.searchsorted(begins, rows, side="right")
+    filled = np.unique(groups)
+    if len(filled) <= most:
+        return rows
+    return rows[np.isin(groups, generator.permutation(filled)[:most])]
 
 
 def can_be_unchanged(store: Store, stage: str) -> bool:

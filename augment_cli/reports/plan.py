@@ -14,8 +14,7 @@ from augment_cli.runs.run import AugmentationRun
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
-from augment_cli.tfidf.fit import stage_names
-from augment_cli.tfidf.forms import forms_name
+from augment_cli.tfidf.names import forms_name, stage_names
 
 # Seconds a million rows on two cores, and bytes a row: rounded from benchmarks/una_million.py and, for the
 # shipped pipeline, benchmarks/parse_speed.py; for what runs a model,

@@ -21,6 +21,7 @@ from augment_cli.store.store import Store
 from augment_cli.syntax.parses import PARSES_STAGE
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf import forms
+from augment_cli.tfidf.names import TFIDF_STAGE
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import embed_parameters, mine_parameters, score
 from augment_cli.vectors.stages import VECTORS_STAGE
@@ -111,7 +112,7 @@ def why_not_reused(store: Store, name: str, corpus: Sequence[str | Path] | None 
         current["inputs"] = {
             key: value if value in digests else "made anew since" for key, value in stored["inputs"].items()
         }
-    if maker == tfidf.TFIDF_STAGE:
+    if maker == TFIDF_STAGE:
         current["resources"] = stored["resources"] | {"tokenizer": _tokenizer_version(stored["parameters"])}
     if maker == PARSES_STAGE and (source := known_by_name(stored["parameters"]["pipeline"])) is not None:
         current |= {"parameters": source.parameters(), "resources": {"pipeline": source.digest}}
@@ -126,7 +127,7 @@ def _version_of(maker: str, stored: int) -> int:
         return augmentations.get(maker).version
     own = {
         "corpus": ingest.VERSION,
-        tfidf.TFIDF_STAGE: tfidf.VERSION,
+        TFIDF_STAGE: tfidf.VERSION,
         forms.FORMS_STAGE: forms.VERSION,
         PARSES_STAGE: parsing.VERSION,
         pack.PACK_STAGE: pack.VERSION,

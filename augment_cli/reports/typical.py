@@ -12,6 +12,7 @@ from augment_cli.reports.signs import signs_of
 from augment_cli.store.store import Store
 
 _LOOKED_AT = 300
+_ROW_GROUPS = 3  # that these are of: rows from all over a large stage would take longer than making it
 _SHORTEST, _LONGEST = 30, 90  # characters that are read at a glance and fit a line
 
 
@@ -33,7 +34,7 @@ def typical_rows(store: Store, stage: str, count: int, seed: int = 0) -> list[di
     list of dict
         As `augment_cli.reports.choosing.choose_rows` gives them, in the corpus' order.
     """
-    rows = choose_rows(store, stage, _LOOKED_AT, seed, Choice(only_changed=True))
+    rows = choose_rows(store, stage, _LOOKED_AT, seed, Choice(only_changed=True, most_row_groups=_ROW_GROUPS))
     if not rows:
         return []
     amounts = [amount_of_change(row["original"], row["text"], row.get("edits") or ()) for row in rows]

@@ -19,7 +19,7 @@ from augment_cli.runs.tables import as_table, schema_of
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import ParseRows, stage_name
 from augment_cli.text.spans import CodePoints
-from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 

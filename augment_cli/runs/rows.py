@@ -14,7 +14,7 @@ from augment_cli.store.schema import PARSES
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import STRING_COLUMNS, ParseRows, stage_name
 from augment_cli.text.spans import CodePoints
-from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.names import stage_names
 
 
 def rows_of_part(store: Store, index: int, run: AugmentationRun) -> Iterator[Rows]:

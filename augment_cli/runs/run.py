@@ -14,8 +14,7 @@ from augment_cli.errors import UsageError
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
-from augment_cli.tfidf.fit import stage_names
-from augment_cli.tfidf.forms import forms_name
+from augment_cli.tfidf.names import forms_name, stage_names
 from augment_cli.tfidf.term_table import TermTable
 
 DEFAULT_SEED = 42

@@ -10,7 +10,8 @@ from augment_cli.parsing import stage as parsing
 from augment_cli.session.opened import Opened
 from augment_cli.syntax.parses import stage_name
 from augment_cli.tfidf import fit as tfidf
-from augment_cli.tfidf import forms
+from augment_cli.tfidf.forms import FormCounts, make_forms
+from augment_cli.tfidf.names import forms_name, stage_names
 from augment_cli.tokenization import TOKENIZERS, share_without_spaces
 
 _MOSTLY = 0.3  # share of characters of a script from which its tokeniser matters
@@ -32,21 +33,21 @@ class Preparing(Opened):
         with_forms : bool
             Count how the terms are written, too.
         """
-        self._fit(options, name)
-        stage = forms.forms_name(name)
+        counted = self._fit(options, name, with_forms)
+        stage = forms_name(name)
         if not with_forms or self.store.has(stage):
             return
         if self._shared:
             raise UsageError("--parts needs the forms of the fit in the store; run `augment-cli fit` first")
         with self._timed(stage, self.store.rows) as progress:
-            forms.make_forms(self.store, name, self.engine, progress)
+            make_forms(self.store, name, self.engine, progress, counted)
 
-    def _fit(self, options: tfidf.FitOptions | None, name: str | None) -> None:
-        matrix, table = tfidf.stage_names(name)
+    def _fit(self, options: tfidf.FitOptions | None, name: str | None, with_forms: bool) -> FormCounts | None:
+        matrix, table = stage_names(name)
         fits_again = options is not None
         if options is None:
             if self.store.has(matrix) and self.store.has(table):
-                return
+                return None
             options = tfidf.FitOptions()
             if table in self.store.stages():  # begun: finish it as it was begun
                 stored = self.store.stage(table).settings["parameters"]
@@ -60,9 +61,10 @@ class Preparing(Opened):
             self._make_room([table, matrix], lambda: tfidf.fit_settings(self.store, chosen))
         rows = self.store.rows + sum(self.store.stage(stage).rows for stage in options.stages)
         with self._timed(matrix, rows) as progress:
-            tfidf.fit(self.store, options, name, self.engine, progress)
+            counted = tfidf.fit(self.store, options, name, self.engine, progress, with_forms)
         if note := tfidf.vocabulary_note(self.store, name, options):
             self.reporter.say(note)
+        return counted
 
     def _warn_of_scripts(self, options: tfidf.FitOptions) -> None:
         """A tokeniser that goes by spaces takes whole sentences of some scripts as one term."""

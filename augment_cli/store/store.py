@@ -50,7 +50,7 @@ from augment_cli.store.parquet import (
 from augment_cli.store.refusals import refusal
 from augment_cli.store.schema import metadata_of, with_metadata
 from augment_cli.store.settings import Settings
-from augment_cli.store.verification import refuse_links
+from augment_cli.store.verification import refuse_links, remember_verified
 
 
 @dataclass(frozen=True)
@@ -312,6 +312,7 @@ class Store(StoreContents):
         refuse_links(target, self.path)
         target.parent.mkdir(parents=True, exist_ok=True)
         pending.path.replace(target)
+        remember_verified(target, pending.part)
         fsync(target.parent)
 
     @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from augment_cli.errors import BadInputError
@@ -25,7 +26,7 @@ def verify_part(path: Path, part: Part) -> None:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise BadInputError(f"{path}: the file is missing; {again}") from None
-    key = (path, status.st_ino, status.st_size, status.st_mtime_ns, part.sha256)
+    key = _key(path, status, part)
     if key not in _VERIFIED:
         if status.st_size != part.bytes or not path.is_file() or sha256_of_file(path) != part.sha256:
             raise BadInputError(
@@ -33,6 +34,15 @@ def verify_part(path: Path, part: Part) -> None:
                 f"or from another run; delete it and {again}"
             )
         _VERIFIED.add(key)
+
+
+def remember_verified(path: Path, part: Part) -> None:
+    """Note that a file has been compared already, by the commit that has just given it its name."""
+    _VERIFIED.add(_key(path, path.stat(), part))
+
+
+def _key(path: Path, status: os.stat_result, part: Part) -> tuple[object, ...]:
+    return (path, status.st_ino, status.st_size, status.st_mtime_ns, part.sha256)
 
 
 def refuse_links(path: Path, store: Path) -> None:

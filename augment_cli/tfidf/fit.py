@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
@@ -30,12 +29,13 @@ from augment_cli.store.schema import ROW_GROUP_ROWS, TERMS, TFIDF
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.text.spans import offsets_from_lengths
+from augment_cli.tfidf.counting import counts_path, lengths_path, tokens_path
+from augment_cli.tfidf.forms import FormCounts, read_counts
+from augment_cli.tfidf.names import TERMS_STAGE, TFIDF_STAGE, stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 
 VERSION = 1
-TFIDF_STAGE = "tfidf"
-TERMS_STAGE = "terms"
 MANY_TERMS = 1_000_000  # from here on their memory is said; the table is most of what a process of UNA holds
 _TERM_BYTES = 110  # in such a process: the 217,214 of one sentence that a million sentences have are 22 MiB
 # `--name` of another command than `fit` names that command's own result.
@@ -72,11 +72,6 @@ class FitOptions:
             raise UsageError(f"--on {','.join(self.stages)}: name different stages, corpus first")
         if self.terms_of and (self.min_df != FitOptions.min_df or self.stages != FitOptions.stages):
             raise UsageError("--terms-of takes a table that is fitted already; leave --min-df and --on out")
-
-
-def stage_names(fit: str | None) -> tuple[str, str]:
-    """Folders of a fit's matrix and term table: `tfidf` and `terms`, or `tfidf-NAME` and `terms-NAME`."""
-    return (TFIDF_STAGE, TERMS_STAGE) if not fit else (f"{TFIDF_STAGE}-{fit}", f"{TERMS_STAGE}-{fit}")
 
 
 def fit_command(options: FitOptions, name: str | None = None) -> str:
@@ -134,7 +129,8 @@ def fit(
     name: str | None = None,
     engine: Engine | None = None,
     progress: Callable[[int], None] = lambda rows: None,
-) -> None:
+    with_forms: bool = False,
+) -> FormCounts | None:
     """Fit the TF-IDF matrix and the term table of a store's corpus; finished parts are kept.
 
     Parameters
@@ -147,6 +143,14 @@ def fit(
     engine : Engine
     progress : callable
         Called with the number of rows done since the last call; each row counts twice.
+    with_forms : bool
+        Count on the way how the terms are written, which takes a third of what reading the matrix again does.
+
+    Returns
+    -------
+    FormCounts or None
+        For `make_forms`; None where they were not asked for, nothing was left to fit, or the table lacks
+        some of the corpus's terms.
     """
     options, engine = options or FitOptions(), engine or Engine()
     options.check()
@@ -156,11 +160,13 @@ def fit(
     missing_table = store.begin(table, settings, expected_parts=1, beside=_BESIDE, anew=anew)
     missing = store.begin(matrix, settings, beside=_BESIDE, anew=anew)
     if not missing_table and not missing:
-        return
+        return None
 
     # A folder for these settings alone: whatever a killed run left, or still writes, is never read.
     work = store.work / matrix / settings.fingerprint[:16]
     work.mkdir(parents=True, exist_ok=True)
+    # Where the table lacks terms, a sentence's first word is the first that the matrix has; so it is read.
+    with_forms = with_forms and options.min_df == 1 and not options.terms_of
     sources = [(stage, index) for stage in options.stages for index in sorted(store.stage(stage).parts)]
     tasks = [
         {
@@ -170,11 +176,12 @@ def fit(
             "tokenizer": options.tokenizer,
             "folder": work,
             "keep_tokens": stage == "corpus",
+            "with_forms": stage == "corpus" and with_forms,
         }
         for stage, index in sources
     ]
-    engine.run("augment_cli.tfidf.fit:count_part", tasks, progress)
-    counted = [_counts_path(work, *source) for source in sources]
+    engine.run("augment_cli.tfidf.counting:count_part", tasks, progress)
+    counted = [counts_path(work, *source) for source in sources]
     if options.terms_of:
         terms, mappings = look_up(counted, _given_terms(options))
     else:
@@ -188,6 +195,10 @@ def fit(
         statistics = {"documents": terms.documents, "terms": terms.table.num_rows}
         store.commit(store.write_part(table, 0, TERMS, [terms.table], settings, statistics))
 
+    forms = None
+    if with_forms:
+        of_corpus = dict(enumerate(mappings[: len(store.parts)]))
+        forms = read_counts(work, of_corpus, terms.table.num_rows)
     for index in missing:
         write_ipc(_mapping_path(work, index), pa.table({"term_id": mappings[index]}))
     write_ipc(work / "idf.arrow", terms.table.select(["idf"]))
@@ -202,6 +213,7 @@ def fit(
     )
     store.clean_work(matrix)
     store.clean_work(table)
+    return forms
 
 
 def vocabulary_note(store: Store, name: str | None, options: FitOptions) -> str | None:
@@ -217,89 +229,6 @@ def vocabulary_note(store: Store, name: str | None, options: FitOptions) -> str 
         f"--name frequent` leaves those out, and `--fit frequent` then saves about {saved:,.0f} MiB in each "
         "process that replaces terms."
     )
-
-
-# --- first map: count a part, with term ids of its own
-
-
-def count_part(
-    store_path: Path, stage: str, index: int, tokenizer: str, folder: Path, keep_tokens: bool
-) -> int:
-    """Tokenise and count one part; writes its vocabulary (and its tokens) to `folder`.
-
-    Returns
-    -------
-    int
-        Number of rows counted.
-    """
-    table = Store.open(store_path).read_part(stage, index, ["text"])
-    texts = pc.drop_null(table["text"]).combine_chunks()
-    tokens = get_tokenizer(tokenizer)(texts)
-    encoded = tokens.terms.dictionary_encode()
-    terms, term_ids = encoded.dictionary, encoded.indices.to_numpy().astype(np.int32)
-    counts, document_frequency, max_share = count_terms(term_ids, tokens.row_offsets, len(terms))
-    vocabulary = pa.table(
-        {
-            "term": terms.cast(pa.string()),
-            "document_frequency": document_frequency,
-            "max_share": max_share,
-        }
-    )
-    vocabulary = vocabulary.replace_schema_metadata({"rows": str(len(texts))})
-    write_ipc(_counts_path(folder, stage, index), vocabulary)
-    if keep_tokens:
-        flat = {
-            "term": term_ids,
-            "start": tokens.starts,
-            "end": tokens.ends,
-            "count": counts,
-        }
-        write_ipc(_tokens_path(folder, index), pa.table(flat))
-        write_ipc(_lengths_path(folder, index), pa.table({"length": np.diff(tokens.row_offsets)}))
-    return len(texts)
-
-
-_ROWS_AT_ONCE = 1024  # whose pairs of row and term fit into a processor's cache
-
-
-def count_terms(
-    term_ids: np.ndarray, row_offsets: np.ndarray, terms: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count each term in each row.
-
-    Parameters
-    ----------
-    term_ids : ndarray of int32, shape (N,)
-        0 … terms−1.
-    row_offsets : ndarray of int64, shape (n+1,)
-        Tokens of row i are row_offsets[i]:row_offsets[i+1].
-    terms : int
-
-    Returns
-    -------
-    counts : ndarray of int32, shape (N,)
-        How often the row of each token has its term.
-    document_frequency : ndarray of int64, shape (terms,)
-        How many rows have each term.
-    max_share : ndarray of float64, shape (terms,)
-        The largest share of a row's tokens that each term makes up.
-    """
-    counts = np.empty(len(term_ids), np.int32)
-    document_frequency, max_share = np.zeros(terms, np.int64), np.zeros(terms)
-    bits = terms.bit_length()
-    for start in range(0, len(row_offsets) - 1, _ROWS_AT_ONCE):
-        offsets = row_offsets[start : start + _ROWS_AT_ONCE + 1]
-        lengths, first, last = np.diff(offsets), int(offsets[0]), int(offsets[-1])
-        rows = np.repeat(np.arange(len(lengths)) << bits, lengths)
-        # Arrow numbers distinct values with a hash table, which takes a third of the time of sorting them.
-        encoded = pa.array(rows | term_ids[first:last]).dictionary_encode()
-        numbers, pairs = encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
-        times = np.bincount(numbers)
-        counts[first:last] = times[numbers]
-        pair_terms = pairs & ((1 << bits) - 1)
-        np.add.at(document_frequency, pair_terms, 1)
-        np.maximum.at(max_share, pair_terms, times / lengths[pairs >> bits])
-    return counts, document_frequency, max_share
 
 
 # --- reduction: one vocabulary in first-seen order, scores, ranks
@@ -382,8 +311,8 @@ def weigh_part(store_path: Path, stage: str, index: int, folder: Path, settings:
     first_row = store.parts[index][0]
     mapping = read_ipc(_mapping_path(folder, index))["term_id"].to_numpy()
     idf = read_ipc(folder / "idf.arrow")["idf"].to_numpy()
-    tokens = read_ipc(_tokens_path(folder, index))
-    lengths = read_ipc(_lengths_path(folder, index))["length"].to_numpy()
+    tokens = read_ipc(tokens_path(folder, index))
+    lengths = read_ipc(lengths_path(folder, index))["length"].to_numpy()
     statistics = {"tokens": int(lengths.sum())}
     batches = _weighed(tokens, lengths, first_row, mapping, idf)
     return store.write_part(stage, index, TFIDF, batches, settings, statistics)
@@ -406,21 +335,6 @@ def _weighed(
         for values in (term_ids, flat["start"].to_numpy(), flat["end"].to_numpy(), weights):
             columns.append(pa.ListArray.from_arrays(list_offsets, pa.array(values)))
         yield pa.table(columns, names=TFIDF.names).cast(TFIDF)
-
-
-# --- temporary files of a fit, in .work/
-
-
-def _counts_path(folder: Path, stage: str, index: int) -> Path:
-    return folder / f"counts-{stage.replace('/', '-')}-{index:05d}.arrow"
-
-
-def _tokens_path(folder: Path, index: int) -> Path:
-    return folder / f"tokens-{index:05d}.arrow"
-
-
-def _lengths_path(folder: Path, index: int) -> Path:
-    return folder / f"lengths-{index:05d}.arrow"
 
 
 def _mapping_path(folder: Path, index: int) -> Path:

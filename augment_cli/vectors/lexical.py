@@ -17,7 +17,7 @@ import numpy as np
 
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.store.store import Store
-from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.names import stage_names
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors.search import Neighbours
 

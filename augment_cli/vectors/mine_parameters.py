@@ -10,7 +10,7 @@ from augment_cli.contract.parameters import check_parameters, parameter
 from augment_cli.errors import UsageError
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.names import stage_names
 from augment_cli.vectors.choosing import Limits
 from augment_cli.vectors.graph import graph_library
 from augment_cli.vectors.lexical import check_max_df, sparse_library

@@ -15,7 +15,7 @@ from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.text.normalization import normalize
-from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.names import stage_names
 from augment_cli.vectors.choosing import choose
 from augment_cli.vectors.graph import open_graph, search_graph
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher

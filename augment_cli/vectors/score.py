@@ -20,7 +20,7 @@ from augment_cli.store.parquet import describe
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
-from augment_cli.tfidf.fit import stage_names
+from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import signals

@@ -14,7 +14,7 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import find_folder
 from augment_cli.reports.doctor import examine
 from augment_cli.store.store import Store
-from augment_cli.tfidf.fit import TERMS_STAGE
+from augment_cli.tfidf.names import TERMS_STAGE
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
 from train.data.texts import CORPUS

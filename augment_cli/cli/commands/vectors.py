@@ -168,7 +168,7 @@ def score(
     """
     from augment_cli.session import Session
     from augment_cli.store.store import Store
-    from augment_cli.tfidf.fit import stage_names
+    from augment_cli.tfidf.names import stage_names
     from augment_cli.vectors.embed_parameters import EmbedParameters
     from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
     from augment_cli.vectors.stages import vectors_name
@@ -268,7 +268,7 @@ def mine(
         augment-cli mine --by vectors --negatives 2 --sampling random --relative-margin 0.1
     """
     from augment_cli.session import Session
-    from augment_cli.tfidf.fit import stage_names
+    from augment_cli.tfidf.names import stage_names
     from augment_cli.vectors.embed_parameters import EmbedParameters
     from augment_cli.vectors.mine_parameters import MineParameters, mined_names
     from augment_cli.vectors.stages import vectors_name

@@ -29,7 +29,8 @@ from augment_cli.resources.english_terms import (
 from augment_cli.resources.word_lists import word_set
 from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
 from augment_cli.store.store import Store
-from augment_cli.tfidf.forms import CAPITALISED, FORMS_STAGE, MIXED
+from augment_cli.tfidf.forms import CAPITALISED, MIXED
+from augment_cli.tfidf.names import FORMS_STAGE
 from augment_cli.tfidf.term_table import TermTable
 
 LEAST_SENTENCES = 5

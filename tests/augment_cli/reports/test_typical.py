@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from augment_cli.cli import views
-from augment_cli.reports import typical
+from augment_cli.reports import choosing, typical
+from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.typical import amount_of_change, typical_rows
 from augment_cli.store.store import Store
 
@@ -55,6 +57,18 @@ def test_a_plain_row_comes_before_what_is_hard_to_read(store, monkeypatch, worse
     monkeypatch.setattr(typical, "choose_rows", lambda *asked: rows)
     assert typical_rows(store, "una", 1) == [PLAIN]
     assert typical_rows(store, "una", 9) == rows  # in the corpus' order
+
+
+def test_random_rows_of_a_few_row_groups(store, monkeypatch):
+    """Three groups of rows, the same ones for a seed; where there are no more groups, nothing changes."""
+    monkeypatch.setattr(choosing, "ROW_GROUP_ROWS", 2)
+    rows = [row["row_id"] for row in choose_rows(store, "una", 99, 0, Choice(most_row_groups=3))]
+    begins = choosing._row_groups(store, "una")
+    groups = np.unique(np.searchsorted(begins, rows, side="right"))
+    assert len(groups) == 3 < len(begins) and len(rows) == 6
+    assert rows == [row["row_id"] for row in choose_rows(store, "una", 99, 0, Choice(most_row_groups=3))]
+    assert rows != [row["row_id"] for row in choose_rows(store, "una", 99, 1, Choice(most_row_groups=3))]
+    assert choose_rows(store, "una", 4, 0, Choice(most_row_groups=99)) == choose_rows(store, "una", 4)
 
 
 def test_change_counts_what_went_and_what_came():
