@@ -122,7 +122,7 @@ def compared(bed: Bed, digest: str) -> str:
     if digest == bed.digest:
         return "as recorded in grid.toml"
     return (
-        f"grid.toml records {bed.digest}: another processor or other libraries round otherwise, so results "
+        f"grid.toml records {bed.digest}: another processor or other libraries round differently, so results "
         "from this bed stand by themselves and are kept apart from the recorded ones"
     )
 

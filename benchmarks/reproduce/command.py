@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     add("--results", type=Path, default=HERE / "results", help="folder of the results")
     add("--runs", type=Path, default=Path("runs/reproduce"), help="folder of stores and encoders")
     add("--docs", type=Path, default=Path("docs"), help="folder of the document and its pictures")
+    add("--allow-download", action="store_true", help="fetch hub models that are not on this machine")
     add("--remove-encoders", action="store_true", help="keep no trained encoder once it is scored")
     return arguments
 
@@ -97,6 +98,10 @@ def _run(args: argparse.Namespace) -> None:
         seeds = [int(seed) for seed in args.seeds.split(",") if seed]
     except ValueError:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
+    if args.allow_download and profile.name not in grid.beds:
+        from augment_cli.encoding.loading import load_encoder
+
+        load_encoder(profile.encoder, allow_download=True)  # from now on it is on this machine
     results = Results(_results_file(args, profile))
     folder = args.runs / profile.name
     stages = _stages(grid, profile, args)
@@ -136,7 +141,8 @@ def _stages(grid: Grid, profile: Profile, args: argparse.Namespace) -> Any:
     from benchmarks.reproduce.stages import Stages
 
     size = f"store-{profile.rows}" if profile.rows else "store"
-    return Stages(grid, profile, args.runs / profile.name / size, args.data, max(1, args.jobs))
+    folder = args.runs / profile.name / size
+    return Stages(grid, profile, folder, args.data, max(1, args.jobs), args.allow_download)
 
 
 def _scores_beside(whole: Grid, profile: Profile, args: argparse.Namespace) -> Scores:

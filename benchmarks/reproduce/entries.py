@@ -135,7 +135,7 @@ class Bed:
     digest : str
         Of the encoder that the results were made from.
     machine : str
-        On what it was made: another processor rounds otherwise, and makes another.
+        On what it was made: another processor rounds differently, and makes another.
     """
 
     name: str
@@ -168,6 +168,13 @@ class Published:
         The row that is the paper's baseline where it is not the row's own here.
     expected, sd : float
         Mean and standard deviation over seeds where somebody published them; `expected` 0 where not.
+    on : tuple of str
+        The paper's columns of the row and of its baseline, by their names in the grid; empty where it prints
+        none.
+    alike : float or None
+        The difference over the test sets that were scored here (`published.py`); None where it is unknown.
+    sets : str
+        What to know of the paper's test sets where it is.
     """
 
     paper: str
@@ -178,11 +185,14 @@ class Published:
     of: str = ""
     expected: float = 0.0
     sd: float = 0.0
+    on: tuple[str, ...] = ()
+    alike: float | None = None
+    sets: str = ""
 
     @property
     def difference(self) -> float:
-        """Row minus baseline, in points."""
-        return round(self.score - self.baseline, 2)
+        """Row minus baseline, in points, over the test sets that were scored here where that is known."""
+        return round(self.score - self.baseline if self.alike is None else self.alike, 2)
 
 
 @dataclass(frozen=True)
@@ -299,6 +309,8 @@ class Claim:
     ----------
     note : str
         What to know about the paper's number.
+    on : tuple of str
+        The paper's columns of both, by their names in the grid; empty where it prints none.
     """
 
     better: str
@@ -306,6 +318,7 @@ class Claim:
     measure: str = "average"
     published: float = 0.0
     note: str = ""
+    on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -326,6 +339,10 @@ class Primary:
         The paper's difference in points.
     note : str
         What to know about the paper's number.
+    measure : str
+        What the paper's number is of; the comparison here is on the STS average.
+    on : tuple of str
+        The paper's columns of both, by their names in the grid; empty where it prints none.
     """
 
     better: str
@@ -334,6 +351,8 @@ class Primary:
     control: str
     published: float
     note: str = ""
+    measure: str = "average"
+    on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,12 @@ from benchmarks.reproduce.document import (
     wording,
 )  # fmt: skip
 from benchmarks.reproduce.document.primary import Finding
-from benchmarks.reproduce.document.scores import scores_of, write_csv
+from benchmarks.reproduce.document.scores import scored_tasks, scores_of, write_csv
 from benchmarks.reproduce.document.together import Together
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.plan import Entry, make_plan
+from benchmarks.reproduce.published import like_for_like
 from benchmarks.reproduce.results import Results
 from benchmarks.reproduce.units import make_units
 
@@ -86,6 +87,7 @@ def write_evidence(
     the one that repeats it.
     """
     entries, scores = planned_scores(grid, profile, results, stages)
+    grid = like_for_like(grid, profile, scores)
     stem = stem_of(profile)
     docs.mkdir(parents=True, exist_ok=True)
     write_csv(grid, scores, docs / f"{stem}.csv")
@@ -135,7 +137,7 @@ def document(
         *opening.lines(grid, rows, scores, findings, judged, both, again),
         *_primary(findings, grid, drawn),
         *together.section(grid, both),
-        *conclusions.section(grid, judged),
+        *conclusions.section(grid, judged, bool(findings)),
         *_origin(grid, profile, entries, scores, drawn),
         *_state(profile, entries),
         *methods.section(rows, scores, seedless),
@@ -174,7 +176,7 @@ def _origin(
     bed = grid.beds.get(profile.name)
     named = _named(profile)
     made = f" (`make bed{named}`: {bed.about}; digest `{bed.digest[:12]}…`)" if bed else ""
-    tests = [task for task in grid.tasks("sts", profile) if methods.any_score(scores, task)]
+    tests = scored_tasks(grid, profile, scores, "sts")
     text = wording.ORIGIN.format(
         named=named,
         seed=profile.seeds[0],
@@ -183,12 +185,12 @@ def _origin(
         files=", ".join(profile.corpus),
         encoder=profile.encoder,
         made=made,
-        where=f" (on {bed.machine}; others round otherwise)" if bed else "",
+        where=f" (on {bed.machine}; others round differently)" if bed else "",
         settings=" ".join(profile.set),
         others=_others(grid, profile),
         stages=_stages(grid, profile, entries),
         precision=profile.score_precision,
-        tests=", ".join(task for task in tests if task != "stsb-dev") or "none yet",
+        tests=", ".join(tests) or "none yet",
     )
     seen = [bed.seen] if bed else []
     return [text, *(line for remark in (*seen, *profile.remarks) for line in (remark, ""))]
@@ -214,7 +216,10 @@ def _stages(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> str:
         for name, words in grid.stages.items()
         if name in read and len(words[-1]) > 1 and name not in profile.stages
     }
-    return "".join(f" Stage {name}: `{words}`." for name, words in (own | commands).items())
+    names: dict[str, list[str]] = {}
+    for name, words in (own | commands).items():
+        names.setdefault(words, []).append(name)
+    return "".join(f" Stage {', '.join(of)}: `{words}`." for words, of in names.items())
 
 
 def _sentences(profile: Profile) -> str:
@@ -247,7 +252,7 @@ def _state(profile: Profile, entries: Sequence[Entry]) -> list[str]:
             reasons.setdefault(f"missing{waits}", {})[row.name] = ""
     not_done = [
         f"- {text}{': ' if any(rows.values()) else ''}{'; '.join(filter(None, rows.values()))}: "
-        f"`{_command(profile, [*rows])}`"
+        f"`{_command(profile, [*rows], fetches=' lacks ' in text)}`"
         for text, rows in reasons.items()
     ]
     return [*lines, "Not done:", "", *not_done, ""] if not_done else lines
@@ -258,5 +263,6 @@ def _named(profile: Profile) -> str:
     return "" if profile.name == MAIN else f" PROFILE={profile.name}"
 
 
-def _command(profile: Profile, rows: Sequence[str]) -> str:
-    return f"make reproduce{_named(profile)} ROW={','.join(rows)}"
+def _command(profile: Profile, rows: Sequence[str], *, fetches: bool) -> str:
+    more = " REPRODUCE_ARGS=--allow-download" if fetches else ""
+    return f"make reproduce{_named(profile)} ROW={','.join(rows)}{more}"

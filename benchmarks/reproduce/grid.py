@@ -39,6 +39,8 @@ class Grid:
         Encoders that are made on the machine, by the profile that uses them.
     primary : tuple of Primary
         The comparisons that were named before anything was run.
+    columns : dict of str to dict of str to float
+        Scores that papers print, × 100, by name and test set.
     """
 
     profiles: dict[str, Profile]
@@ -49,6 +51,7 @@ class Grid:
     stages: dict[str, Commands] = field(default_factory=dict)
     beds: dict[str, Bed] = field(default_factory=dict)
     primary: tuple[Primary, ...] = ()
+    columns: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def primary_rows(self) -> frozenset[str]:
@@ -72,9 +75,14 @@ class Grid:
             if (not item.profiles or called & {*item.profiles})
             and not (profile.scored and item.rows and name not in profile.scored)
         }
+        # What some rows alone are scored on can be said of these alone.
+        scored = {name: {*item.rows} for name, item in evaluations.items() if item.rows}
         elsewhere = self.evaluations.keys() - evaluations.keys()
         claims = tuple(
-            one for one in self.claims if {one.better, one.worse} <= names and one.measure not in elsewhere
+            one
+            for one in self.claims
+            if {one.better, one.worse} <= scored.get(one.measure, names) & names
+            and one.measure not in elsewhere
         )
         primary = tuple(one for one in self.primary if profile.decides and {one.better, one.worse} <= names)
         return dataclasses.replace(self, rows=rows, claims=claims, primary=primary, evaluations=evaluations)
@@ -106,9 +114,10 @@ class Grid:
         return tuple(profile.sweep_tasks.get(evaluation, of_rows) if sweep else of_rows)
 
     def changes(self, row: Row, profile: Profile) -> list[str]:
-        """A row's settings on top of its recipe, later ones winning."""
+        """A row's settings on top of its recipe, later ones winning; a sweep's point has those of its row."""
         scaled = row.scaled if profile.scaled else ()
-        return [*profile.set, *scaled, *row.set, *profile.of_row.get(row.name, ())]
+        of = next((sweep.row for sweep in self.sweeps if sweep.name == row.sweep), row.name)
+        return [*profile.set, *scaled, *row.set, *profile.of_row.get(of, ())]
 
 
 def load_grid(path: Path = GRID) -> Grid:
@@ -167,7 +176,14 @@ def load_grid(path: Path = GRID) -> Grid:
         )
     if unknown := sorted(beds.keys() - profiles.keys()):
         raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
-    return Grid(profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary)
+    columns = table.get("columns", {})
+    published = [row.published for row in rows if row.published]
+    on = {name for one in (*claims, *primary, *published) for name in one.on}
+    if unknown := sorted(on - columns.keys()):
+        raise UsageError(f"{path}: `on` names columns that are not there: {', '.join(unknown)}")
+    return Grid(
+        profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary, columns
+    )
 
 
 def _alike(kind: Any, table: Mapping[str, Mapping[str, Any]], path: Path) -> dict[str, Any]:

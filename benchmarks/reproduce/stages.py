@@ -34,10 +34,21 @@ class Stages:
         The data folder with the corpus.
     jobs : int
         Worker processes of a command.
+    allow_download : bool
+        Whether a hub model that is not on this machine may be fetched.
     """
 
-    def __init__(self, grid: Grid, profile: Profile, folder: Path, data: Path, jobs: int = 1) -> None:
+    def __init__(
+        self,
+        grid: Grid,
+        profile: Profile,
+        folder: Path,
+        data: Path,
+        jobs: int = 1,
+        allow_download: bool = False,
+    ) -> None:
         self.grid, self.profile, self.folder, self.data, self.jobs = grid, profile, folder, data, jobs
+        self.allow_download = allow_download
         self._store: Store | None = None
         self._failed: dict[str, str] = {}
         self._doctor: dict[str, dict[str, Any]] = {}
@@ -76,9 +87,21 @@ class Stages:
         if listed[-1][0] != name:
             listed[-1] += ["--name", name]
         return [
-            [*words, "--store", str(self.folder), "--jobs", str(self.jobs), *self._allowed]
+            [
+                *words,
+                "--store",
+                str(self.folder),
+                "--jobs",
+                str(self.jobs),
+                *self._allowed,
+                *self._fetched(words),
+            ]
             for words in listed
         ]
+
+    def _fetched(self, words: list[str]) -> list[str]:
+        """What a command that runs a model says where its model may be fetched."""
+        return ["--allow-download"] if self.allow_download and _runs_model(words[0]) else []
 
     @property
     def _allowed(self) -> list[str]:
@@ -96,6 +119,8 @@ class Stages:
         words = self.commands(name)[-1]
         if words[0] not in augmentations.names():
             return f"augment-cli has no augmentation {words[0]!r}"
+        if self.allow_download and _runs_model(words[0]):
+            return ""
         if "--model" in words:
             return _lacking(words[0], words[words.index("--model") + 1])
         if not self._doctor:
@@ -168,6 +193,10 @@ class Stages:
                 f"{self.folder}: the corpus gave {self._store.rows:,} sentences of {self.profile.rows:,}; "
                 f"name more files in profile.{self.profile.name}.corpus of the grid"
             )
+
+
+def _runs_model(command: str) -> bool:
+    return command in augmentations.names() and "model" in augmentations.get(command).needs
 
 
 def _lacking(augmentation: str, model: str) -> str:

@@ -213,5 +213,5 @@ def check_bed(beds: Mapping[str, Bed], name: str, folder: Path, results: Path) -
     )  # fmt: skip
     raise UsageError(
         f"{folder}: another bed ({digest[:12]}…) than the one of {results} ({bed.digest[:12]}…), since "
-        f"another processor or other libraries round otherwise; {advice}"
+        f"another processor or other libraries round differently; {advice}"
     )

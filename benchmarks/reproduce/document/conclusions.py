@@ -46,7 +46,7 @@ def judged(
     claims = [
         Claim(
             row.name, item.of or row.baseline, item.measure, item.difference,
-            note="" if item.model == "BERT-base" else item.model,
+            note="; ".join(filter(None, ("" if item.model == "BERT-base" else item.model, item.sets))),
         )
         for row in rows
         if (item := row.published) and (item.of or row.baseline) in names
@@ -78,10 +78,11 @@ def counted(found: Sequence[Judged]) -> str:
     return "; ".join(f"{verdict} {count[verdict]}" for verdict in CONCLUSIONS if count[verdict])
 
 
-def section(grid: Grid, found: Sequence[Judged]) -> list[str]:
-    """The lines of the document's section."""
+def section(grid: Grid, found: Sequence[Judged], has_primary: bool) -> list[str]:
+    """The lines of the document's section; `has_primary` where the primary comparisons stand above it."""
     titles = {row.name: row.title for row in grid.rows}
-    lines = [wording.CONCLUSIONS.format(fewest=FEWEST_SEEDS)]
+    above = " A primary comparison has the verdict it has above." if has_primary else ""
+    lines = [wording.CONCLUSIONS.format(fewest=FEWEST_SEEDS, primary=above)]
     notes: list[str] = []
     for one in found:
         claim, gap = one.claim, one.gap

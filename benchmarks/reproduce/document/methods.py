@@ -8,7 +8,7 @@ from statistics import mean
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document import wording
-from benchmarks.reproduce.document.scores import NO_TRAINING, TITLES, cell, signed
+from benchmarks.reproduce.document.scores import NO_TRAINING, TITLES, any_score, cell, signed
 from benchmarks.reproduce.entries import Profile, Row
 from benchmarks.reproduce.grid import Grid
 
@@ -59,7 +59,7 @@ def _what_training_did(scores: Scores, row: str) -> str:
         else []
     )
     if shares:
-        words.append(f"its discriminator names what was done to {mean(shares):.0f} % of rows at the end")
+        words.append(f"its discriminator names what was done to {mean(shares):.0f} % of the last logged rows")
     return "; ".join(words)
 
 
@@ -67,7 +67,11 @@ def _change(scores: Scores, row: str, other: str, seedless: frozenset[str]) -> s
     if not other or row == other:
         return ""
     change = comparisons.difference(scores, row, other, "average", seedless)
-    return signed(change.mean, change.sd) if change else ""
+    if change is None:
+        return ""
+    fewer = change.seeds < len(comparisons.values_of(scores, row, "average"))
+    seeds = f" ({change.seeds} seed{'s' * (change.seeds > 1)})" if fewer else ""
+    return signed(change.mean, change.sd) + seeds
 
 
 def other_evaluations(grid: Grid, profile: Profile, rows: Sequence[Row], scores: Scores) -> list[str]:
@@ -87,11 +91,6 @@ def other_evaluations(grid: Grid, profile: Profile, rows: Sequence[Row], scores:
     for row in of:
         lines.append(f"| {row.title} | {' | '.join(cell(scores, row.name, name) for name in names)} |")
     return [*lines, ""]
-
-
-def any_score(scores: Scores, task: str) -> bool:
-    """Whether any row has a score of a test set."""
-    return any(task in measures for seeds in scores.values() for measures in seeds.values())
 
 
 def bands(rows: Sequence[Row]) -> list[str]:

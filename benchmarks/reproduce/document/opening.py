@@ -102,7 +102,8 @@ def _of_fresh(findings: Sequence[Finding], again: Sequence[Finding]) -> list[str
     return [
         "**The same with fresh seeds on a second bed** ([evidence-fresh.md](evidence-fresh.md)): of the "
         f"{len(known)} that help, {sum(value > 0 for value in means)} have the same sign "
-        f"({min(means):+.2f} to {max(means):+.2f}) and {significant or 'none'} is significant by itself."
+        f"({min(means):+.2f} to {max(means):+.2f}), and {significant or 'none'} is significant there after "
+        "Holm's correction."
     ]
 
 
@@ -116,15 +117,19 @@ def _of_both(grid: Grid, both: Sequence[Together]) -> list[str]:
         side = "above" if value.low > 0 else "below" if value.high < 0 else "around"
         ends = f"({value.low:+.2f} to {value.high:+.2f})"
         groups[side].append(f"{_compared(grid, one)} {value.mean:+.2f} {ends}")
-    said = "; ".join(f"{side} zero: {', '.join(names)}" for side, names in groups.items() if names)
-    return [f"**Over both beds** ([below](#both-beds-together), an estimate and no test), interval {said}."]
+    where = "[below](#both-beds-together), an estimate, not a test"
+    return [
+        f"**Over both beds, interval {side} zero** ({where}): {', '.join(names)}."
+        for side, names in groups.items()
+        if names
+    ]
 
 
 def _of_untrained(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
     """The best that needs no training from the same encoder, and the ceiling beside it."""
     # Rows that are in no table count here too.
-    untrained = [row for row in grid.rows if not row.recipe and not row.encoder and row.name in scores]
-    trained = [row for row in rows if row.recipe and _average(scores, row.name) is not None]
+    untrained = [row for row in grid.rows if not row.has_seed and not row.encoder and row.name in scores]
+    trained = [row for row in rows if row.has_seed and _average(scores, row.name) is not None]
     known = {row.title: value for row in untrained if (value := _average(scores, row.name)) is not None}
     if len(known) < 2:  # no training alone, from which all rows start
         return []

@@ -135,7 +135,7 @@ def table(all_findings: Sequence[Finding], grid: Grid) -> list[str]:
     lines += ["", "What is the same on both sides:", ""]
     alike: dict[str, list[str]] = {}
     for one in all_findings:
-        note = f" The paper's number: {one.primary.note}." if one.primary.note else ""
+        note = f" Paper: {one.primary.note}." if one.primary.note else ""
         told = f"{one.primary.control[0].upper()}{one.primary.control[1:]}.{note}"
         alike.setdefault(told, []).append(" – ".join(_titles(one, grid)))
     lines += [f"- {'; '.join(pairs)}: {told}" for told, pairs in alike.items()]

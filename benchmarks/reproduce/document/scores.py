@@ -42,6 +42,17 @@ def scores_of(grid: Grid, profile: Profile, entries: Iterable[Entry]) -> Scores:
     return scores
 
 
+def scored_tasks(grid: Grid, profile: Profile, scores: Scores, evaluation: str) -> tuple[str, ...]:
+    """The test sets of an evaluation that any row has a score of; STS-B dev is none."""
+    names = (name for name in grid.tasks(evaluation, profile) if name != DEV)
+    return tuple(name for name in names if any_score(scores, name))
+
+
+def any_score(scores: Scores, task: str) -> bool:
+    """Whether any row has a score of a test set."""
+    return any(task in measures for seeds in scores.values() for measures in seeds.values())
+
+
 def _measures(entry: Entry) -> dict[str, float]:
     measures: dict[str, float] = {}
     for name, result in entry.results.items():

@@ -7,10 +7,9 @@ OPENING = """\
 ORIGIN = """\
 ## How it was measured
 
-Drawn by `make reproduce` from `benchmarks/reproduce/results/`; only titles and notes are written by hand,
-in `benchmarks/reproduce/grid.toml`, with the settings of each row. `make reproduce-plan{named}`
-says what is missing, `make repeat{named} ROW=simcse SEEDS={seed}` trains a row once more and
-compares{where}. All scores: [{scores}]({scores}).
+Drawn by `make reproduce` from `benchmarks/reproduce/results/`; titles, notes and each row's settings are in
+`benchmarks/reproduce/grid.toml`. `make reproduce-plan{named}` says what is missing, `make repeat{named}
+ROW=simcse SEEDS={seed}` trains a row once more and compares{where}. All scores: [{scores}]({scores}).
 
 Corpus: {corpus} of {files}. Encoder: `{encoder}`{made}. Settings of all rows:
 `{settings}`.{others}{stages}
@@ -32,9 +31,9 @@ test pairs; a dash where their similarities were not kept. `holds`: the paper's 
 TOGETHER = """\
 ## Both beds together
 
-The differences of each bed's seeds, taken within their bed and then put together as of one: on the first bed
+The differences of each bed's seeds, taken within their bed and then pooled: on the first bed
 ([evidence.md](evidence.md)), here, and on both, with Student's interval. It is the best estimate of a
-difference and no test: seeds of the first bed count with the fresh ones, and trainings of one bed have more
+difference, not a test: seeds of the first bed count with the fresh ones, and trainings of one bed have more
 in common than those of two.
 
 | better | than | paper | first bed | here | both, 95 % interval | trainings |
@@ -52,9 +51,9 @@ CONCLUSIONS = """\
 
 The papers measured BERT-base on a million sentences. The interval is Student's over the differences seed by
 seed, 95 % and not corrected. `holds`: it excludes zero on the paper's side, and the difference is at least a
-third of the paper's; with fewer than {fewest} seeds the sign is all that is said. A primary comparison has
-the verdict it has above. `start not beaten`: training made the encoder worse, so the first row is the
-untrained one. On the STS average unless it says otherwise.
+third of the paper's; with fewer than {fewest} seeds the sign is all that is said.{primary}
+`start not beaten`: training made the encoder worse, so the first row is the untrained one. On the STS average
+unless it says otherwise; the paper's difference is over the same test sets where it prints its columns.
 
 | conclusion | paper | here (95 % interval; seeds) | verdict |
 |---|---|---|---|"""

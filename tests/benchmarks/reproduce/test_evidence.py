@@ -105,6 +105,7 @@ def test_the_document(drawn):
     [
         ("bed", "evidence", 15_000),
         pytest.param("fresh", "evidence-fresh", 15_000, marks=pytest.mark.slow),
+        pytest.param("singles", "evidence-singles", 15_000, marks=pytest.mark.slow),
         # the two for reference, with every row and point of the papers
         pytest.param("tables", "evidence-tables", 30_000, marks=pytest.mark.slow),
         pytest.param("cpu", "evidence-cpu", 25_000, marks=pytest.mark.slow),
@@ -171,7 +172,7 @@ def test_one_pair_has_one_verdict(drawn):
     for said, given_ in (("holds", found), ("not significant", corrected)):
         text = document(grid, profile, entries, of, given_, Drawn(""))
         assert text.count(f"| {said} |") == 2  # in both tables
-    assert "- UNA, random – SimCSE: Same loss and rows. The paper's number: one seed.\n" in text
+    assert "- UNA, random – SimCSE: Same loss and rows. Paper: one seed.\n" in text
 
 
 def test_what_training_did_is_said_where_the_start_is_the_best(drawn):
@@ -179,7 +180,7 @@ def test_what_training_did_is_said_where_the_start_is_the_best(drawn):
     scores["augmented"][42] |= {"last": 55.0, "discriminator_accuracy": 31.4}
     text = document(grid, profile, entries, scores, [], Drawn(""))
     start = "the best checkpoint is the start: training ended at 55.00 on STS-B dev"
-    assert f"{start}; its discriminator names what was done to 31 % of rows at the end." in text
+    assert f"{start}; its discriminator names what was done to 31 % of the last logged rows." in text
 
 
 def test_what_is_missing_is_named_with_the_command_that_runs_it_and_what_it_waits_for(drawn):

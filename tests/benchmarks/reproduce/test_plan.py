@@ -203,6 +203,14 @@ def test_a_row_is_in_its_profiles_alone_and_its_baseline_may_differ_between_them
     assert elsewhere.row("translated").baseline == "simcse"
 
 
+def test_the_points_of_a_sweep_have_the_settings_that_the_profile_gives_their_row(grid, profile):
+    profile = dataclasses.replace(profile, of_row={"simcse": ["epochs=2"]})
+    units = {unit.row.name: unit for unit in make_units(grid, profile, grid.rows, [42], encoder="e" * 64)}
+    assert units["rate-1e-05"].recipe.epochs == 2 == units["simcse"].recipe.epochs
+    assert "rate-3e-05" not in units and "rate-3e-05" in units["simcse"].same  # the default is the row
+    assert units["augmented"].recipe.epochs == 1
+
+
 def test_an_evaluation_is_in_its_profiles_alone_and_its_test_sets_may_differ_between_them(grid, profile):
     clustering = dataclasses.replace(grid.evaluations["clustering"], profiles=("bed",))
     claims = (dataclasses.replace(grid.claims[0], measure="clustering"), *grid.claims)
@@ -210,7 +218,9 @@ def test_an_evaluation_is_in_its_profiles_alone_and_its_test_sets_may_differ_bet
     assert list(grid.of_profile(profile).evaluations) == ["sts"]
     assert grid.of_profile(profile).claims == grid.claims[1:]
     bed = dataclasses.replace(profile, name="bed", tasks={"clustering": ["tweet"]})
-    assert grid.of_profile(bed).claims == grid.claims
+    assert grid.of_profile(bed).claims == grid.claims[1:]  # `augmented` is not clustered
+    clustered = dataclasses.replace(bed, scored={"clustering": ["augmented", "no-training"]})
+    assert grid.of_profile(clustered).claims == grid.claims
     assert grid.tasks("clustering", profile) == ("agnews",) and grid.tasks("clustering", bed) == ("tweet",)
 
 

@@ -16,3 +16,11 @@ def test_a_stage_of_a_model_that_is_not_here_says_which(small_grid, tmp_path, ti
     stages = Stages(grid, grid.profiles["cpu"], tmp_path / "store", tmp_path)
     assert stages.reason("elsewhere") == "paraphrase lacks model nobody/has-this"
     assert stages.reason("here") == ""
+
+
+def test_a_model_may_be_fetched_where_that_is_allowed(small_grid, tmp_path):
+    grid = load_grid(small_grid)
+    grid = dataclasses.replace(grid, stages={"elsewhere": (("paraphrase", "--model", "nobody/has-this"),)})
+    stages = Stages(grid, grid.profiles["cpu"], tmp_path / "store", tmp_path, allow_download=True)
+    assert stages.reason("elsewhere") == "" and stages.commands("elsewhere")[-1][-1] == "--allow-download"
+    assert "--allow-download" not in stages.commands("una-random")[-1]

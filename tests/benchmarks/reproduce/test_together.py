@@ -41,7 +41,10 @@ def test_differences_are_taken_within_a_bed_and_put_together(grid):
     assert lines[-2].startswith("| UNA, random | SimCSE | +1.00 | +1.05 | +0.97 | +1.00 (")
     assert lines[-2].endswith(") | 5 |")
     told = "\n".join(opening.lines(grid, grid.rows, here, [], [], [found]))
-    assert "an estimate and no test), interval above zero: UNA, random over SimCSE +1.00 (" in told
+    assert (
+        "**Over both beds, interval above zero** ([below](#both-beds-together), an estimate, not a " in told
+    )
+    assert "test): UNA, random over SimCSE +1.00 (" in told
 
 
 def test_the_first_bed_says_what_became_of_its_gains(grid):
@@ -49,7 +52,7 @@ def test_the_first_bed_says_what_became_of_its_gains(grid):
     unsure = scores_of([1, 2, 3], augmented=[63.5, 62.0, 62.1], simcse=[62.0, 62.1, 62.0])
     first, second = primary.findings(grid, sure), primary.findings(grid, unsure)
     told = "\n".join(opening.lines(grid, grid.rows, sure, first, [], again=second))
-    assert "of the 1 that help, 1 have the same sign (+0.50 to +0.50) and none is significant" in told
+    assert "of the 1 that help, 1 have the same sign (+0.50 to +0.50), and none is significant there" in told
     assert "fresh seeds" not in "\n".join(opening.lines(grid, grid.rows, unsure, second, [], again=first))
 
 
