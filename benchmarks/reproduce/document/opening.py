@@ -11,6 +11,7 @@ from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.document.conclusions import Judged, counted
 from benchmarks.reproduce.document.primary import SIGNIFICANT, Finding
 from benchmarks.reproduce.document.scores import NO_TRAINING
+from benchmarks.reproduce.document.sweeps import agrees_on_best
 from benchmarks.reproduce.document.together import Together
 from benchmarks.reproduce.entries import Row
 from benchmarks.reproduce.grid import Grid
@@ -19,6 +20,7 @@ from benchmarks.reproduce.paired import interval
 _NOT_SIGNIFICANT = "Not significant after Holm's correction"
 _LEAST_OF_ONE_SEED = 1.0  # points by which a row with a single seed is ahead before it is named
 _MOST_NAMED = 4  # exploratory rows; the table has all
+_FEWEST_SWEEPS = 3  # before they are summed up
 
 
 def lines(
@@ -38,6 +40,7 @@ def lines(
         *_of_both(grid, both),
         *_of_untrained(grid, rows, scores),
         *_exploratory(grid, rows, scores),
+        *_of_sweeps(grid, scores),
     ]
     if found:
         items.append(f"Of the papers' {len(found)} conclusions, one by one below: {counted(found)}.")
@@ -157,6 +160,21 @@ def _exploratory(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
     gains.sort(reverse=True)
     named = "; ".join(text for _, text in gains[:_MOST_NAMED])
     return [f"**Largest exploratory gains over baselines**: {named}."] if gains else []
+
+
+def _of_sweeps(grid: Grid, scores: Scores) -> list[str]:
+    """How often the value that a paper found best is the best one here."""
+    found = {
+        sweep.title: agrees for sweep in grid.sweeps if (agrees := agrees_on_best(sweep, scores)) is not None
+    }
+    if len(found) < _FEWEST_SWEEPS:
+        return []
+    same = [title for title, agrees in found.items() if agrees]
+    which = f" ({'; '.join(same)})" if same else ""
+    return [
+        f"**Sweeps**: of {len(found)} whose best value a paper names, {len(same) or 'none'} "
+        f"{'have' if len(same) != 1 else 'has'} it here too{which}."
+    ]
 
 
 def _average(scores: Scores, row: str) -> float | None:

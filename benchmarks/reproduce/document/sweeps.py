@@ -54,6 +54,24 @@ def _agreement(sweep: Sweep, points: Scores) -> float | None:
     return float(spearmanr(*zip(*pairs, strict=True)).statistic) if len(pairs) >= _LEAST_RANKED else None
 
 
+def agrees_on_best(sweep: Sweep, scores: Scores) -> bool | None:
+    """Whether the value that the paper found best has the best mean on STS-B dev here; None if unknown.
+
+    A point trained for more or fewer steps than the paper's best does not count.
+    """
+    points = points_of(sweep, scores)
+    if not (sweep.published or sweep.best is not None) or sweep.point(sweep.reference) not in points:
+        return None
+    steps = _steps(points, sweep.point(sweep.reference))
+    means = {
+        value: mean(scored.values())
+        for value in sweep.values
+        if (scored := comparisons.values_of(points, sweep.point(value), "dev"))
+        and not abs(_steps(points, sweep.point(value)) - steps) > _SAME_STEPS * steps
+    }
+    return max(means, key=lambda value: means[value]) == sweep.reference if len(means) > 2 else None
+
+
 def _mark(sweep: Sweep, number: int, gap: Interval) -> str:
     """Whether a point's difference to the reference excludes zero, and contradicts the paper."""
     if gap.seeds < FEWEST_SEEDS or gap.low <= 0 <= gap.high:

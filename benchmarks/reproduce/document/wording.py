@@ -23,9 +23,9 @@ PRIMARY = """\
 ## Primary comparisons
 
 Named in `grid.toml` before any of them was run. The interval is Student's over the differences seed by seed;
-p is corrected by Holm over all of them, including those not measured yet. The other interval resamples the
-test pairs; a dash where their similarities were not kept. `holds`: the paper's sign, p below
-0.05, at least a third of the paper's size. The rest of this document is exploratory.
+p is corrected by Holm over all of them. The other interval resamples the test pairs; a dash where their
+similarities were not kept. `holds`: the paper's sign, p below 0.05, at least a third of the paper's size. The
+rest of this document is exploratory.
 """
 
 TOGETHER = """\

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.command import main
 from benchmarks.reproduce.comparisons import difference, shared
-from benchmarks.reproduce.document import curves, sweeps
+from benchmarks.reproduce.document import curves, opening, sweeps
 from benchmarks.reproduce.document.neighbours import draw_neighbours
 from benchmarks.reproduce.document.primary import findings
 from benchmarks.reproduce.document.scores import scores_of, write_csv
@@ -271,6 +271,23 @@ def test_the_order_of_many_points_is_compared_with_the_papers(small_grid):
     for value in values[:3]:  # too few are left that were trained alike
         scores[f"rate-{value}"][0]["steps"] = 2.0
     assert "Spearman" not in sweeps.line(sweep, scores)
+
+
+def test_it_is_counted_how_often_the_papers_best_value_is_the_best_here(small_grid):
+    grid = load_grid(small_grid)
+    sweep = dataclasses.replace(grid.sweeps[0], values=(1, 2, 3, 4), published=(1.0, 4.0, 2.0, 3.0))
+    scores = {
+        f"rate-{value}": {0: {"dev": dev, "steps": steps}}
+        for value, dev, steps in ((1, 50.0, 80.0), (2, 60.0, 80.0), (3, 55.0, 80.0), (4, 70.0, 5.0))
+    }
+    assert sweeps.agrees_on_best(sweep, scores) is True  # the fourth was trained for five steps alone
+    scores["rate-4"][0]["steps"] = 80.0
+    assert sweeps.agrees_on_best(sweep, scores) is False
+    assert sweeps.agrees_on_best(dataclasses.replace(sweep, published=()), scores) is None  # none is named
+    three = dataclasses.replace(grid, sweeps=(sweep, *(dataclasses.replace(sweep, title=t) for t in "ab")))
+    told = "\n".join(opening.lines(three, [], scores, [], []))
+    assert "**Sweeps**: of 3 whose best value a paper names, none have it here too." in told
+    assert "Sweeps" not in "\n".join(opening.lines(grid, [], scores, [], []))
 
 
 def test_curves_need_two_points(drawn, tmp_path):
