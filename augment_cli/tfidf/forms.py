@@ -90,7 +90,7 @@ def _count_again(
     store: Store, fit: str | None, settings: Settings, engine: Engine, progress: Callable[[int], None]
 ) -> FormCounts:
     """From the matrix of a fit."""
-    work = store.work / settings.stage / settings.fingerprint[:16]
+    work = store.work / forms_name(fit) / settings.fingerprint[:16]
     work.mkdir(parents=True, exist_ok=True)
     matrix, table = stage_names(fit)
     terms = store.stage(table).rows

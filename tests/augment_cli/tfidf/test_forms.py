@@ -47,6 +47,9 @@ def test_counted_on_the_way_of_the_fit_as_from_its_matrix(tmp_path: Path, option
     session.store.remove("forms")
     session.fit()
     assert forms_of(session.store)[0] == on_the_way
+    session.fit(options or FitOptions(), name="again")
+    assert session.store.part_path("forms-again", 0).read_bytes()[:4] == b"PAR1"
+    assert not list(session.store.work.glob("forms*"))
     assert forms["nobody"] == (0, None)
     if options is None:
         assert forms["mcdonald"] == (3, "McDonald") and forms["nato"] == (2, None)
