@@ -1,6 +1,7 @@
-"""The sweeps as pictures: differences to the paper's best value, measured, and in the paper beside them.
+"""The sweeps as pictures, with the paper's values beside those measured.
 
-Numbers are points on a curve; names, such as those of augmentations, are lines of dots below each other.
+Numbers are points on a curve of differences to the paper's best value; names, such as those of augmentations,
+are lines of dots below each other, with the scores themselves.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import math
 import textwrap
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from benchmarks.reproduce import comparisons
 from benchmarks.reproduce.comparisons import Scores
+from benchmarks.reproduce.document.scores import NO_TRAINING
 from benchmarks.reproduce.entries import Sweep
 from benchmarks.reproduce.grid import Grid
 
@@ -48,24 +51,38 @@ def _has_names(sweep: Sweep) -> bool:
 
 
 def _dots(panel: Any, sweep: Sweep, scores: Scores) -> None:
-    """A line for each name; the paper's differences are crosses, in their own unit on the upper axis."""
-    points = _points(sweep, scores, "dev")
-    panel.plot(
-        [center for _, center, _ in points], [number for number, _, _ in points], "o", label="STS-B dev"
-    )
-    panel.axvline(0, color="0.7", linewidth=0.8, zorder=0)
+    """A line for each name: STS-B dev, and where training ended; the paper's as crosses on the upper axis."""
+    points = comparisons.shared(scores, [sweep.point(value) for value in sweep.values])
+    for measure, filled, label in (
+        ("dev", "tab:blue", "STS-B dev"),
+        ("last", "white", "where training ended that made it worse"),
+    ):
+        known = [
+            (mean(values.values()), number)
+            for number, value in enumerate(sweep.values)
+            if (values := comparisons.values_of(points, sweep.point(value), measure))
+        ]
+        if known:
+            panel.plot(*zip(*known, strict=True), "o", color="tab:blue", mfc=filled, label=label)
+    if start := comparisons.values_of(scores, NO_TRAINING, "dev"):
+        panel.axvline(mean(start.values()), color="0.7", linewidth=0.8, zorder=0, label="no training")
     lines, names = panel.get_legend_handles_labels()
     if sweep.published:
         other = panel.twiny()
-        changes = [value - max(sweep.published) for value in sweep.published]
-        line = other.plot(changes, range(len(changes)), "kx", markersize=4, label="paper's STS-B dev (above)")
+        line = other.plot(
+            sweep.published,
+            range(len(sweep.published)),
+            "kx",
+            markersize=4,
+            label="paper's STS-B dev (above)",
+        )
         lines, names = [*lines, *line], [*names, line[0].get_label()]
         other.tick_params(labelsize=8)
     panel.set_yticks(range(len(sweep.values)), [str(value) for value in sweep.values], fontsize=8)
     panel.invert_yaxis()
-    panel.set_xlabel(f"points above {sweep.reference}", fontsize=8)
+    panel.set_xlabel("STS-B dev", fontsize=8)
     panel.set_title(sweep.title, fontsize=9)
-    panel.legend(lines, names, fontsize=7)
+    panel.legend(lines, names, fontsize=7, loc="lower left")
 
 
 def _points(sweep: Sweep, scores: Scores, measure: str) -> list[tuple[int, float, float]]:

@@ -41,14 +41,17 @@ def _steps(points: Scores, name: str) -> float:
 
 
 def _agreement(sweep: Sweep, points: Scores) -> float | None:
-    """Rank correlation of the points' scores on STS-B dev with the paper's; None where too few are alike."""
+    """Rank correlation of the points' scores on STS-B dev with the paper's; None where too few are alike.
+
+    Where training made the encoder worse, where it ended counts, or all such points were equal.
+    """
     if not sweep.published:
         return None
     steps = _steps(points, sweep.point(sweep.reference))
     pairs = []
     for value, published in zip(sweep.values, sweep.published, strict=True):
         name = sweep.point(value)
-        scored = comparisons.values_of(points, name, "dev")
+        scored = comparisons.values_of(points, name, "dev") | comparisons.values_of(points, name, "last")
         if scored and not abs(_steps(points, name) - steps) > _SAME_STEPS * steps:
             pairs.append((published, mean(scored.values())))
     return float(spearmanr(*zip(*pairs, strict=True)).statistic) if len(pairs) >= _LEAST_RANKED else None
@@ -113,7 +116,7 @@ def line(sweep: Sweep, scores: Scores) -> str:
     best += _ended(points, sweep.point(reference))
     note = f" {sweep.note[0].upper()}{sweep.note[1:]}." if sweep.note else ""
     if (order := _agreement(sweep, points)) is not None:
-        note += f" Spearman's ρ with the paper's order: {order:+.2f}."
+        note += f" Spearman's ρ of where training ended with the paper's order: {order:+.2f}."
     scored = {value for value in sweep.values if comparisons.values_of(points, sweep.point(value), "dev")}
     absent = [str(value) for value in sweep.values if value not in scored]
     missing = f" Missing: {', '.join(absent)}." if absent else ""

@@ -265,9 +265,13 @@ def test_the_order_of_many_points_is_compared_with_the_papers(small_grid):
     published = tuple(float(value) for value in values)
     sweep = dataclasses.replace(load_grid(small_grid).sweeps[0], values=values, published=published, note="")
     scores = {f"rate-{value}": {0: {"dev": 50.0 + value, "steps": 80.0}} for value in values}
-    assert sweeps.line(sweep, scores).endswith("Spearman's ρ with the paper's order: +1.00.")
+    assert sweeps.line(sweep, scores).endswith(
+        "Spearman's ρ of where training ended with the paper's order: +1.00."
+    )
     del scores["rate-4"][0]["dev"]  # trained and not scored yet
-    assert sweeps.line(sweep, scores).endswith(" Spearman's ρ with the paper's order: +1.00. Missing: 4.")
+    assert sweeps.line(sweep, scores).endswith(
+        " Spearman's ρ of where training ended with the paper's order: +1.00. Missing: 4."
+    )
     for value in values[:3]:  # too few are left that were trained alike
         scores[f"rate-{value}"][0]["steps"] = 2.0
     assert "Spearman" not in sweeps.line(sweep, scores)
