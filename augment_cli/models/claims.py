@@ -17,7 +17,7 @@ from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.json_files import read_json, read_object
-from augment_cli.models.vocabulary_ids import highest_id
+from augment_cli.models.vocabulary_ids import check_unknown_token, highest_id
 
 LONGEST = 2**20  # tokens; a length above it is a slip or an attack
 _MOST_LAYERS = 1_000
@@ -77,6 +77,7 @@ def check_model(folder: Path) -> None:
     for place in places:
         _check_files(place)
     for place in places:
+        check_unknown_token(place)
         config = read_object(place / "config.json")
         for pattern in _CONFIGURATIONS:
             for path in sorted(place.glob(pattern)):
@@ -87,6 +88,24 @@ def check_model(folder: Path) -> None:
         if config.get("model_type") not in (None, "model2vec"):  # a static encoder has a table alone
             _check_sizes(place, config, shapes)
         _check_ids(place, config, shapes)
+
+
+def check_pipeline(folder: Path) -> None:
+    """Refuse a spaCy pipeline's folder that holds anything but files and folders, at any depth.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        As `nlp.to_disk` writes it.
+
+    Raises
+    ------
+    BadInputError
+        If something in it is a device, a pipe or a socket, or cannot be looked at.
+    """
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir():
+            _check_file(path)
 
 
 def check_tokenizer(folder: Path, tokenizer: Any) -> None:
@@ -125,17 +144,18 @@ def _places(folder: Path) -> Iterator[Path]:
 
 def _check_files(place: Path) -> None:
     for path in sorted(place.iterdir()):
-        is_read = path.name.endswith(_READ)
-        try:
-            kind = path.stat().st_mode
-        except OSError as error:  # a link to nothing, or to itself
-            if is_read:
-                raise BadInputError(
-                    f"{path} cannot be read ({error.strerror}); fetch or export the model again"
-                ) from error
-            continue
-        if stat.S_ISREG(kind) or not is_read:
-            continue
+        if path.name.endswith(_READ):
+            _check_file(path)
+
+
+def _check_file(path: Path) -> None:
+    try:
+        kind = path.stat().st_mode
+    except OSError as error:  # a link to nothing, or to itself
+        raise BadInputError(
+            f"{path} cannot be read ({error.strerror}); fetch or export the model again"
+        ) from error
+    if not stat.S_ISREG(kind):
         names = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
         raise BadInputError(
             f"{path} is a {names.get(stat.S_IFMT(kind), 'device')}, not a file; do not use this model"

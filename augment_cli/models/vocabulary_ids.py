@@ -1,4 +1,4 @@
-"""The highest id that a tokenizer's files name, without loading the tokenizer."""
+"""What a tokenizer's files name, without loading it: the highest id, the token for unknown words."""
 
 from __future__ import annotations
 
@@ -34,6 +34,28 @@ def highest_id(folder: Path) -> int:
             raise BadInputError(f"{path} has the token id {number!r}; fetch or export the model again")
         highest = max(highest, number)
     return highest
+
+
+def check_unknown_token(folder: Path) -> None:
+    """Refuse a `tokenizer.json` whose vocabulary lacks the token that stands for unknown words.
+
+    Raises
+    ------
+    BadInputError
+        If it does: the first unknown word would end the run.
+    """
+    path = folder / "tokenizer.json"
+    settings = read_object(path)
+    model, added = settings.get("model"), settings.get("added_tokens")
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
+        return
+    unknown = model.get("unk_token")
+    known = [entry.get("content") for entry in added or [] if isinstance(entry, dict)]
+    if isinstance(unknown, str) and unknown not in model["vocab"] and unknown not in known:
+        raise BadInputError(
+            f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words; fetch or export the "
+            "model again"
+        )
 
 
 def _ids(folder: Path) -> Iterator[tuple[Path, Any]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models import shipped_pipeline
+from augment_cli.models.claims import check_pipeline
 from augment_cli.models.digest import model_digest
 from augment_cli.store.settings import library_versions
 
@@ -30,6 +31,10 @@ NOT_NEEDED = frozenset(
 )  # fmt: skip
 _PACKAGE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _DISTRIBUTION_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+# What reading a folder ends in that holds something else.
+_NO_PIPELINE = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, configparser.Error,
+)  # fmt: skip
 _GET_SPACY = "install it with `pip install 'augment-cli[parse]'`"
 
 
@@ -152,21 +157,24 @@ def _installed_folder(name: str) -> Path | None:
 
 def _inner_folder(package: Path) -> Path | None:
     """The data folder `LANG_NAME-VERSION` inside a pipeline package, or None if it is not such a package."""
+    if not (package / "meta.json").is_file():
+        return None
     try:
         meta = json.loads((package / "meta.json").read_bytes())
         folder = package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
-    except (OSError, ValueError, KeyError, TypeError):
+    except _NO_PIPELINE:
         return None
     return folder if (folder / "config.cfg").is_file() else None
 
 
 def _describe(folder: Path, package: str | None = None) -> PipelineSource:
+    check_pipeline(folder)
     try:
         meta = json.loads((folder / "meta.json").read_bytes())
         name, version = f"{meta['lang']}_{meta['name']}", str(meta["version"])
         factories = _factories(folder / "config.cfg")
         requirements = [_DISTRIBUTION_NAME.match(entry) for entry in meta.get("requirements", [])]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, configparser.Error) as error:
+    except _NO_PIPELINE as error:
         raise MissingError(
             f"{folder}: holds no spaCy pipeline ({error}); name a folder with meta.json and config.cfg, as "
             "`nlp.to_disk` writes it, or an installed pipeline"
@@ -223,14 +231,14 @@ def _load(source: PipelineSource) -> Language:
         raise MissingError(f"parsing needs spaCy, which is not installed; {_GET_SPACY}") from None
     try:
         nlp = spacy.load(source.package or source.folder, exclude=list(source.disabled))
-    except (OSError, ValueError, ImportError, KeyError) as error:
+        probe = nlp("The heron waits.")
+    except (ImportError, *_NO_PIPELINE) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise MissingError(
             f"pipeline {source.name} {source.version}: spaCy {spacy.__version__} cannot load it ({reason}); "
             "install the version made for this spaCy, or choose another with --pipeline"
         ) from error
     nlp.max_length = sys.maxsize  # ingest has its own limit, --max-characters
-    probe = nlp("The heron waits.")
     for annotation, component in (("DEP", "parser"), ("TAG", "tagger")):
         if not probe.has_annotation(annotation):
             raise UsageError(

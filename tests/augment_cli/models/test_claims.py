@@ -154,6 +154,18 @@ def test_ids_of_every_kind_of_vocabulary(tmp_path, name):
         check_model(folder)
 
 
+@pytest.mark.parametrize("added", [[], [{"id": 2, "content": "[UNK]"}]], ids=["nowhere", "added"])
+def test_a_tokenizer_without_its_token_for_unknown_words(tmp_path, added):
+    folder = make(tmp_path / "m")
+    model = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"a": 0, "b": 1}}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": model, "added_tokens": added}))
+    if added:
+        check_model(folder)
+        return
+    with pytest.raises(BadInputError, match=r"tokenizer\.json: its vocabulary lacks '\[UNK\]'"):
+        check_model(folder)
+
+
 def test_a_loaded_tokenizer_of_unknown_files(tmp_path):
     class Tokenizer:
         def get_vocab(self):

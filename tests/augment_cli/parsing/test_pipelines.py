@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 import augment_cli
 from augment_cli import recipe as recipes
 from augment_cli.cli import load_commands
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.parsing import pipelines
 from augment_cli.parsing.pipelines import find_again, find_pipeline, known_by_name, load_pipeline
 from augment_cli.parsing.stage import chosen_pipeline
@@ -82,7 +83,9 @@ def test_what_is_not_there_says_what_to_do(named, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("file", ["meta.json", "config.cfg"])
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"\xff\xfe", b"[]", b'{"lang": "en"}', b"[nlp]\npipeline = x"]
+    "content",
+    [b"", b"{", b"\xff\xfe", b"[]", b'{"lang": "en"}', b"[nlp]\npipeline = x", b"[" * 100_000],
+    ids=["empty", "cut", "not UTF-8", "list", "incomplete", "foreign", "deep"],
 )
 def test_a_spoiled_description_is_no_pipeline(pipeline, tmp_path, file, content):
     shutil.copytree(pipeline, tmp_path / "spoiled")
@@ -91,10 +94,26 @@ def test_a_spoiled_description_is_no_pipeline(pipeline, tmp_path, file, content)
         find_pipeline(tmp_path / "spoiled")
 
 
-@pytest.mark.parametrize("file", ["parser/model", "vocab/strings.json", "tokenizer"])
+@pytest.mark.parametrize("kind", ["device", "pipe", "nothing"])
+@pytest.mark.parametrize("file", ["tok2vec/model", "meta.json", "config.cfg"])
+def test_what_is_not_a_file_is_refused_before_it_is_read(pipeline, tmp_path, kind, file):
+    folder = tmp_path / "spoiled"
+    shutil.copytree(pipeline, folder)
+    path = folder / file
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else "nowhere")
+    with pytest.raises(BadInputError, match=rf"{file} (cannot be read|is a (device|pipe), not a file)"):
+        find_pipeline(folder)
+
+
+@pytest.mark.parametrize("file", ["parser/model", "vocab/strings.json", "tokenizer", "tagger/cfg"])
 def test_spoiled_weights_cannot_be_loaded(pipeline, tmp_path, file):
     shutil.copytree(pipeline, tmp_path / "spoiled")
-    (tmp_path / "spoiled" / file).write_bytes(b"\x93spoiled")
+    spoiled = b'{"labels": 3}' if file == "tagger/cfg" else b"\x93spoiled"
+    (tmp_path / "spoiled" / file).write_bytes(spoiled)
     with pytest.raises(MissingError, match="cannot load it"):
         load_pipeline(find_pipeline(tmp_path / "spoiled"))
 
