@@ -1,6 +1,15 @@
-"""`python -m augment_cli`, the same as `augment-cli`."""
+"""`augment-cli`, and `python -m augment_cli`: Ctrl-C is looked after before anything else is loaded."""
 
-from augment_cli.cli import main
+from augment_cli.interrupts import FINISHED_PARTS_ARE_KEPT, handled
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    with handled(FINISHED_PARTS_ARE_KEPT):
+        from augment_cli.cli import main as run
+
+        run()
+
 
 if __name__ == "__main__":
     main()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 EXIT_CODE = 130
+FINISHED_PARTS_ARE_KEPT = "\nInterrupted. Finished parts are kept; the same command resumes."
 
 
 @contextlib.contextmanager

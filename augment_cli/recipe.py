@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from augment_cli.contract.parameters import MOST_DRAWS
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError
 from augment_cli.ingest import IngestOptions, entries_of
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.session import Reporter, Session, StageResult
+from augment_cli.small_files import parse_value, read_toml
 from augment_cli.store.store import Store
 
 FOLDER = Path(__file__).parent / "recipes"
@@ -247,7 +248,7 @@ def pipeline_of(recipe: str) -> str | None:
 def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
     path = Path(recipe) if recipe.endswith(".toml") else FOLDER / f"{recipe}.toml"
     try:
-        return path, tomllib.loads(path.read_text("utf-8"))
+        return path, read_toml(path)
     except FileNotFoundError:
         if recipe.endswith(".toml"):
             raise UsageError(
@@ -257,8 +258,6 @@ def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
         raise UsageError(
             f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"{path}: cannot be read as TOML ({error})") from error
 
 
 def _apply(change: str, stages: dict[str, dict[str, Any]]) -> None:
@@ -266,18 +265,18 @@ def _apply(change: str, stages: dict[str, dict[str, Any]]) -> None:
     stage, dot, key = target.strip().rpartition(".")
     if not equals or not dot or stage not in stages or key == "augmentation":
         raise UsageError(f"--set {change}: use STAGE.KEY=VALUE with one of the stages {', '.join(stages)}")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text.strip()
-    stages[stage][key] = value
+    if key == "name":
+        raise UsageError(f"--set {change}: a run is renamed in its file; copy the recipe and edit it there")
+    stages[stage][key] = parse_value(text)
 
 
 def _run_of(path: Path, stage: str, table: dict[str, Any]) -> RecipeRun:
     values = dict(table)
     name, draws = values.pop("augmentation"), values.pop("draws", 1)
-    if not isinstance(draws, int) or isinstance(draws, bool) or draws < 1:
-        raise UsageError(f"{path}: {stage}: draws = {draws!r} must be a whole number from 1")
+    if not isinstance(draws, int) or isinstance(draws, bool) or not 1 <= draws <= MOST_DRAWS:
+        raise UsageError(
+            f"{path}: {stage}: draws = {draws!r} must be a whole number from 1 to {MOST_DRAWS:,}"
+        )
     try:
         return RecipeRun(make_run(name, **values), stage, draws)
     except UsageError as error:

@@ -17,8 +17,10 @@ from rich.table import Table as ScreenTable
 from augment_cli.errors import UsageError, UserError
 from augment_cli.visible import visible
 from eval import protocols
+from eval.contract.arguments import ArgumentParser
 from eval.results import tables
 from eval.results.files import ModelResults, find_results, read_results
+from eval.results.places import check_results, explain
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.minimal_pairs import minimal_pairs_table
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
@@ -58,13 +60,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except UserError as error:
         print(f"error: {visible(error)}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except BrokenPipeError:  # who reads the tables has seen enough
+        raise
+    except OSError as error:
+        if error.errno is None:  # not from the operating system, so our own bug
+            raise
+        known = explain(error)
+        print(f"error: {visible(known)}", file=sys.stderr)
+        sys.exit(known.exit_code)
     except KeyboardInterrupt:
         print("interrupted; finished tasks and stored embeddings are kept", file=sys.stderr)
         sys.exit(130)
 
 
-def _parser(name: str, summary: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
+def _parser(name: str, summary: str) -> ArgumentParser:
+    return ArgumentParser(
         prog=f"python -m eval {name}".strip(),
         description=summary,
         epilog="" if name else _EXAMPLES,
@@ -87,12 +97,12 @@ _SHARED: dict[str, dict[str, Any]] = {
 }
 
 
-def _shared(parser: argparse.ArgumentParser, *names: str) -> None:
+def _shared(parser: ArgumentParser, *names: str) -> None:
     for name in names:
         parser.add_argument(name, **_SHARED[name])
 
 
-def _tasks_option(parser: argparse.ArgumentParser, default: str) -> None:
+def _tasks_option(parser: ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--tasks",
         default=default,
@@ -100,7 +110,7 @@ def _tasks_option(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
-def _json_option(parser: argparse.ArgumentParser, what: str) -> None:
+def _json_option(parser: ArgumentParser, what: str) -> None:
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON instead of tables")
 
 
@@ -108,6 +118,7 @@ def _score(arguments: Sequence[str]) -> None:
     options = _score_parser().parse_args(arguments)
     if options.max_length is not None and options.no_truncation:
         raise UsageError("--max-length and --no-truncation contradict each other; give one")
+    check_results(options.out, None if options.no_cache else options.cache)
     from eval import scoring  # loads torch
 
     registry, data_tables = _read_tasks(options)
@@ -122,7 +133,7 @@ def _score(arguments: Sequence[str]) -> None:
     scoring.write_overview(results, registry, options)
 
 
-def _score_parser() -> argparse.ArgumentParser:
+def _score_parser() -> ArgumentParser:
     parser = _parser("", "Score sentence encoders with the published protocols.")
     add = parser.add_argument
     add(

@@ -22,18 +22,23 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from augment_cli.errors import UsageError, UserError
+from augment_cli.errors import MissingError, UsageError, UserError
 from augment_cli.visible import visible
+from eval.contract.arguments import ArgumentParser
 from train.machine.environment import prepare
 from train.outputs.folder import check_folder, explain
+
+if TYPE_CHECKING:
+    from train.recipe import Recipe
 
 ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> ArgumentParser:
     """The command's arguments."""
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="python -m train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
@@ -77,9 +82,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments : list of str or None, optional
         What was typed after `python -m train`; by default that of this process.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         prepare()
-        given = sys.argv[1:] if arguments is None else arguments
         if given[:1] in (["distil"], ["nearest"]):
             if given[0] == "distil":
                 from train.distil.command import main as command
@@ -92,6 +97,11 @@ def main(arguments: list[str] | None = None) -> None:
     except UserError as error:
         print(f"error: {visible(error)}", file=sys.stderr)
         code = error.exit_code
+    except (MemoryError, RuntimeError) as error:
+        if not _lacks_memory(error):
+            raise
+        print(f"error: {visible(_without_memory(given))}", file=sys.stderr)
+        code = MissingError.exit_code
     except OSError as error:
         if error.errno is None:  # not from the operating system, so our own bug
             raise
@@ -104,7 +114,43 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _lacks_memory(error: Exception) -> bool:
+    """Whether an error says that there is not enough memory; torch's are a RuntimeError with such words."""
+    words = ("tried to allocate", "can't allocate memory", "bad_alloc")
+    return isinstance(error, MemoryError) or any(word in str(error).lower() for word in words)
+
+
+def _without_memory(given: list[str]) -> MissingError:
+    remedy = (
+        "choose a smaller batch (--set batch=64), or --set chunk=64, which encodes so many texts at a time, "
+        "and run it again: it continues from the newest checkpoint"
+    )
+    if given[:1] in (["distil"], ["nearest"], ["plot"]):
+        remedy = "end other programs, or run it on a machine with more"
+    return MissingError(f"train {' '.join(given[:1])}: this machine has not enough memory; {remedy}")
+
+
+def _check_inputs(args: argparse.Namespace, recipe: Recipe, encoder: str) -> None:
+    """See that store, columns and encoder are there, before torch takes seconds to load."""
+    from augment_cli.neural.loading import find_folder
+    from augment_cli.store.store import Store
+    from train.data.texts import CORPUS, SELF
+    from train.data.tokens import stage_draws
+
+    store = Store.open(args.store)
+    columns = [CORPUS]
+    if args.recipe != "adapt":  # which makes what is missing
+        named = (*recipe.positives, *recipe.negatives) if recipe.objective == "contrastive" else ()
+        columns += [*named, *recipe.only_changed]
+    for name in dict.fromkeys(columns):
+        if name != SELF:
+            stage_draws(store, name)
+    if not args.allow_download or Path(encoder).is_dir():
+        find_folder(encoder, False, "--encoder")
+
+
 def _run(args: argparse.Namespace, typed: list[str]) -> int:
+    from train.adapt import encoder_name
     from train.loading import load_recipe
 
     if args.recipe == "plot":
@@ -122,14 +168,18 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     except ValueError:
         raise UsageError(f"--seeds {args.seeds}: write whole numbers with commas, such as 42,0,1") from None
 
+    out = args.out or Path("runs") / recipe.name
+    encoder = encoder_name(args.encoder)
     if not args.dry_run:
-        check_folder(args.out or Path("runs") / recipe.name)
+        for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
+            check_folder(folder)
+    _check_inputs(args, recipe, encoder)
 
     from augment_cli.store.store import Store
-    from train.adapt import encoder_name, make_columns, missing
+    from train.adapt import make_columns, missing
     from train.machine.distributed import join, leave
     from train.plan import plan
-    from train.prepare import Run
+    from train.prepare import Run, check_batch
     from train.seeds import repeat
     from train.watching.evaluate import has_stsb
 
@@ -137,11 +187,10 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
         recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
     command = shlex.join(["python", "-m", "train", *typed])
-    out = args.out or Path("runs") / recipe.name
-    encoder = encoder_name(args.encoder)
     run = Run(recipe, args.store, encoder, out, args.data, args.allow_download, command)
     ranks = join()
     try:
+        check_batch(recipe, ranks)
         if args.recipe == "adapt":
             if args.dry_run and (names := missing(recipe, Store.open(args.store))):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from augment_cli.contract.entailment import LABEL_MODES
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.small_files import parse_value, read_toml
 from train import components
 from train.outputs.trackers import TRACKERS
 from train.recipe import Recipe
@@ -63,11 +63,7 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         if str(name).endswith(".toml"):
             raise MissingError(f"{name}: no such file; the recipes of train/recipes are {known}")
         raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file")
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from error
-    values = {"name": path.stem} | values
+    values = {"name": path.stem} | read_toml(path)
     for change in changes:
         key, separator, text = change.partition("=")
         if not separator:
@@ -78,9 +74,9 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
             "loss_settings",
             "corpus_weights",
         ):  # discriminator.weight=0.01
-            values[table] = dict(values.get(table, {})) | {inner: _parse(text.strip())}
+            values[table] = dict(values.get(table, {})) | {inner: parse_value(text)}
         else:
-            values[key.strip()] = _parse(text.strip())
+            values[key.strip()] = parse_value(text)
     return make_recipe(values, str(path))
 
 
@@ -186,14 +182,6 @@ def _lengths(values: tuple[Any, ...], where: str) -> tuple[int, ...]:
             f"{where}: dimensions = {list(values)} should be lengths of vectors, such as [64, 128]"
         )
     return tuple(sorted(lengths))
-
-
-def _parse(text: str) -> Any:
-    """The value of a ``--set``; a bare word is a text, so that ``--set loss=nt-xent`` needs no quotes."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 # --- what goes together

@@ -7,7 +7,7 @@ from augment_cli.store.store import Store
 from train.data.order import row_groups
 from train.machine.distributed import Ranks
 from train.objectives.columns import column_draws
-from train.prepare import Run, memory_of, prepare_model, prepare_rows
+from train.prepare import Run, check_memory, memory_of, prepare_model, prepare_rows
 
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 
@@ -36,7 +36,8 @@ def plan(run: Run, ranks: Ranks) -> str:
     for addition in trainee.model.additions.values():
         addition.open(store)  # type: ignore[operator]
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
-    memory = memory_of(trainee, recipe, ranks)
+    check_memory(trainee, recipe, ranks, rows.count)
+    memory = memory_of(trainee, recipe, ranks, rows.count)
     used = sum(len(corpus.rows) for corpus in rows.weighting.corpora) if rows.weighting else rows.count
     windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.workers + 1)
     lines = [
@@ -58,7 +59,7 @@ def plan(run: Run, ranks: Ranks) -> str:
         f"texts a step  up to {memory.texts} a process, {memory.at_once} encoded at once, "
         f"at most {recipe.max_length} tokens each",
         f"memory        {memory.weights / 1e6:,.0f} MB weights, gradients and moments; "
-        f"up to {memory.activations / 1e6:,.0f} MB activations; "
+        f"up to {memory.activations / 1e6:,.0f} MB activations; about {memory.loss / 1e6:,.0f} MB loss; "
         f"about {windows * _ROW_GROUP_BYTES * len(columns) / 1e6:,.0f} MB rows; a process",
     ]
     return "\n".join(lines)

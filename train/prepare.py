@@ -5,8 +5,11 @@ The training run and the dry run both start here.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import resource
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
+from train import losses
 from train.data.labels import needed_labels
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
 from train.data.reader import changed_rows
@@ -138,9 +142,10 @@ def prepare_model(run: Run, ranks: Ranks) -> Trainee:
     Raises
     ------
     UserError
-        If the encoder is missing or does not fit the recipe.
+        If the encoder is missing or does not fit the recipe, or no memory holds the loss of a batch.
     """
     recipe = run.recipe
+    check_batch(recipe, ranks)
     starting = start(run.encoder, recipe, ranks.device, run.allow_download)
     pooling = canonical(recipe.pooling or starting.pooling)
     check_pooling(pooling)
@@ -205,12 +210,15 @@ class Memory:
         Texts of a step, and how many of them are encoded at once.
     weights, activations : int
         Bytes of weights with their gradients and moments, and of what the backward pass reads.
+    loss : int
+        Bytes of the loss, which compares each row of the global batch with all columns, chunked or not.
     """
 
     texts: int
     at_once: int
     weights: int
     activations: int
+    loss: int
 
 
 def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None = None) -> Memory:
@@ -225,10 +233,11 @@ def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None =
     ranks : Ranks
         This process among all.
     rows : int, optional
-        How many there are to train on; no batch is larger.
+        How many there are to train on; no more are encoded. The loss has the places of a whole batch, as
+        one with fewer rows is padded.
     """
     objective = trainee.objective
-    width = 8 if recipe.precision == "float64" else 4  # bytes of a number
+    width = _width(recipe)
     views = objective.views.count(0)[1] if isinstance(objective, ContrastiveObjective) else 1
     batch = recipe.batch if rows is None else min(recipe.batch, rows)
     texts = -(-batch // ranks.ranks) * views
@@ -238,17 +247,96 @@ def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None =
     else:
         tokens = at_once * recipe.max_length
         activations = tokens * _numbers_a_token(trainee.encoder.model.config, recipe.max_length)
-    return Memory(texts, at_once, numbers_of(trainee.model) * width, activations * width)
+    # What is gathered of all processes: the vectors before and after the head, with their gradients.
+    vectors = 4 * recipe.batch * views * trainee.model.dimension
+    loss = _numbers_of_the_loss(recipe) + (vectors if recipe.objective != "mlm" else 0)
+    return Memory(texts, at_once, numbers_of(trainee.model) * width, activations * width, loss * width)
 
 
-# The estimate is an upper bound, as most texts are shorter; what is beyond this is hopeless.
+_MOST_ROWS = 2**24  # of a batch; more have no meaning, and their number overflows further on
+_MATRICES = 4  # numbers an entry of the logits: they, their softmax and its gradient; 3 to 6 by the loss
+# The estimate of the activations is an upper bound, as most texts are shorter; beyond this it is hopeless.
 _HOPELESS = 4
+_NEAR = 0.8  # of the memory
+
+
+def _numbers_of_the_loss(recipe: Recipe) -> int:
+    """Numbers of all matrices of the loss, of a step that has the recipe's negatives."""
+    if recipe.objective == "mlm":
+        return 0
+    each = 2 if recipe.negative_layout == "pool" else 1
+    views = 2 + each * len(recipe.negatives)
+    pooled = losses.find(recipe.loss).layout == "pool"
+    logits = (views * recipe.batch) ** 2 if pooled else recipe.batch**2 * (views - 1)
+    # A shorter vector has a softmax of its own; an addition compares rows with rows.
+    return (_MATRICES + 2 * len(recipe.dimensions)) * logits + len(recipe.additions) * recipe.batch**2
+
+
+def check_batch(recipe: Recipe, ranks: Ranks, available: int | None = None) -> None:
+    """Refuse a batch whose loss this machine cannot hold, before anything is loaded.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        The settings.
+    ranks : Ranks
+        This process among all.
+    available : int, optional
+        Bytes of memory; by default `memory_for` this process.
+
+    Raises
+    ------
+    UsageError
+        If there are more rows than any batch has, or the matrices alone are larger than the memory.
+    """
+    if recipe.batch > _MOST_ROWS:
+        raise UsageError(
+            f"batch = {recipe.batch} is larger than any batch can be; choose at most {_MOST_ROWS:,}"
+        )
+    available = memory_for(ranks) if available is None else available
+    needed = _numbers_of_the_loss(recipe) * _width(recipe)
+    if needed > available:
+        raise UsageError(
+            f"batch = {recipe.batch}: the loss compares each row with all others, which takes about "
+            f"{needed / 1e9:,.0f} GB, and there are {available / 1e9:,.0f}; choose a smaller batch (half of "
+            "it takes a quarter; --set chunk=64 makes this no smaller)"
+        )
+
+
+def memory_for(ranks: Ranks) -> int:
+    """Bytes of memory that a process may have: the device's, or a share of the machine's or of its limit.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        This process among all.
+    """
+    if ranks.device.type == "cuda":
+        return int(torch.cuda.get_device_properties(ranks.device).total_memory)
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for limit in _CONTAINER_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # not there, or the word "max"
+            machine = min(machine, int(limit.read_text("ascii")))
+    own = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return min([machine // ranks.here, *(limit for limit in own if limit != resource.RLIM_INFINITY)])
+
+
+# Where Linux says what a container may have, of both kinds of control groups.
+_CONTAINER_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+
+
+def _width(recipe: Recipe) -> int:
+    """Bytes of a number."""
+    return 8 if recipe.precision == "float64" else 4
 
 
 def check_memory(
     trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int, available: int | None = None
 ) -> None:
-    """Refuse a step that this machine cannot hold, before it is tried.
+    """Refuse a step that this machine cannot hold, before it is tried; warn where it may be too large.
 
     Parameters
     ----------
@@ -261,25 +349,29 @@ def check_memory(
     rows : int
         How many there are to train on.
     available : int, optional
-        Bytes of memory; by default the device's, divided among this machine's processes.
+        Bytes of memory; by default `memory_for` this process.
 
     Raises
     ------
     UsageError
         If the estimate is several times what there is.
     """
-    if available is None:
-        if ranks.device.type == "cuda":
-            available = int(torch.cuda.get_device_properties(ranks.device).total_memory)
-        else:
-            available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // ranks.here
+    available = memory_for(ranks) if available is None else available
     memory = memory_of(trainee, recipe, ranks, rows)
-    needed = memory.weights + memory.activations
-    if needed > _HOPELESS * available:
+    certain = memory.weights + memory.loss
+    if certain + memory.activations / _HOPELESS > available:
         raise UsageError(
             f"batch = {recipe.batch}: encoding {memory.at_once:,} texts at once takes up to "
-            f"{needed / 1e9:,.0f} GB, and there are {available / 1e9:,.0f}; choose a smaller batch, or "
-            "--set chunk=64, which encodes so many texts at a time and computes the same"
+            f"{(memory.weights + memory.activations) / 1e9:,.0f} GB and the loss {memory.loss / 1e9:,.0f} "
+            f"GB, and there are {available / 1e9:,.0f}; choose a smaller batch, or --set chunk=64, which "
+            "encodes so many texts at a time and computes the same (its loss takes as much)"
+        )
+    if ranks.is_first and certain + memory.activations > _NEAR * available:
+        print(
+            f"warning: a step may take up to {(certain + memory.activations) / 1e9:,.0f} GB of the "
+            f"{available / 1e9:,.0f} there are; if it ends for want of memory, choose a smaller batch or "
+            "--set chunk=64",
+            file=sys.stderr,
         )
 
 

@@ -8,14 +8,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from augment_cli.cli.address_space import check_address_space
+from augment_cli.engine.address_space import check_address_space
 from augment_cli.errors import MissingError
-from augment_cli.interrupts import handled
+from augment_cli.interrupts import FINISHED_PARTS_ARE_KEPT, handled
 
 if TYPE_CHECKING:
     import typer
 
-INTERRUPTED = "\nInterrupted. Finished parts are kept; the same command resumes."
+INTERRUPTED = FINISHED_PARTS_ARE_KEPT
 # They add their commands when imported; the help lists the commands in this order.
 _COMMANDS = ("reports", "judging", "stages", "vectors", "models", "stores", "remote")
 

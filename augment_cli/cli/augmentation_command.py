@@ -13,6 +13,7 @@ from augment_cli import augmentations
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.augmentation import Augmentation
+from augment_cli.contract.parameters import MOST_DRAWS
 from augment_cli.runs.run import DEFAULT_SEED, make_run
 from augment_cli.session import Session
 
@@ -72,7 +73,10 @@ def run_augmentation(
     draws: Annotated[
         int,
         typer.Option(
-            "--draws", min=1, max=10_000, help="independent draws, each a stage of its own: NAME, NAME.1, …"
+            "--draws",
+            min=1,
+            max=MOST_DRAWS,
+            help="independent draws, each a stage of its own: NAME, NAME.1, …",
         ),
     ] = 1,
     stage: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import typer
 
 from augment_cli.cli import INTERRUPTED
-from augment_cli.cli.address_space import check_address_space
+from augment_cli.engine.address_space import check_address_space
 from augment_cli.errors import MissingError, UserError
 from augment_cli.store.files import explain
 from augment_cli.visible import visible

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
+from augment_cli.small_files import read_small_text
+
+MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
 
 
 def parameter(
@@ -87,8 +90,8 @@ def read_word_list(path: str, option: str) -> tuple[str, ...]:
         If the file cannot be read.
     """
     try:
-        lines = Path(path).expanduser().read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_small_text(Path(path).expanduser()).splitlines()
+    except (OSError, ValueError, RuntimeError) as error:  # the last where ~NAME is nobody's folder
         raise UsageError(
             f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one term a line"
         ) from error

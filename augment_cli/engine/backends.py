@@ -6,6 +6,7 @@ All have the same shape: they draw calls from an iterator as workers become free
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import os
@@ -15,7 +16,7 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,9 @@ def run_in_processes(
         try:
             # At least two workers, since joblib would run a single one in this very process.
             pool = _parallel(max(2, jobs), "loky", initializer=start_worker, initargs=(os.getpid(),))
-            for index, result in pool(_draw(function, group, asked_to_stop, in_flight, Path.cwd())):
+            with _interrupts_held_back():
+                results = pool(_draw(function, group, asked_to_stop, in_flight, Path.cwd()))
+            for index, result in results:
                 del waiting[index]
                 in_flight.discard(index)
                 yield result
@@ -127,6 +130,25 @@ def run_in_processes(
             if is_alone:
                 for index in in_flight:
                     failed(waiting.pop(index))
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Within the `with` block a Ctrl-C waits for its end, or comes by another thread; none is lost.
+
+    Processes and threads that are started in it inherit this, so a worker meets no Ctrl-C in the second
+    before `start_worker`, while it is loading Python, and the thread that replaces workers starts such ones,
+    too.
+    """
+    from multiprocessing import resource_tracker
+
+    # loky starts it with its first worker, and in Python 3.11 its start ends what is held back.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _draw(

@@ -74,6 +74,7 @@ def ingest(
     *,
     strict: bool = False,
     progress: Callable[[int], None] = lambda rows: None,
+    make_room: Callable[[], object] | None = None,
 ) -> IngestReport:
     """Read a corpus into the store's `corpus` and `rejects` stages.
 
@@ -89,6 +90,9 @@ def ingest(
         Stop at the first line that would be rejected.
     progress : callable
         Called with the number of sentences kept since the last call.
+    make_room : callable, optional
+        Removes another corpus that the store holds. Called when all is read and only the names are left to
+        give: a corpus that cannot be read costs nobody the one that is there.
 
     Raises
     ------
@@ -100,13 +104,17 @@ def ingest(
     options = options or IngestOptions()
     files = files_of(store, corpus)
     settings = corpus_settings(files, options)
-    missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
-    if missing == [[], []]:
-        store.clean_work("stdin")
-        return report_of(store)
+    if make_room is None:
+        missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
+        if missing == [[], []]:
+            store.clean_work("stdin")
+            return report_of(store)
 
     with CorpusWriter(store, settings, options) as writer:
         read_into(files, writer, options, strict, progress)
+        writer.finish()
+        if make_room is not None:
+            make_room()
         writer.commit()
     store.clean_work("stdin")
     return report_of(store)

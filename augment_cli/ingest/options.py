@@ -100,11 +100,12 @@ class IngestOptions:
         self._check_kept()
         try:
             known = codecs.lookup(self.encoding)
-            if not known._is_text_encoding:
+            if not known._is_text_encoding or known.incrementaldecoder is None:
                 raise LookupError
-        except LookupError:
+            known.incrementaldecoder("surrogateescape").decode(b"", True)  # idna and punycode cannot
+        except (LookupError, ValueError):
             raise UsageError(
-                f"--encoding {self.encoding}: not a known one; try latin-1, cp1252, utf-16 or gb18030"
+                f"--encoding {self.encoding}: no known text encoding; try latin-1, cp1252, utf-16 or gb18030"
             ) from None
         object.__setattr__(self, "encoding", known.name)
         if self.format is not None and self.format not in FORMATS:

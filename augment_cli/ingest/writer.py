@@ -188,7 +188,8 @@ class CorpusWriter:
         pending = self._being_written.popleft().result()
         self._parts[pending.stage].append(pending)
 
-    def _write_the_rest(self) -> None:
+    def finish(self) -> None:
+        """Write what is left to `.work/`; nothing of the store is changed."""
         if self._waiting_rows:
             self._write_corpus_part()
         if self._rejects or not self._begun["rejects"]:
@@ -204,14 +205,13 @@ class CorpusWriter:
         with_corpus : sequence of str
             Stages that have a part for each one of the corpus.
         """
-        self._write_the_rest()
+        self.finish()
         self._store.append([*self._parts["rejects"], *self._parts["corpus"]], self._settings, with_corpus)
         for stage in self._parts:
             self._store.clean_work(stage)
 
     def commit(self) -> None:
-        """Write what is left, fix the row ranges of the parts, and enter all parts in the manifest."""
-        self._write_the_rest()
+        """Fix the row ranges of the parts, and enter all parts in the manifest; `finish` comes before it."""
         first, row_ranges = 0, []
         for pending in self._parts["corpus"]:
             row_ranges.append((first, pending.part.rows))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from augment_cli.contract.parameters import parameter
+from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import ModelFolder
 
@@ -67,8 +68,9 @@ def pin_runtime(parameters: Parameters) -> Parameters:
     UsageError
         If a GPU is asked for where there is none.
     MissingError
-        If PyTorch is not installed.
+        If PyTorch is not installed, or may not take the memory that it needs.
     """
+    check_address_space(LEAST_FOR_MODELS)
     try:
         import torch
     except ImportError:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
+from augment_cli.store.targets import check_target
 
 ENDINGS = (".csv", ".jsonl")
+_BEGINNINGS = (b"anchor,positive", b"sentence1,sentence2", b'{"anchor": ', b'{"sentence1": ')
 
 
 def export(store: Store, stage: str, path: Path) -> int:
@@ -24,14 +28,14 @@ def export(store: Store, stage: str, path: Path) -> int:
     store : Store
     stage : str
     path : Path
-        Its ending decides the format; a file there is replaced. In csv a list is written as JSON.
+        Its ending decides the format; an earlier export is replaced. In csv a list is written as JSON.
 
     Returns
     -------
     int
         Number of rows.
     """
-    check_export_path(path)
+    check_export_path(path, store)
     temporary = path.with_name(f".{path.name}.writing")
     rows = 0
     with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -46,12 +50,42 @@ def export(store: Store, stage: str, path: Path) -> int:
     return rows
 
 
-def check_export_path(path: Path) -> None:
-    """Raise `UsageError` where a file of this name cannot be written."""
+def check_export_path(path: Path, store: Store, suffixes: Sequence[str] = ("",)) -> None:
+    """See that a packed stage can be written, and replaces at most an earlier one.
+
+    Parameters
+    ----------
+    path : Path
+    store : Store
+    suffixes : sequence of str
+        What comes behind the name, before its ending: such as `-train` and `-test` of a split.
+
+    Raises
+    ------
+    UsageError
+        Where a file of this name cannot be written, or must not be replaced.
+    """
     if path.suffix not in ENDINGS:
         raise UsageError(f"--out {path}: the name must end in {' or '.join(ENDINGS)}")
     if not path.parent.is_dir():
         raise UsageError(f"--out {path}: there is no folder {path.parent}; make it first")
+    for suffix in suffixes:
+        target = path.with_stem(path.stem + suffix)
+        check_target(target, store.path, lambda beginning: beginning.startswith(_BEGINNINGS))
+        if target.exists() and _may_be_input(target, store):
+            raise UsageError(
+                f"{target}: has the name of a file that the corpus of {store.path} was read from; name "
+                "another file"
+            )
+
+
+def _may_be_input(path: Path, store: Store) -> bool:
+    """Whether a file has the name of one that the corpus was read from; no store keeps whole paths."""
+    sources: set[str] = set()
+    for index in range(len(store.parts)):
+        sources.update(pc.unique(store.read_part("corpus", index, ["source"])["source"]).to_pylist())
+    place = f"/{path.resolve().as_posix()}"
+    return any(place.endswith(f"/{source}") for source in sources)
 
 
 def _csv_rows(file: TextIO, table: pa.Table, is_first: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from augment_cli.augmentations.labels import check_labels, entailment_of_stage
 from augment_cli.contract.entailment import BY_LABEL, LABEL_MODES, NEEDED
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
+from augment_cli.small_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 
@@ -154,15 +154,19 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
         If the file cannot be read, or holds something else.
     """
     try:
-        table = tomllib.loads(path.read_text("utf-8"))["pack"]
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"{path}: has no readable [pack] table ({error!r})") from error
+        table = read_toml(path).get("pack")
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; correct the path after --recipe") from None
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: has no [pack] table; write one, or give the options on the command line")
     for key, value in table.items():
         kinds = _RECIPE_KEYS.get(key, ())
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        is_bool = isinstance(value, bool) and bool not in kinds
+        names = value if isinstance(value, list) else []
+        if not isinstance(value, kinds) or is_bool or not all(isinstance(name, str) for name in names):
             raise UsageError(
-                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists), unchanged, "
-                "vectors, layout, labels (strings), min_positive, max_negative, margin (numbers), "
+                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists of strings), "
+                "unchanged, vectors, layout, labels (strings), min_positive, max_negative, margin (numbers), "
                 "require_all and scores (true or false)"
             )
     return dict(table)

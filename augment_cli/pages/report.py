@@ -22,8 +22,10 @@ from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
+from augment_cli.store.targets import check_target
 from augment_cli.visible import visible_line
 
+_TITLE = "Report of "
 LIMIT = 500_000  # bytes of a page, whatever the store
 _EXAMPLES = (6, 3, 1)  # in each list of a stage: the first number with which the page stays below the limit
 _MOST_CHARACTERS = 320  # of a text
@@ -55,7 +57,7 @@ def write_report(
     ----------
     store : Store
     out : Path
-        The file; what is there is written anew.
+        The file; a page that was written there before is written anew.
     progress : callable
         Called with each stage before it is looked at.
     seconds : mapping of str to float, optional
@@ -69,14 +71,14 @@ def write_report(
     Raises
     ------
     UsageError
-        If the store has no augmentation yet, or `out` is a folder.
+        If the store has no augmentation yet, or `out` must not be replaced.
     MissingError
         If the folder of `out` does not exist.
     """
     names = stages_of(store)
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
-    check_place(out)
+    check_place(out, store.path)
     stages = []
     for name in names:
         progress(name)
@@ -111,20 +113,28 @@ def _fitting(
     return text
 
 
-def check_place(out: Path) -> None:
-    """See that a page can be written.
+def check_place(out: Path, store: Path) -> None:
+    """See that a page can be written, and replaces at most an earlier page of a store.
 
     Raises
     ------
     UsageError
-        If `out` is a folder.
+        If `out` lies in the store, is no regular file, or is a file that something else wrote.
     MissingError
         If its folder does not exist.
     """
     if out.is_dir():
         raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
+    check_target(out, store, _is_page)
     if not out.absolute().parent.is_dir():
         raise MissingError(f"{out}: the folder {out.absolute().parent} does not exist; make it first")
+
+
+def _is_page(beginning: bytes) -> bool:
+    """Whether a file that begins so is a page of a store: what `page.html` puts before the style."""
+    return beginning.startswith(b"<!doctype html>") and all(
+        mark in beginning for mark in (b'<meta name="generator" content="augment-cli ', _TITLE.encode())
+    )
 
 
 def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
@@ -221,7 +231,7 @@ def render(
     }
     return layout.render(
         layout.template("report.html"),
-        f"Report of {store.path.name}",
+        f"{_TITLE}{store.path.name}",
         values,
         filters={"visible": _shown, "marked": marked, "percent": _percent},
         script=layout.template("report.js"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from augment_cli.engine.address_space import LEAST_FOR_PARSES, check_address_space
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models import shipped_pipeline
 from augment_cli.models.claims import check_pipeline
@@ -225,6 +226,7 @@ def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] =
 
 
 def _load(source: PipelineSource) -> Language:
+    check_address_space(LEAST_FOR_PARSES)
     try:
         import spacy
     except ImportError:

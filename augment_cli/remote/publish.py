@@ -6,7 +6,7 @@ there stays true at every moment, since no file that it names is replaced under 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -17,9 +17,11 @@ from augment_cli.remote.files import RemoteFile, delete, find_file, write
 from augment_cli.remote.places import Place, place_of
 from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
 from augment_cli.store.store import Store
+from augment_cli.store.targets import lies_within
 
 MANIFEST, CARD = "manifest.json", "README.md"
 PIECE_BYTES = 4 << 20
+_LOCAL = ("file", "local")  # schemes of folders of this machine; the second is fsspec's
 _MOST_MANIFEST_BYTES = 256 << 20
 
 
@@ -67,6 +69,8 @@ def publish(
 
     Raises
     ------
+    UsageError
+        If `address` is none, or names the store itself or a folder in it.
     MixError
         If something is published there that this store does not have in the same bytes.
     BadInputError, MissingError
@@ -80,6 +84,7 @@ def publish(
     if not {"corpus", "rejects"} <= stages.keys():
         raise BadInputError(f"{opened.path}: has no finished corpus to publish; run `augment-cli ingest`")
     place = place_of(address)
+    _check_elsewhere(place, opened.path, stages)
     there = _make_way(place, stages, overwrite)
     copied = kept = size = 0
     for name, stage in stages.items():
@@ -95,6 +100,22 @@ def publish(
     if there is None or there.data != manifest:
         write(place.at(MANIFEST), [manifest])
     return Copied(copied, kept, size, unfinished)
+
+
+def _check_elsewhere(place: Place, store: Path, stages: Iterable[str]) -> None:
+    """See that nothing is written into the store that is read.
+
+    Raises
+    ------
+    UsageError
+        If the place, or a stage's folder there, is the store or lies in it.
+    """
+    if place.address.scheme not in _LOCAL:
+        return
+    if any(lies_within(Path(place.path) / name, store) for name in ("", *stages)):
+        raise UsageError(
+            f"{place}: would write into {store}, the store that is published; give an address outside it"
+        )
 
 
 def _make_way(place: Place, stages: dict[str, Stage], overwrite: bool) -> Manifest | None:

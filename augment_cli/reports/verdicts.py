@@ -23,6 +23,7 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.reports.report import is_augmentation
+from augment_cli.small_files import read_small_file
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable
 
@@ -161,23 +162,29 @@ def read(paths: Iterable[Path]) -> list[Judgement]:
     Raises
     ------
     BadInputError
-        If a line is not a judgement; the message has file and line.
+        If a line is not a judgement (the message has file and line), or a file cannot be read.
     """
     judgements: list[Judgement] = []
     for path in paths:
         try:
-            saved = msgspec.json.decode(path.read_bytes(), type=_Saved)
-        except msgspec.MsgspecError:
+            data = read_small_file(path)
+        except OSError as error:
+            raise BadInputError(
+                f"{path}: cannot be read ({error.strerror}); name a file of `augment-cli judge`"
+            ) from error
+        try:
+            saved = msgspec.json.decode(data, type=_Saved)
+        except (msgspec.MsgspecError, RecursionError):
             pass
         else:
             judgements += saved.judgements
             continue
-        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        for number, line in enumerate(data.splitlines(), 1):
             if not line.strip():
                 continue
             try:
                 judgements.append(msgspec.json.decode(line, type=Judgement))
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, RecursionError) as error:
                 raise BadInputError(
                     f"{path}, line {number}: {error}; a verdict is one of {', '.join(VERDICTS)}, or null"
                 ) from None

@@ -199,7 +199,10 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     """
     descriptor = augmentations.get(name)
     known = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
-    common = {key: options.pop(key) for key in ("seed", "draw", "fit", "parses") if key in options}
+    common = {key: options.pop(key) for key in _COMMON if key in options}
+    for key, value in common.items():
+        if value is not None or _COMMON[key] is int:
+            common[key] = _coerce(f"{name}: {key!r}", value, _COMMON[key])
     if unknown := sorted(options.keys() - known.keys()):
         raise UsageError(f"{name}: has no parameter {unknown[0]!r}; it has {', '.join(known)}")
     for key, value in options.items():
@@ -207,6 +210,7 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
     return AugmentationRun(name, descriptor.parameters(**options), **common)
 
 
+_COMMON: dict[str, type] = {"seed": int, "draw": int, "fit": str, "parses": str}  # of every augmentation
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 

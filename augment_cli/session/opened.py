@@ -79,16 +79,24 @@ class Opened:
 
     def _make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
         """With `overwrite`, delete a stage that has other settings, and what was made from it."""
+        if self._must_make_room(stages, settings):
+            self._remove(stages)
+
+    def _must_make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> bool:
+        """Whether `overwrite` is given, and one of the stages is there with other settings."""
         present = [stage for stage in stages if stage in self.store.stages()]
         if not self._overwrite or not present:
-            return
+            return False
         current = settings()
-        if all(
+        return not all(
             self.store.stage(stage).settings["fingerprint"] == current.fingerprint
             or self.store.continues(stage, current)
             for stage in present
-        ):
-            return
+        )
+
+    def _remove(self, stages: Sequence[str]) -> None:
+        """Delete those of the stages that are there, and what was made from them."""
+        present = [stage for stage in stages if stage in self.store.stages()]
         hanging = self.store.made_from(*present)
         self.store.remove(*present, *hanging)
         self.reporter.warn(f"--overwrite: removed {', '.join([*present, *hanging])}")

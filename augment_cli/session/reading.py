@@ -70,13 +70,18 @@ class Reading(Opened):
             if not SAMPLE.exists():
                 raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
             self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
-        if STDIN not in (corpus or ()):
-            chosen, reading = corpus or [SAMPLE], options or IngestOptions()
-            self._make_room(["corpus", "rejects"], lambda: corpus_settings(find_files(chosen), reading))
+        chosen, reading = corpus or [SAMPLE], options or IngestOptions()
+        make_room = None
+        if STDIN not in chosen:
+            both = ["corpus", "rejects"]
+            if self._must_make_room(both, lambda: corpus_settings(find_files(chosen), reading)):
+                make_room = functools.partial(self._remove, both)  # once all is read, so that nothing is lost
         elif self._overwrite:
             raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
         with self._timed("corpus", None) as progress:
-            report = ingest(self.store, corpus or [SAMPLE], options, strict=strict, progress=progress)
+            report = ingest(
+                self.store, chosen, reading, strict=strict, progress=progress, make_room=make_room
+            )
         self._warn_of_rejects(report)
         report.check(max_rejects, str(self.store.path))
         self._give_pairs(options or IngestOptions())

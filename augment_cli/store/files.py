@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,12 +113,15 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
     ------
     MixError
         If another process holds it; the message names that process.
+    BadInputError
+        If what lies there is no file of its own: the lock is emptied and written, so a link would lead
+        that elsewhere.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+") as file:
+    with os.fdopen(_open_lock(path), "a+") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
-            is_the_file = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+            is_the_file = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.lstat())
         except BlockingIOError:
             file.seek(0)
             owner = file.read().strip() or "unknown"
@@ -134,6 +138,28 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
             file.write(str(os.getpid()))
             file.flush()
         yield
+
+
+def _open_lock(path: Path) -> int:
+    """Open a lock file, and nothing else that has its name: no link is followed, no pipe waited for."""
+    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | careful, 0o666)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV}:  # a link; a socket
+            raise _no_lock(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _no_lock(path)
+    return descriptor
+
+
+def _no_lock(path: Path) -> UserError:
+    return BadInputError(
+        f"{path}: is a link, a pipe, a socket or a device, where the store has its lock, a small file; "
+        "delete it, then run the same command again"
+    )
 
 
 def _cannot_be_read(path: Path) -> bool:

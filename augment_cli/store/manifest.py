@@ -5,14 +5,16 @@ It is JSON with its own SHA-256, so that an edited or damaged one is refused ins
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.store.files import sha256_of_json
+from augment_cli.store.files import canonical_json, sha256_of_json
 from augment_cli.store.manifest_schema import check_shape, refuse_constant
 from augment_cli.store.schema import APPENDED_SCHEMA_VERSION, SCHEMA_VERSION
 
@@ -41,6 +43,22 @@ class Part:
     bytes: int
     sha256: str
     statistics: dict[str, Any]
+
+    @property
+    def _entry(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows, "bytes": self.bytes, "sha256": self.sha256, "statistics": self.statistics
+        }  # fmt: skip
+
+    @cached_property
+    def canonical(self) -> str:
+        """Its entry in the manifest, as `canonical_json` writes it."""
+        return canonical_json(self._entry)
+
+    @cached_property
+    def indented(self) -> str:
+        """Its entry in the manifest, as it stands there."""
+        return _indented(self._entry, 4)
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,11 @@ class Stage:
     def all_settings(self) -> list[dict[str, Any]]:
         """What any of its parts was made with, the first parts' first."""
         return [*(earlier.settings for earlier in self.earlier), self.settings]
+
+    @cached_property
+    def indented_settings(self) -> str:
+        """Its settings, as they stand in the manifest."""
+        return _indented(self.settings, 3)
 
     @property
     def is_complete(self) -> bool:
@@ -158,25 +181,77 @@ def read_manifest(data: bytes, where: str, remedy: str) -> Manifest:
 
 
 def dump_manifest(row_ranges: Sequence[tuple[int, int]], stages: dict[str, Stage]) -> bytes:
-    """The manifest's bytes, with the digest of all the rest."""
+    """The manifest's bytes, with the digest of all the rest.
+
+    A manifest is written at each commit, so it is put together from texts that each part and stage keeps of
+    itself. The bytes are those of `json.dumps(value, indent=1, ensure_ascii=False)`.
+    """
     has_grown = any(stage.earlier for stage in stages.values())
-    value: dict[str, Any] = {
-        "schema": APPENDED_SCHEMA_VERSION if has_grown else SCHEMA_VERSION,
-        "parts": [list(pair) for pair in row_ranges],
-        "stages": {name: _entry(stage) for name, stage in stages.items()},
-    }
-    value |= {"sha256": sha256_of_json(value)}
-    return json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n"
+    schema = APPENDED_SCHEMA_VERSION if has_grown else SCHEMA_VERSION
+    ranges = [list(pair) for pair in row_ranges]
+    canonical_stages = ",".join(
+        f"{canonical_json(name)}:{_canonical_stage(stage)}" for name, stage in sorted(stages.items())
+    )
+    canonical = (
+        f'{{"parts":{canonical_json(ranges)},"schema":{schema},"stages":{{{canonical_stages}}}}}'  # as sorted
+    )
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    lines = [
+        f' "schema": {schema}',
+        f' "parts": {_indented_pairs(ranges)}',
+        f' "stages": {_braces([f"{_quoted(name)}: {_indented_stage(s)}" for name, s in stages.items()], 1)}',
+        f' "sha256": "{digest}"',
+    ]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def _entry(stage: Stage) -> dict[str, Any]:
-    earlier = {"earlier": [vars(item) for item in stage.earlier]} if stage.earlier else {}
-    return {
-        "settings": stage.settings,
-        "expected_parts": stage.expected_parts,
-        "parts": {str(index): vars(stage.parts[index]) for index in sorted(stage.parts)},
-        **earlier,
-    }
+def _canonical_stage(stage: Stage) -> str:
+    """The stage as `canonical_json` writes it: the keys of each object sorted as strings."""
+    earlier = f'"earlier":{canonical_json(_earlier(stage))},' if stage.earlier else ""
+    parts = ",".join(
+        f'"{index}":{stage.parts[int(index)].canonical}' for index in sorted(map(str, stage.parts))
+    )
+    settings = canonical_json(stage.settings)
+    return f'{{{earlier}"expected_parts":{stage.expected_parts},"parts":{{{parts}}},"settings":{settings}}}'
+
+
+def _indented_stage(stage: Stage) -> str:
+    parts = _braces([f'"{index}": {stage.parts[index].indented}' for index in sorted(stage.parts)], 3)
+    entries = [
+        f'"settings": {stage.indented_settings}',
+        f'"expected_parts": {stage.expected_parts}',
+        f'"parts": {parts}',
+    ]
+    if stage.earlier:
+        entries.append(f'"earlier": {_indented(_earlier(stage), 3)}')
+    return _braces(entries, 2)
+
+
+def _earlier(stage: Stage) -> list[dict[str, Any]]:
+    return [{"settings": item.settings, "parts": item.parts} for item in stage.earlier]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _indented(value: Any, level: int) -> str:
+    """A JSON value as it stands within `level` others; a line end within a string is always escaped."""
+    return json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n" + " " * level)
+
+
+def _indented_pairs(pairs: list[list[int]]) -> str:
+    if not pairs:
+        return "[]"
+    return "[\n" + ",\n".join(f"  [\n   {first},\n   {rows}\n  ]" for first, rows in pairs) + "\n ]"
+
+
+def _braces(entries: list[str], level: int) -> str:
+    """An object of entries that are text already, and that stands within `level` others."""
+    if not entries:
+        return "{}"
+    inner = " " * (level + 1)
+    return "{\n" + ",\n".join(inner + entry for entry in entries) + "\n" + " " * level + "}"
 
 
 def parse_manifest(value: Any) -> tuple[RowRanges, dict[str, Stage]]:

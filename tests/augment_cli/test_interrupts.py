@@ -86,6 +86,27 @@ def test_while_a_module_is_loaded(tmp_path, command):
     assert done.stderr.count("nterrupted") == 1 and "Traceback" not in done.stderr
 
 
+def test_while_the_command_itself_is_loaded(tmp_path):
+    """Whoever starts the package's entry point has the handler before `augment_cli.cli` is looked for."""
+    program = (
+        "import sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'augment_cli.cli':\n"
+        "            import os, signal\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from augment_cli.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--version"], capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    assert done.returncode == 130 and "Traceback" not in done.stderr, done.stderr
+    assert done.stderr == "\nInterrupted. Finished parts are kept; the same command resumes.\n"
+
+
 # Evaluates a string, as Typer does with annotations, when the interrupt comes.
 EVALUATED = """
 from augment_cli.interrupts import handled

@@ -1,9 +1,12 @@
 """The command: dry run, seeds, wrong settings."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
+from tests.helpers.places import REPOSITORY
 from train.cli import main
 
 
@@ -48,3 +51,77 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
     code, said = run("--dry-run", "--set", "max_length=65")
     assert code == 2
     assert "max_length = 65: tiny reads at most 64 tokens" in said.err
+
+
+@pytest.mark.parametrize("words", [["simcse"], ["plot", "a"], ["nearest", "a"], ["distil", "--out", "a"]])
+def test_an_error_shows_what_was_typed_and_does_not_obey_it(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*words, "--no\x1b[31m\u202ex"])
+    shown = capsys.readouterr().err
+    assert stop.value.code == 2 and "--no␛[31m<U+202E>x" in shown and "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (MemoryError(), 6),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4 bytes."), 6),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"), 6),
+        (RuntimeError("another"), None),
+    ],
+)
+def test_too_little_memory_is_said_with_a_remedy(error, code, capsys, monkeypatch):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr("train.cli._run", fail)
+    if code is None:
+        with pytest.raises(RuntimeError, match="another"):
+            main(["simcse"])
+        return
+    with pytest.raises(SystemExit) as stop:
+        main(["simcse"])
+    shown = capsys.readouterr().err
+    assert stop.value.code == code
+    assert shown.startswith("error: train simcse: this machine has not enough memory; choose a smaller batch")
+    assert "chunk=64" in shown and "Traceback" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--store", "nowhere"], 4, "nowhere: no store here"),
+        (["--encoder", "./nowhere"], 6, "--encoder ./nowhere: there is no such folder"),
+        (["--encoder", "nowhere"], 6, "--encoder nowhere: not on this machine"),
+        (["--set", "positives=nowhere"], 2, "nowhere"),
+        (["--set", "only_changed=nowhere"], 2, "nowhere"),
+    ],
+)
+def test_missing_inputs_are_said_before_torch_is_loaded(
+    tiny_store, tiny_encoder, tmp_path, arguments, code, words
+):
+    program = "import sys; sys.modules['torch'] = None; from train.cli import main; main(sys.argv[1:])"
+    given = [
+        "simcse",
+        "--store",
+        tiny_store,
+        "--encoder",
+        tiny_encoder,
+        "--out",
+        tmp_path / "run",
+        *arguments,
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, given)], cwd=REPOSITORY, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith("error: ") and words in done.stderr
+
+
+def test_a_file_in_the_folder_of_one_seed(tiny_store, tiny_encoder, tmp_path, capsys):
+    (tmp_path / "run/seed-2").mkdir(parents=True)
+    (tmp_path / "run/seed-2/last").write_text("a file")
+    with pytest.raises(SystemExit) as stop:
+        main(["simcse", "--store", str(tiny_store), "--out", str(tmp_path / "run"), "--seeds", "1,2"])
+    assert stop.value.code == 4 and "seed-2/last: is a file" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
+from eval.contract.arguments import ArgumentParser
 
 _EXAMPLES = """
 a table of MiniLM's own vocabulary, whitened and weighted by the corpus's own counts:
@@ -34,11 +35,11 @@ _HELP = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> ArgumentParser:
     """The command's arguments; those of `Settings` under their own names."""
     from train.distil.distil import Settings
 
-    found = argparse.ArgumentParser(
+    found = ArgumentParser(
         prog="python -m train distil",
         description=__doc__,
         epilog=_EXAMPLES,

@@ -14,6 +14,10 @@ from augment_cli.errors import BadInputError, MissingError, UserError
 if TYPE_CHECKING:
     from torch import Tensor
 
+# What a run has in its folder.
+_FOLDERS = ("checkpoints", "tensorboard", "last", "best", "whitened")
+_FILES = ("log.jsonl", "summary.json", "run.png", "run.html")
+
 
 def check_folder(out: Path) -> None:
     """See that a run can be written to a folder; nothing is made that is not there.
@@ -30,14 +34,15 @@ def check_folder(out: Path) -> None:
     MissingError
         If it must not be written, or lies where no folder can be made.
     """
-    for folder in (out, out / "checkpoints"):
+    for folder in (out, *(out / name for name in _FOLDERS)):
         if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
             raise BadInputError(
                 f"{folder}: is a file, and the run needs a folder; move it away, or choose another --out"
             )
-    for name in ("log.jsonl", "summary.json"):
-        if (out / name).is_dir():
-            raise BadInputError(f"{out / name}: is a folder, and the run writes a file; move it away")
+    for file in (out / name for name in _FILES):
+        if file.exists() and not file.is_file():  # a pipe would be waited for, a device has no end
+            kind = "a folder" if file.is_dir() else "a pipe or a device"
+            raise BadInputError(f"{file}: is {kind}, and the run writes a file; move it away")
     nearest = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
     if not nearest.is_dir():
         raise BadInputError(f"{nearest}: is a file, so {out} cannot be made in it; choose another --out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from train.outputs.trackers import Tracker
+
+_LARGEST = 1e100  # of a number in the log: the axis of a picture overflows with those at the end of floats
 
 
 class Log:
@@ -116,12 +119,18 @@ class Quiet:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The events of a `log.jsonl`, up to the first line that is cut off by a crash or damaged.
+    """The events of a `log.jsonl`, up to the first line that is cut off by a crash or is no event of a run.
 
     Parameters
     ----------
     path : Path
         The file; it need not exist.
+
+    Returns
+    -------
+    list of dict
+        Each has its `event` (a text) and its `step` (a whole number). A ``warning`` has a `message`; all else
+        has only numbers, a ``step`` its `rate` among them.
     """
     if not path.is_file():
         return []
@@ -129,12 +138,41 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             event = json.loads(line)
-            if not isinstance(event["step"], int):
-                break
-        except (ValueError, KeyError, TypeError, RecursionError):  # cut off by a crash, or damaged
+        except (ValueError, RecursionError):  # cut off by a crash, or damaged
+            break
+        if not _is_event(event):
             break
         events.append(event)
     return events
+
+
+def _is_event(value: Any) -> bool:
+    """Whether a JSON value is what `Log` writes, so that its readers need not look again."""
+    if not isinstance(value, dict):
+        return False
+    event, step = value.get("event"), value.get("step")
+    if not isinstance(event, str) or not isinstance(step, int) or not _is_number(step) or step < 0:
+        return False
+    texts = [event, *value]
+    if event == "warning":
+        if not isinstance(value.get("message"), str):
+            return False
+        texts.append(value["message"])
+    elif not all(_is_number(number) for key, number in value.items() if key != "event"):
+        return False
+    # Halves of surrogate pairs, which JSON can name, are in no page and no card.
+    return (event != "step" or "rate" in value) and all(_is_unicode(text) for text in texts)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that can be drawn, or infinite or undefined; true and false are none."""
+    if isinstance(value, float):
+        return not math.isfinite(value) or abs(value) < _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _tensorboard(folder: Path, done: int) -> Any:

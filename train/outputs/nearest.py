@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.store.store import Store
 from augment_cli.visible import visible
+from eval.contract.arguments import ArgumentParser
 from train.outputs.whiten import spaced_texts
 
 TEXTS = 10_000  # among which neighbours are looked for
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> None:
     arguments : list of str
         What stands after `python -m train nearest`.
     """
-    parser = argparse.ArgumentParser(prog="python -m train nearest", description=__doc__)
+    parser = ArgumentParser(prog="python -m train nearest", description=__doc__)
     parser.add_argument("encoder", help="folder of an encoder, such as runs/static/best")
     parser.add_argument("--store", type=Path, default=Path("store"), help="store with the corpus")
     parser.add_argument("--count", type=int, default=3, help="how many examples (default 3)")

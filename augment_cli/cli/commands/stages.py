@@ -193,7 +193,7 @@ def run_recipe(
         views.show_plan(plan_run(store, corpus, reading.ingest_options(), runs), output.as_json)
         return
     if report is not None:
-        check_place(report)
+        check_place(report, store)
     result = recipes.run_recipe(
         recipe,
         store,

@@ -154,7 +154,7 @@ def pack(
 
         augment-cli pack --positive corpus --negative una --layout triplet --dry-run
     """
-    from augment_cli.pack import check_export_path, choose, export, left_out, read_pack_recipe
+    from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
@@ -166,9 +166,9 @@ def pack(
     if recipe is not None:
         columns |= read_pack_recipe(recipe)
     columns |= {"split": split, "shuffle": shuffle, "seed": seed}
+    opened = Store.open(store)  # there must be one
     if out is not None:
-        check_export_path(out)
-    Store.open(store)  # there must be one
+        check_export_path(out, opened, [f"-{side}" for side in SIDES] if split else [""])
     with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
         chosen = choose(session.store, **columns)
         if (notes := left_out(session.store, chosen)) and not (positive or negative):

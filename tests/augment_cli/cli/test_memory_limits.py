@@ -8,8 +8,10 @@ import pyarrow as pa
 import pytest
 
 from augment_cli import cli
+from augment_cli.engine.address_space import LEAST_FOR_MODELS, LEAST_FOR_PARSES
 from augment_cli.store.store import Store
 from tests.helpers.commands import ENVIRONMENT
+from tests.helpers.places import REPOSITORY
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,29 @@ def test_libraries_that_a_limit_keeps_from_loading(monkeypatch, capsys):
         cli._application()
     assert stop.value.code == 6
     assert "allows 300 MB of address space" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+@pytest.mark.parametrize(
+    ("words", "least"),
+    [
+        (["embed", "--model", str(REPOSITORY / "data/models/encoder"), "--jobs", "1"], LEAST_FOR_MODELS),
+        (["paraphrase", "--jobs", "1"], LEAST_FOR_MODELS),
+        (["parse", "--jobs", "1"], LEAST_FOR_PARSES),
+    ],
+    ids=["embed", "paraphrase", "parse"],
+)
+@pytest.mark.parametrize("megabytes", [1500, 2000])
+def test_models_and_parses_say_how_much_address_space_they_need(tmp_path, words, least, megabytes):
+    limit = megabytes * 10**6
+    result = subprocess.run(
+        [sys.executable, "-m", "augment_cli", *words],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert (result.returncode, "Traceback" in result.stderr) == (6, False), result.stderr
+    assert f"allows {megabytes:,} MB of address space" in result.stderr
+    assert f"at least {least / 1e6:,.0f} MB are needed" in result.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")

@@ -200,6 +200,12 @@ def test_impossible_options_are_refused(read_bytes, options):
         read_bytes(b"one\n", **options)
 
 
+@pytest.mark.parametrize("name", ["idna", "punycode", "undefined", "base64", "nonsense", "caf\u00e9", "a\0b"])
+def test_an_encoding_that_cannot_keep_bad_bytes_is_no_option(read_bytes, name):
+    with pytest.raises(UsageError, match="no known text encoding; try latin-1"):
+        read_bytes(b"one\n", encoding=name)
+
+
 def test_parts_are_cut_at_part_rows(read_bytes):
     result = read_bytes(numbered_lines(1000), part_rows=300)
     assert result.store.parts == [(0, 300), (300, 300), (600, 300), (900, 100)]

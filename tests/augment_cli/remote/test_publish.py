@@ -148,6 +148,49 @@ def test_a_fetching_that_stops_anywhere_goes_on(store, bucket, tmp_path, monkeyp
     assert manifest_of(tmp_path / "back") == manifest_of(store.path)
 
 
+def test_parts_that_come_fast_share_a_manifest_and_a_kill_among_them_loses_no_more(
+    store, bucket, tmp_path, monkeypatch
+):
+    augment_cli.publish(store.path, bucket.as_uri())
+    parts = sum(len(store.stage(name).parts) for name in store.stages())
+    written, kept, taken = [], Store._write_manifest, []
+
+    def write(opened):
+        written.append(opened)
+        kept(opened)
+
+    def take(*arguments, take=fetching._take):
+        if len(taken) == parts - 1:
+            raise KeyboardInterrupt
+        taken.append(arguments)
+        return take(*arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(fetching, "_take", take)
+        patch.setattr(Store, "_write_manifest", write)
+        patch.setattr("augment_cli.store.store._SECONDS_TOGETHER", 1e6)
+        augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    assert len(written) == 2  # with the first part, and when it was stopped
+    back = Store.open(tmp_path / "back")
+    assert sum(len(back.stage(name).parts) for name in back.stages()) == parts - 1
+
+    def die(opened):
+        if len(list(opened.path.rglob("part-*.parquet"))) > 2:  # as a kill does, with no entry at all
+            raise OSError(5, "killed")
+        kept(opened)
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
+        patch.setattr(Store, "_write_manifest", die)
+        patch.setattr("augment_cli.store.store._SECONDS_TOGETHER", 1e6)
+        augment_cli.fetch(bucket.as_uri(), tmp_path / "killed")
+    killed = Store.open(tmp_path / "killed")
+    assert not any(killed.has(name) for name in store.stages())
+    for folder in ("back", "killed"):
+        augment_cli.fetch(bucket.as_uri(), tmp_path / folder)
+        assert manifest_of(tmp_path / folder) == manifest_of(store.path)
+        assert verify(Store.open(tmp_path / folder)) == []
+
+
 @pytest.mark.parametrize("spoil", ["flip", "cut", "longer", "missing"])
 def test_a_part_that_is_damaged_on_the_way_back_is_not_taken(store, bucket, tmp_path, spoil):
     augment_cli.publish(store.path, bucket.as_uri())
@@ -268,3 +311,15 @@ def test_a_place_that_cannot_be_written(store, tmp_path):
     with pytest.raises((MissingError, BadInputError)) as raised:
         augment_cli.publish(store.path, (tmp_path / "file").as_uri())
     assert isinstance(raised.value, UserError) and "\n" not in str(raised.value)
+
+
+def test_a_store_is_not_published_into_itself(store, tmp_path):
+    folder = tmp_path / "corpus"  # the name of one of its stages
+    shutil.copytree(store.path, folder)
+    (tmp_path / "link").symlink_to(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for place in (folder, folder / "una", folder / "new", tmp_path / "link" / "new", tmp_path):
+        with pytest.raises(UsageError, match="the store that is published; give an address outside it"):
+            augment_cli.publish(folder, place.as_uri(), overwrite=True)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "link", "store"]

@@ -69,6 +69,14 @@ def test_a_line_that_is_no_judgement_is_refused_with_its_place(tmp_path, line):
         verdicts.read([path])
 
 
+def test_what_is_too_deep_or_is_not_there_is_refused(tmp_path):
+    (tmp_path / "deep").write_text('{"x":' * 100_000 + "1" + "}" * 100_000)
+    with pytest.raises(BadInputError, match="deep, line 1: "):
+        verdicts.read([tmp_path / "deep"])
+    with pytest.raises(BadInputError, match="nowhere: cannot be read"):
+        verdicts.read([tmp_path / "nowhere"])
+
+
 def test_what_the_report_page_saves_is_read(tmp_path):
     path = tmp_path / "judged.json"
     one = {"stage": "una", "fingerprint": "f", "row_id": 7, "verdict": "wrong"}

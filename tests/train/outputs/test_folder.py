@@ -1,5 +1,7 @@
 """A run's folder that cannot be written: said before anything is loaded; a full disk: in our words."""
 
+import json
+import math
 import os
 import resource
 import sys
@@ -8,9 +10,13 @@ import pytest
 import torch
 
 from augment_cli.errors import BadInputError, MissingError
+from tests.helpers.training import quick_run
 from train.cli import main
 from train.outputs import checkpoint, folder
 from train.outputs.log import read_log
+from train.outputs.plot import plot
+
+WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
 
 
 @pytest.fixture
@@ -49,6 +55,22 @@ def test_a_folder_where_a_file_must_be(tmp_path, refused, name):
     (tmp_path / "run" / name).mkdir(parents=True)
     code, line = refused()
     assert code == 4 and f"{name}: is a folder, and the run writes a file" in line
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "summary.json", "run.png", "run.html"])
+def test_a_pipe_where_a_file_must_be(tmp_path, refused, name):
+    (tmp_path / "run").mkdir()
+    os.mkfifo(tmp_path / "run" / name)
+    code, line = refused()
+    assert code == 4 and f"{name}: is a pipe or a device, and the run writes a file" in line
+
+
+@pytest.mark.parametrize("name", ["last", "best", "whitened", "tensorboard"])
+def test_a_pipe_where_a_folder_must_be(tmp_path, refused, name):
+    (tmp_path / "run").mkdir()
+    os.mkfifo(tmp_path / "run" / name)
+    code, line = refused()
+    assert code == 4 and f"{name}: is a file, and the run needs a folder" in line
 
 
 def test_a_folder_inside_a_file(tmp_path, refused):
@@ -106,17 +128,62 @@ def test_the_command_says_what_the_disk_said(tmp_path, capsys, monkeypatch, numb
     assert stop.value.code == kind and words in shown and str(tmp_path / "run" / "checkpoints") in shown
 
 
+EVENT = {"event": "step", "step": 1, "loss": 0.5, "rate": 0.1}
+
+
 @pytest.mark.parametrize(
-    "line", ["[1]", "3", "null", '{"event": "step"}', "[" * 100_000, '{"step": "x"}', "\x00\x1b", "{"]
+    "line",
+    [
+        "[1]",
+        "3",
+        "null",
+        '{"event": "step"}',
+        "[" * 100_000,
+        '{"step": "x"}',
+        "\x00\x1b",
+        "{",
+        '{"step": 1}',
+        '{"event": "warning", "step": 1}',
+        '{"event": "warning", "step": 1, "message": ["a"]}',
+        '{"event": "warning", "step": 1, "message": "\\ud800"}',
+        '{"event": ["step"], "step": 1, "rate": 0.1}',
+        '{"event": "step", "step": 1, "loss": 1}',
+        '{"event": "step", "step": true, "rate": 0.1}',
+        '{"event": "step", "step": -1, "rate": 0.1}',
+        '{"event": "step", "step": 1, "rate": "x"}',
+        '{"event": "step", "step": 1, "rate": 0.1, "loss": null}',
+        '{"event": "step", "step": 1, "rate": 0.1, "loss": 1' + "0" * 400 + "}",
+        '{"event": "step", "step": 1, "rate": 0.1, "loss": 1e308}',
+        '{"event": "dev", "step": 1, "stsb_dev": [0.5]}',
+        '{"event": "dev", "step": 1, "\\udc00": 0.5}',
+    ],
 )
 def test_a_damaged_log_ends_where_the_damage_begins(tmp_path, line):
-    (tmp_path / "log.jsonl").write_text(f'{{"step": 1}}\n{line}\n{{"step": 2}}\n')
-    assert read_log(tmp_path / "log.jsonl") == [{"step": 1}]
+    (tmp_path / "log.jsonl").write_text(f"{json.dumps(EVENT)}\n{line}\n{json.dumps(EVENT)}\n")
+    assert read_log(tmp_path / "log.jsonl") == [EVENT]
+    assert plot(tmp_path).stat().st_size > 10_000  # and what is left of it can be drawn
 
 
 def test_a_log_that_is_not_text(tmp_path):
-    (tmp_path / "log.jsonl").write_bytes(b'{"step": 1}\n\xff\xfe\x00\n')
-    assert read_log(tmp_path / "log.jsonl") == [{"step": 1}]
+    (tmp_path / "log.jsonl").write_bytes(json.dumps(EVENT).encode() + b"\n\xff\xfe\x00\n")
+    assert read_log(tmp_path / "log.jsonl") == [EVENT]
+
+
+def test_numbers_that_no_picture_has_room_for(tmp_path):
+    wild = [{"event": "step", "step": n, "rate": 0.1, "loss": x} for n, x in enumerate(WILD)]
+    wild += [{"event": "dev", "step": 2**63 - 1, "stsb_dev": x} for x in WILD]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in wild))
+    assert len(read_log(tmp_path / "log.jsonl")) == len(wild)
+    assert plot(tmp_path).is_file()
+
+
+def test_warnings_of_an_odd_log_end_no_run(tiny_store, tiny_encoder, tmp_path):
+    quick_run(tiny_store, tiny_encoder, tmp_path, steps=2, log_every=1)
+    kept = {"event": "warning", "step": 1, "message": "kept"}
+    odd = {"event": "warning", "step": 1}
+    (tmp_path / "log.jsonl").write_text(json.dumps(kept) + "\n" + json.dumps(odd) + "\n")
+    result = quick_run(tiny_store, tiny_encoder, tmp_path, steps=2, log_every=1)
+    assert result.facts["warnings"] == ["kept"]
 
 
 def test_a_deeply_nested_state(tmp_path):

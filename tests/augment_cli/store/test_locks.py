@@ -1,0 +1,62 @@
+"""What lies where a store has its lock: it is emptied and written, so only a file of the store may be it."""
+
+import os
+import socket
+
+import pytest
+
+from augment_cli.errors import BadInputError, MixError
+from augment_cli.store.files import hold_lock
+
+
+def place(tmp_path):
+    lock = tmp_path / "store" / ".work" / "lock"
+    lock.parent.mkdir(parents=True)
+    return lock
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("target", ["../../in.txt", "../manifest.json", "../../absent", "/dev/zero", "lock"])
+def test_a_link_is_refused_and_nothing_behind_it_is_touched(tmp_path, target, shared):
+    lock = place(tmp_path)
+    for name in ("in.txt", "store/manifest.json"):
+        (tmp_path / name).write_text("kept")
+    lock.symlink_to(target)
+    with pytest.raises(BadInputError, match=r"/\.work/lock: is a link, .*delete it"), hold_lock(lock, shared):
+        pass
+    assert [(tmp_path / name).read_text() for name in ("in.txt", "store/manifest.json")] == ["kept", "kept"]
+    assert lock.is_symlink() and not (tmp_path / "absent").exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_what_is_no_file_is_refused_at_once(tmp_path, kind, monkeypatch):
+    lock = place(tmp_path)
+    if kind == "pipe":
+        os.mkfifo(lock)
+    else:
+        monkeypatch.chdir(lock.parent)  # a socket's path may have no more than a hundred characters
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind("lock")
+    with pytest.raises(BadInputError, match=r"a pipe, a socket .*delete it"), hold_lock(lock):
+        pass
+
+
+def test_a_command_refuses_it_with_exit_code_4(command, tmp_path):
+    (tmp_path / "in.txt").write_text("The river flows to the sea.\nA small bird sang.\n")
+    assert command("ingest", "--corpus", "in.txt").returncode == 0
+    before = (tmp_path / "in.txt").read_text()
+    (tmp_path / "store" / ".work" / "lock").unlink()
+    (tmp_path / "store" / ".work" / "lock").symlink_to("../../in.txt")
+    result = command("crop")
+    assert result.returncode == 4 and "store/.work/lock: is a link" in result.stderr
+    assert (tmp_path / "in.txt").read_text() == before
+
+
+def test_a_file_is_held_by_one(tmp_path):
+    lock = place(tmp_path)
+    with hold_lock(lock):
+        assert lock.read_text() == str(os.getpid())
+        with pytest.raises(MixError, match=f"process {os.getpid()}"), hold_lock(lock):
+            pass
+    with hold_lock(lock, shared=True), hold_lock(lock, shared=True):
+        pass
