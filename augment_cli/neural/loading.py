@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.digest import model_digest
@@ -247,6 +248,7 @@ def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> An
 
 @contextlib.contextmanager
 def _naming(folder: Path) -> Iterator[None]:
+    check_address_space(LEAST_FOR_MODELS)
     try:
         yield
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
