@@ -12,6 +12,7 @@ as a rate.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import shlex
 import subprocess
@@ -29,6 +30,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from benchmarks.corpora import read_sentences
 from benchmarks.reference_una import ReferenceFit, negative, tokenize
 
+_DEAR = 20  # samples from one of proportional sizes to the next
+
 
 class MemoryWatch(threading.Thread):
     """Samples the memory of a process and its children until it ends; peaks in bytes."""
@@ -39,19 +42,20 @@ class MemoryWatch(threading.Thread):
         self.resident = self.proportional = 0
 
     def run(self) -> None:
-        """Sample about ten times a second."""
-        while True:
+        """Sample about ten times a second, proportional sizes every two seconds."""
+        for number in itertools.count():
             try:
                 family = [self.process, *self.process.children(recursive=True)]
-                infos = [process.memory_full_info() for process in family if process.is_running()]
+                self.resident = max(self.resident, sum(process.memory_info().rss for process in family))
+                if number % _DEAR == 0:  # the kernel walks every page for it, a fifth of a core if always
+                    sizes = [getattr(process.memory_full_info(), "pss", 0) for process in family]
+                    self.proportional = max(self.proportional, sum(sizes))
             except psutil.NoSuchProcess:
                 if not self.process.is_running():
                     return
                 continue
             except psutil.AccessDenied:
                 return
-            self.resident = max(self.resident, sum(info.rss for info in infos))
-            self.proportional = max(self.proportional, sum(getattr(info, "pss", 0) for info in infos))
             time.sleep(0.1)
 
 
