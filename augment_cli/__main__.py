@@ -1,11 +1,12 @@
 """`augment-cli`, and `python -m augment_cli`: Ctrl-C is looked after before anything else is loaded."""
 
 from augment_cli.interrupts import FINISHED_PARTS_ARE_KEPT, handled
+from augment_cli.standard_streams import standard_streams
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    with handled(FINISHED_PARTS_ARE_KEPT):
+    with handled(FINISHED_PARTS_ARE_KEPT), standard_streams("augment-cli"):
         from augment_cli.cli import main as run
 
         run()

@@ -2,14 +2,17 @@
 
 import os
 
+from augment_cli.engine.address_space import leave_without_address_space
 from augment_cli.interrupts import handled
+from augment_cli.standard_streams import standard_streams
 
 # OpenMP reads this when torch is first imported. Its threads otherwise spin while they wait, and two of them
 # fall to a tenth of their speed as soon as another process shares a core.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if __name__ == "__main__":
-    with handled("interrupted; finished tasks and stored embeddings are kept"):
+    with handled("interrupted; finished tasks and stored embeddings are kept"), standard_streams("error"):
+        leave_without_address_space("error")  # or libraries fail while they are loaded
         from eval.command import main
 
         main()

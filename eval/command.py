@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -14,13 +13,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ScreenTable
 
+from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError, UserError
-from augment_cli.visible import visible
+from augment_cli.store.files import explain
+from augment_cli.visible import visible, visible_json, visible_line
 from eval import protocols
 from eval.contract.arguments import ArgumentParser
 from eval.results import tables
 from eval.results.files import ModelResults, find_results, read_results
-from eval.results.places import check_results, explain
+from eval.results.places import check_results
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.minimal_pairs import minimal_pairs_table
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
@@ -60,12 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except UserError as error:
         print(f"error: {visible(error)}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # who reads the tables has seen enough
-        raise
     except OSError as error:
         if error.errno is None:  # not from the operating system, so our own bug
             raise
-        known = explain(error)
+        known = explain(error, "the folder of the results", "stored embeddings are kept", "--out")
         print(f"error: {visible(known)}", file=sys.stderr)
         sys.exit(known.exit_code)
     except KeyboardInterrupt:
@@ -118,8 +117,12 @@ def _score(arguments: Sequence[str]) -> None:
     options = _score_parser().parse_args(arguments)
     if options.max_length is not None and options.no_truncation:
         raise UsageError("--max-length and --no-truncation contradict each other; give one")
+    check_address_space(LEAST_FOR_MODELS)
     check_results(options.out, None if options.no_cache else options.cache)
+    from augment_cli.neural.runtime import check_device
     from eval import scoring  # loads torch
+
+    check_device(options.device)
 
     registry, data_tables = _read_tasks(options)
     precisions = ("fp32", "bf16") if options.precision == "both" else (options.precision,)
@@ -234,17 +237,22 @@ def _print_tables(
             }
             for result in results
         ]
-        print(json.dumps(_finite(scores), indent=2, ensure_ascii=False))
+        print(visible_json(_finite(scores), indent=2))
         return
     console = _console()
     for table in tables.build(results, registry, published=published):
         header, lines = tables.header_and_lines(table)
-        screen = ScreenTable(title=table.suite, title_justify="left")
+        screen = ScreenTable(title=_cell(table.suite), title_justify="left")
         for number, name in enumerate(header):
-            screen.add_column(name, justify="left" if number < 2 else "right")
+            screen.add_column(_cell(name), justify="left" if number < 2 else "right")
         for line in lines:
-            screen.add_row(*line, style="bold" if line[1].startswith("ours") else None)
+            screen.add_row(*map(_cell, line), style="bold" if line[1].startswith("ours") else None)
         console.print(screen)
+
+
+def _cell(text: str) -> str:
+    """A text as it stands: a name or a sentence may hold what rich takes for markup, or a terminal obeys."""
+    return escape(visible_line(text))
 
 
 def _console() -> Console:
@@ -303,13 +311,14 @@ def _compare(arguments: Sequence[str]) -> None:
     comparisons = compare(first, second, resamples=options.resamples, seed=options.seed)
     if options.json:
         rows = [vars(item) | {"difference": item.difference} for item in comparisons]
-        print(json.dumps(_finite(rows), indent=2))
+        print(visible_json(_finite(rows), indent=2))
         return
-    screen = ScreenTable("task", "statistic", first.label, second.label, "difference", "95 % interval", "p")
+    labels = (_cell(first.label), _cell(second.label))
+    screen = ScreenTable("task", "statistic", *labels, "difference", "95 % interval", "p")
     for item in comparisons:
         numbers = [f"{100 * value:.2f}" for value in (item.first, item.second, item.difference)]
         interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}"
-        screen.add_row(item.task, item.statistic, *numbers, interval, f"{item.p:.4f}")
+        screen.add_row(_cell(item.task), _cell(item.statistic), *numbers, interval, f"{item.p:.4f}")
     _console().print(screen)
 
 
@@ -329,7 +338,7 @@ def _leaks(arguments: Sequence[str]) -> None:
     _, data_tables = _read_data(options, skip_missing=True)
     leaks = find_leaks(data_tables, training_sentences(options.source, options.stages.split(",")))
     if options.json:
-        print(json.dumps([vars(leak) for leak in leaks], indent=2, ensure_ascii=False))
+        print(visible_json([vars(leak) for leak in leaks], indent=2))
         return
     screen = ScreenTable(
         "task", "sentences", "found exactly", "found without case and punctuation", "for example"
@@ -337,7 +346,7 @@ def _leaks(arguments: Sequence[str]) -> None:
     for leak in leaks:
         example = f"row {leak.examples[0][1]}: {leak.examples[0][0][:60]}" if leak.examples else ""
         counts = (f"{number:,}" for number in (leak.sentences, leak.exact, leak.normalised))
-        screen.add_row(leak.task, *counts, escape(example))  # a sentence may hold what rich takes for markup
+        screen.add_row(_cell(leak.task), *counts, _cell(example))
     _console().print(screen)
 
 
@@ -348,11 +357,11 @@ def _tasks(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     registry = load_registry(options.registry)
     if options.json:
-        print(json.dumps([vars(task) for task in registry.values()], indent=2))
+        print(visible_json([vars(task) for task in registry.values()], indent=2))
         return
     screen = ScreenTable("task", "suites", "protocol", "file", "split", "rows", "metric")
     for task in registry.values():
-        rows = f"{task.counts[task.split]:,}"
-        suites = ", ".join(task.suites)
-        screen.add_row(task.name, suites, task.protocol, task.file, task.split, rows, task.metric)
+        rows = f"{task.counts.get(task.split, 0):,}"
+        words = (task.name, ", ".join(task.suites), task.protocol, task.file, task.split, rows, task.metric)
+        screen.add_row(*map(_cell, words))
     _console().print(screen)

@@ -1,9 +1,13 @@
 """Entry point of `python -m train`."""
 
+from augment_cli.engine.address_space import leave_without_address_space
 from augment_cli.interrupts import handled
+from augment_cli.standard_streams import standard_streams
 
 if __name__ == "__main__":
-    with handled("interrupted; the same command continues from the newest checkpoint"):
+    interrupted = "interrupted; the same command continues from the newest checkpoint"
+    with handled(interrupted), standard_streams("error"):
+        leave_without_address_space("error")  # or libraries fail while they are loaded
         from train.cli import main
 
         main()

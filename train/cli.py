@@ -24,11 +24,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import MissingError, UsageError, UserError
+from augment_cli.store.files import explain
 from augment_cli.visible import visible
 from eval.contract.arguments import ArgumentParser
 from train.machine.environment import prepare
-from train.outputs.folder import check_folder, explain
+from train.outputs.folder import check_folder
 
 if TYPE_CHECKING:
     from train.recipe import Recipe
@@ -86,6 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         prepare()
         if given[:1] in (["distil"], ["nearest"]):
+            check_address_space(LEAST_FOR_MODELS)
             if given[0] == "distil":
                 from train.distil.command import main as command
             else:
@@ -105,7 +108,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         if error.errno is None:  # not from the operating system, so our own bug
             raise
-        known = explain(error)
+        known = explain(error, "the run's folder", "it continues from the newest checkpoint", "--out")
         print(f"error: {visible(known)}", file=sys.stderr)
         code = known.exit_code
     except KeyboardInterrupt:
@@ -161,6 +164,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         picture = plot(args.run)
         print(f"{picture}\n{picture.with_suffix('.html')}")
         return 0
+    check_address_space(LEAST_FOR_MODELS)
     changes = list(args.set)
     recipe = load_recipe(args.recipe, changes)
     try:

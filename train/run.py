@@ -128,9 +128,10 @@ def train(run: Run, ranks: Ranks) -> RunResult:
     """
     run = set_up_machine(run, ranks)
     training = begin(run, ranks)
-    with StopRequest() as request, contextlib.closing(training.log):
-        stopped_by = loop(training, request)
-    return finish(training, stopped_by)
+    with contextlib.closing(training.log):  # until then no other process writes to the run's folder
+        with StopRequest() as request:
+            stopped_by = loop(training, request)
+        return finish(training, stopped_by)
 
 
 # --- before the first step

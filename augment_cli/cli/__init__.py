@@ -8,8 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from augment_cli.engine.address_space import check_address_space
-from augment_cli.errors import MissingError
+from augment_cli.engine.address_space import leave_without_address_space
 from augment_cli.interrupts import FINISHED_PARTS_ARE_KEPT, handled
 
 if TYPE_CHECKING:
@@ -37,11 +36,7 @@ def _application() -> typer.Typer:
     try:
         return load_commands()
     except (ImportError, MemoryError, OSError):
-        try:
-            check_address_space()
-        except MissingError as error:
-            print(f"augment-cli: {error}", file=sys.stderr)
-            sys.exit(error.exit_code)
+        leave_without_address_space("augment-cli")
         raise
 
 

@@ -53,9 +53,6 @@ def guarded(function: Function) -> Function:
         except KeyboardInterrupt:
             print(INTERRUPTED, file=sys.stderr)
             raise typer.Exit(130) from None
-        except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
         except typer.Exit:
             raise
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 
 from augment_cli.errors import MissingError
 
@@ -31,3 +32,20 @@ def check_address_space(least: int = LEAST) -> None:
             f"this shell allows {limit / 1e6:,.0f} MB of address space (`ulimit -v`), and at least "
             f"{least / 1e6:,.0f} MB are needed; raise the limit and run the same command again"
         )
+
+
+def leave_without_address_space(program: str, least: int = LEAST) -> None:
+    """End the process with a line and its exit code if a limit is lower than what is needed.
+
+    Parameters
+    ----------
+    program : str
+        What the line begins with.
+    least : int
+        Bytes that are needed.
+    """
+    try:
+        check_address_space(least)
+    except MissingError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

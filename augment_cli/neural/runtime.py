@@ -88,6 +88,32 @@ def pin_runtime(parameters: Parameters) -> Parameters:
     return dataclasses.replace(parameters, device=device, precision=precision, batch_tokens=tokens)
 
 
+def check_device(name: str) -> None:
+    """See that PyTorch has a device of a name on this machine, before anything is loaded to it.
+
+    Parameters
+    ----------
+    name : str
+        `cpu`, `cuda`, `cuda:0`, …, or `mps`.
+
+    Raises
+    ------
+    UsageError
+        If it has not.
+    """
+    import torch
+
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda", "mps"):
+        raise UsageError(f"--device {name}: not a device that is known here; use cpu, cuda, cuda:0 or mps")
+    found = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if (device.index or 0) >= found[device.type]:
+        raise UsageError(f"--device {name}: PyTorch finds no such GPU here; use --device cpu")
+
+
 def _computes_in_bf16(device: str) -> bool:
     import torch
 

@@ -32,7 +32,7 @@ def refuse_special(path: Path) -> None:
 
 def sha256_of_file(path: Path) -> str:
     """SHA-256 of a file's bytes as 64 hexadecimal digits."""
-    with path.open("rb") as file:
+    with naming(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -169,17 +169,34 @@ def _cannot_be_read(path: Path) -> bool:
         return True
 
 
-def explain(error: OSError) -> UserError:
-    """What an operating system's error means for a person: what, where, and what to do next."""
-    where = error.filename2 or error.filename or "a file of the store"
+def explain(
+    error: OSError,
+    unnamed: str = "a file of the store",
+    kept: str = "finished parts are kept",
+    option: str = "--store",
+) -> UserError:
+    """What an operating system's error means for a person: what, where, and what to do next.
+
+    Parameters
+    ----------
+    error : OSError
+        As it was raised.
+    unnamed : str
+        What it is about where it names no file.
+    kept : str
+        What the same command, run again, need not do again.
+    option : str
+        What names the folder that is written to.
+    """
+    where = error.filename2 or error.filename or unnamed
     reason = os.strerror(error.errno) if error.errno else str(error)
-    again = "then run the same command again; finished parts are kept"
+    again = f"then run the same command again; {kept}"
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return MissingError(f"{where}: no room left ({reason}); free some disk space, {again}")
     if error.errno in {errno.EACCES, errno.EPERM} and _cannot_be_read(Path(where)):
         return BadInputError(f"{where}: not allowed to read it ({reason}); `chmod u+r` makes it readable")
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return MissingError(f"{where}: not allowed ({reason}); make it writable or use another --store")
+        return MissingError(f"{where}: not allowed ({reason}); make it writable or use another {option}")
     if error.errno in {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY}:
         return BadInputError(f"{where}: a file or folder is in the way ({reason}); move it away, {again}")
     if error.errno == errno.EXDEV:
@@ -187,4 +204,6 @@ def explain(error: OSError) -> UserError:
             f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "
             "lie on one file system, since only there a file can appear as a whole"
         )
-    return MissingError(f"{where}: the file system refused ({reason}); repair it or move the store, {again}")
+    return MissingError(
+        f"{where}: the file system refused ({reason}); repair it or use another {option}, {again}"
+    )

@@ -1,12 +1,12 @@
-"""Files that a command writes where a person says: what must not be replaced is refused before any work."""
+"""What a command writes where a person says: what must not be replaced is refused before any work."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from augment_cli.errors import UsageError
+from augment_cli.errors import BadInputError, MissingError, UsageError
 
 _BEGINNING = 4_096  # bytes of a file that show who wrote it
 
@@ -47,6 +47,47 @@ def check_target(target: Path, store: Path, is_own: Callable[[bytes], bool]) -> 
         raise UsageError(
             f"{target}: exists, and was not written by this command; name another file or delete it"
         )
+
+
+def check_output_folder(
+    out: Path, option: str, folders: Iterable[str] = (), files: Iterable[str] = ()
+) -> None:
+    """See that a folder can be written, and what will lie in it; nothing is made that is not there.
+
+    Parameters
+    ----------
+    out : Path
+        The folder, which need not exist.
+    option : str
+        What it was named with, for messages.
+    folders, files : iterable of str
+        Names of what the command makes in it.
+
+    Raises
+    ------
+    BadInputError
+        If a file is where a folder must be, or the other way round.
+    MissingError
+        If a folder may not be written.
+    """
+    for folder in (out, *(out / name for name in folders)):
+        # A link that leads nowhere is in the way too.
+        nearest = next(
+            place for place in (folder, *folder.absolute().parents) if place.exists() or place.is_symlink()
+        )
+        if not nearest.is_dir():
+            raise BadInputError(
+                f"{nearest}: is not a folder, and {folder} must be one; move it away, or choose another "
+                f"{option}"
+            )
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise MissingError(f"{nearest}: may not be written; make it writable, or choose another {option}")
+    for file in (out / name for name in files):
+        if file.exists() and not file.is_file():  # a pipe would be waited for, a device has no end
+            kind = "a folder" if file.is_dir() else "a pipe or a device"
+            raise BadInputError(
+                f"{file}: is {kind}, where a file is written; move it away, or choose another {option}"
+            )
 
 
 def lies_within(path: str | Path, folder: str | Path) -> bool:

@@ -124,4 +124,4 @@ def test_a_file_in_the_folder_of_one_seed(tiny_store, tiny_encoder, tmp_path, ca
     (tmp_path / "run/seed-2/last").write_text("a file")
     with pytest.raises(SystemExit) as stop:
         main(["simcse", "--store", str(tiny_store), "--out", str(tmp_path / "run"), "--seeds", "1,2"])
-    assert stop.value.code == 4 and "seed-2/last: is a file" in capsys.readouterr().err
+    assert stop.value.code == 4 and "seed-2/last: is not a folder" in capsys.readouterr().err

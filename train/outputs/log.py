@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from augment_cli.errors import MixError
 from train.outputs.trackers import Tracker
 
 _LARGEST = 1e100  # of a number in the log: the axis of a picture overflows with those at the end of floats
@@ -28,14 +30,28 @@ class Log:
         First step, and number of steps; lines of later steps, left by a run that was killed, are dropped.
     tracker : Tracker or None, optional
         Gets the same numbers.
+
+    Raises
+    ------
+    MixError
+        If another process has it open.
     """
 
     def __init__(self, folder: Path, done: int, steps: int, tracker: Tracker | None = None) -> None:
         self._tracker = tracker
         self.path = folder / "log.jsonl"
+        self._file = self.path.open("a", encoding="utf-8")
+        try:  # whoever writes the log is the run's only writer, until it is closed
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise MixError(
+                f"{folder}: another training is writing there; wait for it to end, or choose another --out"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
         kept = [line for line in read_log(self.path) if line["step"] <= done]
         self.path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-        self._file = self.path.open("a", encoding="utf-8")
         self._board = _tensorboard(folder / "tensorboard", done)
         self._terminal = sys.stderr.isatty()
         self._bar = Progress(

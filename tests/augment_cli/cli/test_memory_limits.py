@@ -81,6 +81,30 @@ def test_models_and_parses_say_how_much_address_space_they_need(tmp_path, words,
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
+@pytest.mark.parametrize(
+    ("words", "megabytes", "code"),
+    [
+        ("train simcse --encoder none", 300, 6),
+        ("train simcse --encoder none", 1500, 6),
+        ("train distil --out x", 1500, 6),
+        ("eval none --minimal-pairs", 300, 6),
+        ("eval none --minimal-pairs", 1000, 6),
+        ("eval tasks", 300, 6),
+        ("eval tasks", 1000, 0),
+    ],
+)
+def test_trainer_and_evaluation_say_so_too(tmp_path, words, megabytes, code):
+    limit = megabytes * 10**6
+    result = subprocess.run(
+        [sys.executable, "-m", *words.split()],
+        cwd=tmp_path, env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True,
+        check=False, timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert (result.returncode, "Traceback" in result.stderr) == (code, False), result.stderr
+    assert code == 0 or f"error: this shell allows {megabytes:,} MB of address space" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
 @pytest.mark.parametrize("megabytes", [300, 500, 700])
 def test_a_limit_on_address_space(tmp_path, megabytes):
     limit = megabytes * 10**6

@@ -26,7 +26,9 @@ def refused(tmp_path, capsys):
 def test_a_file_where_a_folder_must_be(tmp_path, refused, option, name):
     (tmp_path / "file").write_text("a file")
     code, line = refused("--out", tmp_path / "results", option, tmp_path / name)
-    assert code == 4 and f"{tmp_path / 'file'}: is no folder" in line and f"choose another {option}" in line
+    assert (
+        code == 4 and f"{tmp_path / 'file'}: is not a folder" in line and f"choose another {option}" in line
+    )
     assert not (tmp_path / "results").exists()
 
 
@@ -34,16 +36,18 @@ def test_a_file_where_a_folder_must_be(tmp_path, refused, option, name):
 def test_a_folder_or_a_pipe_where_a_file_must_be(tmp_path, refused, name):
     (tmp_path / "table.md").mkdir()
     os.mkfifo(tmp_path / "scores.png")
+    kind = "a folder"
     if name == "scores.png":
         (tmp_path / "table.md").rmdir()
+        kind = "a pipe or a device"
     code, line = refused("--out", tmp_path)
-    assert code == 4 and f"{name}: is in the way of a file; move it away" in line
+    assert code == 4 and f"{name}: is {kind}, where a file is written; move it away" in line
 
 
 def test_a_link_that_leads_nowhere(tmp_path, refused):
     (tmp_path / "link").symlink_to(tmp_path / "gone")
     code, line = refused("--out", tmp_path / "link")
-    assert code == 4 and f"{tmp_path / 'link'}: is no folder" in line
+    assert code == 4 and f"{tmp_path / 'link'}: is not a folder" in line
 
 
 def test_a_folder_that_may_not_be_written(tmp_path, refused, monkeypatch):

@@ -1,5 +1,6 @@
 """A run's folder that cannot be written: said before anything is loaded; a full disk: in our words."""
 
+import errno
 import json
 import math
 import os
@@ -9,11 +10,11 @@ import sys
 import pytest
 import torch
 
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.errors import BadInputError, MixError
 from tests.helpers.training import quick_run
 from train.cli import main
 from train.outputs import checkpoint, folder
-from train.outputs.log import read_log
+from train.outputs.log import Log, read_log
 from train.outputs.plot import plot
 
 WILD = [1e99, -1e99, math.inf, -math.inf, math.nan, 2**63 - 1, 0.5]
@@ -47,14 +48,14 @@ def test_a_file_where_a_folder_must_be(tmp_path, refused, name):
     file.parent.mkdir(exist_ok=True)
     file.write_text("a file")
     code, line = refused()
-    assert code == 4 and f"{file}: is a file, and the run needs a folder" in line
+    assert code == 4 and f"{file}: is not a folder" in line
 
 
 @pytest.mark.parametrize("name", ["log.jsonl", "summary.json"])
 def test_a_folder_where_a_file_must_be(tmp_path, refused, name):
     (tmp_path / "run" / name).mkdir(parents=True)
     code, line = refused()
-    assert code == 4 and f"{name}: is a folder, and the run writes a file" in line
+    assert code == 4 and f"{name}: is a folder, where a file is written" in line
 
 
 @pytest.mark.parametrize("name", ["log.jsonl", "summary.json", "run.png", "run.html"])
@@ -62,7 +63,7 @@ def test_a_pipe_where_a_file_must_be(tmp_path, refused, name):
     (tmp_path / "run").mkdir()
     os.mkfifo(tmp_path / "run" / name)
     code, line = refused()
-    assert code == 4 and f"{name}: is a pipe or a device, and the run writes a file" in line
+    assert code == 4 and f"{name}: is a pipe or a device, where a file is written" in line
 
 
 @pytest.mark.parametrize("name", ["last", "best", "whitened", "tensorboard"])
@@ -70,13 +71,13 @@ def test_a_pipe_where_a_folder_must_be(tmp_path, refused, name):
     (tmp_path / "run").mkdir()
     os.mkfifo(tmp_path / "run" / name)
     code, line = refused()
-    assert code == 4 and f"{name}: is a file, and the run needs a folder" in line
+    assert code == 4 and f"{name}: is not a folder" in line
 
 
 def test_a_folder_inside_a_file(tmp_path, refused):
     (tmp_path / "file").write_text("a file")
     code, line = refused(tmp_path / "file" / "run")
-    assert code == 4 and f"{tmp_path / 'file'}: is a file" in line
+    assert code == 4 and f"{tmp_path / 'file'}: is not a folder" in line
 
 
 @pytest.mark.parametrize("name", ["run", "run/checkpoints"])
@@ -102,9 +103,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
             folder.write_tensors({"x": torch.zeros(10_000)}, tmp_path / "model.safetensors")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    known = folder.explain(caught.value)
-    assert isinstance(known, MissingError) and "model.safetensors" in str(known)
-    assert "no room left" in str(known) and "continues from the newest checkpoint" in str(known)
+    assert caught.value.errno == errno.EFBIG and caught.value.filename == str(tmp_path / "model.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -201,3 +200,13 @@ def test_an_interrupt_before_the_first_step(tmp_path, capsys, monkeypatch):
         main(["simcse", "--out", str(tmp_path / "run")])
     shown = capsys.readouterr().err
     assert stop.value.code == 130 and shown.startswith("interrupted;")
+
+
+def test_two_trainings_do_not_write_into_one_folder(tiny_store, tiny_encoder, tmp_path):
+    other = Log(tmp_path, 0, 2)
+    other.write("step", 1, {"rate": 0.1})
+    with pytest.raises(MixError, match=r"another training is writing there; .* another --out"):
+        quick_run(tiny_store, tiny_encoder, tmp_path, steps=2)
+    assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] == [1]  # nothing of it is touched
+    other.close()
+    assert quick_run(tiny_store, tiny_encoder, tmp_path, steps=2).steps == 2
