@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def training_sentences(source: Path, stages: Sequence[str] = ("corpus",)) -> Ite
         with opener(source, "rt", encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, start=1):
                 yield number, line.rstrip("\r\n")
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadInputError(f"{source} is not readable text ({error}); give UTF-8, plain or gzip") from error
 
 

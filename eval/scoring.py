@@ -18,6 +18,7 @@ from augment_cli.encoding.static import SUFFIXES, load_static
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.store.store import Store
+from augment_cli.visible import visible, visible_line
 from eval import protocols
 from eval.contract.options import Options, Progress
 from eval.results import tables
@@ -28,7 +29,7 @@ from eval.tasks.registry import Task
 from eval.tasks.table import Table
 
 _BAR = (
-    TextColumn("{task.description}"),
+    TextColumn("{task.description}", markup=False),
     BarColumn(),
     MofNCompleteColumn(),
     TextColumn("{task.fields[rate]}"),
@@ -78,7 +79,8 @@ def score_model(
     kind += ["whitened"] if options.whiten else []
     changed = [setting.name for setting in recorded if values[setting.name] != setting.default]
     kind += [name if values[name] is True else str(values[name]) for name in changed]
-    folder = options.out / re.sub(r"[^\w.+-]+", "_", label) / "-".join(kind)
+    name = re.sub(r"^\.+$|[^\w.+-]+", "_", label)  # no way up
+    folder = options.out / name / "-".join(kind)
     write_encoder(folder, label, settings)
     run = Options(
         whiten=options.whiten,
@@ -123,7 +125,7 @@ def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder:
 def split_label(model: str) -> tuple[str, str]:
     """The label and the path of a MODEL argument; without LABEL= the label is taken from the path."""
     label, _, path = model.partition("=")
-    if path and not Path(model).exists():
+    if label and path and not Path(model).exists():
         return label, path
     parts = [part for part in model.rstrip("/").split("/") if part not in ("", ".", "..")]
     # A trainer's folder ends in best or last; its parent says which run it is.
@@ -138,13 +140,14 @@ class _Bars(Progress):
 
     def __init__(self, bars: RichBars, label: str) -> None:
         self.bars, self.label = bars, label
-        self.bar = bars.add_task(label, total=None, rate="")
+        self.bar = bars.add_task(visible_line(label), total=None, rate="")
 
     def start(self, what: str, total: int) -> None:
         """Begin to count something."""
         if not self.bars.console.is_terminal:
             _say(f"{self.label}: {total:,} {what}")
-        self.bars.update(self.bar, description=f"{self.label}: {what}", total=total, completed=0)
+        shown = visible_line(f"{self.label}: {what}")
+        self.bars.update(self.bar, description=shown, total=total, completed=0)
 
     def advance(self, count: int) -> None:
         """Count some of it as done."""
@@ -193,4 +196,4 @@ def write_overview(
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+    print(visible(line), file=sys.stderr)

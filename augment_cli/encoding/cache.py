@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import numpy as np
 
 from augment_cli.errors import BadInputError
 
+# What reading a damaged or forged .npz ends in.
+DAMAGED_ARCHIVE = (
+    OSError, ValueError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 Key = dict[str, str | int | None]
 
 
@@ -89,7 +94,7 @@ class EmbeddingCache:
                 digests, vectors = arrays["digests"], arrays["vectors"]
             if digests.dtype != np.uint8 or digests.shape != (len(vectors), 32) or vectors.ndim != 2:
                 raise ValueError("arrays of the wrong shape")
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (KeyError, *DAMAGED_ARCHIVE) as error:
             raise BadInputError(
                 f"{path} is damaged ({error}); delete it, its sentences are encoded again"
             ) from error

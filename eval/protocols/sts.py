@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from eval.contract.protocol import Encode, Protocol, rejoin, scored_split
 from eval.contract.task_score import TaskScore
 from eval.measures.similarity import correlation, cosine
 from eval.tasks.pairs import Pairs, pairs_of
-from eval.tasks.table import Table
+from eval.tasks.table import Table, gunzip
 
 _CORRELATIONS = (
     "spearman",
@@ -24,6 +25,19 @@ _CORRELATIONS = (
     "weighted_spearman",
     "mean_pearson",
     "weighted_pearson",
+)
+
+
+# What reading another file, or a damaged one, ends in.
+_NOT_THE_BENCHMARK = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    zlib.error,
+    csv.Error,
 )
 
 
@@ -117,30 +131,30 @@ def stsb(encode: Encode, data: Path, split: str = "dev") -> STSScore:
     MissingError
         If the data folder does not hold sts/stsb.tsv.gz.
     BadInputError
-        If that file has no rows of the split.
+        If that file is damaged or another, or has no rows of the split.
     """
     path = data / "sts" / "stsb.tsv.gz"
     if not path.is_file():
         raise MissingError(
             f"{path} does not exist; set DATA to the data folder, or run `make data` to fetch the sets"
         )
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        rows = [
-            row
-            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            if row["split"] == split
-        ]
-    if not rows:
-        raise BadInputError(f"{path} has no rows of the split {split!r}; choose train, dev or test")
-    return score_pairs(
-        encode,
-        Pairs(
+    try:
+        file = io.StringIO(gunzip(path.read_bytes()).decode("utf-8"), newline="")
+        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        rows = [row for row in reader if row["split"] == split]
+        pairs = Pairs(
             first=[rejoin(row["sentence1"]) for row in rows],
             second=[rejoin(row["sentence2"]) for row in rows],
             gold=np.array([float(row["score"]) for row in rows]),
             subsets=[row["genre"] for row in rows],
-        ),
-    )
+        )
+    except _NOT_THE_BENCHMARK as error:
+        raise BadInputError(
+            f"{path} is not the STS Benchmark ({error}); fetch it again: `make data`"
+        ) from error
+    if not rows:
+        raise BadInputError(f"{path} has no rows of the split {split!r}; choose train, dev or test")
+    return score_pairs(encode, pairs)
 
 
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:

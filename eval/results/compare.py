@@ -13,6 +13,7 @@ from augment_cli.errors import BadInputError, UsageError
 from eval.results.files import ModelResults, read_items
 
 RESAMPLES = 2000
+_MOST_RESAMPLES = 1_000_000
 _BLOCK = 200  # resamples ranked at once
 
 
@@ -92,9 +93,13 @@ def paired_bootstrap(
     Raises
     ------
     UsageError
-        If the lengths differ or there are fewer than two examples.
+        If the lengths differ, there are fewer than two examples, or a number makes no sense.
     """
     n = len(first)
+    if not 0 < resamples <= _MOST_RESAMPLES:
+        raise UsageError(f"--resamples {resamples}: must be from 1 to {_MOST_RESAMPLES:,}")
+    if seed < 0:
+        raise UsageError(f"--seed {seed}: must be at least 0")
     if n != len(second) or n < 2 or (gold is not None and len(gold) != n):
         raise UsageError(f"a paired test needs the same examples twice, not {n} and {len(second)}")
     target = np.zeros(n) if gold is None else gold

@@ -6,14 +6,19 @@ import json
 import math
 import os
 import re
+import zipfile
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from augment_cli.encoding.cache import DAMAGED_ARCHIVE
 from augment_cli.errors import BadInputError, MissingError
+from augment_cli.small_files import read_small_file
+from augment_cli.visible import visible_line
 from eval import protocols
 from eval.contract.task_score import TaskScore
 from eval.tasks.registry import Task
@@ -21,7 +26,35 @@ from eval.tasks.table import Table
 
 # The version of mteb whose result layout this is; the library reads it from this field.
 MTEB_VERSION = "2.0.0"
+_MOST_ITEM_BYTES = 1 << 30  # of all values per example of a task; a million of them have 16 MB
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers")
+
+
+class _Encoder(msgspec.Struct):
+    """What `encoder.json` must say for tables to be made of it."""
+
+    name: str
+    pooling: str
+    precision: str
+    max_length: int | None
+    whiten: bool = False
+
+
+class _Entry(msgspec.Struct):
+    """What a task's JSON must say of the scored split."""
+
+    task: str
+    title: str
+    main_score: float | None
+    notes: list[str]
+    runs: list[float | None]
+    protocol: str = ""
+
+
+class _Result(msgspec.Struct):
+    """A task's JSON: one split, one entry."""
+
+    scores: dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -111,7 +144,9 @@ def as_mteb(table: Table, score: TaskScore, seconds: float) -> dict[str, Any]:
     """
     task = table.task
     names = protocols.get(task.protocol).mteb_scores
-    scores = score.scores | {theirs: score.scores[ours] for theirs, ours in names.items()}
+    scores = score.scores | {
+        theirs: score.scores[ours] for theirs, ours in names.items() if ours in score.scores
+    }  # an undefined score is alone
     entry = {
         "hf_subset": "default",
         "languages": [task.language],
@@ -214,26 +249,38 @@ def read_results(folder: Path) -> ModelResults:
             f"{folder} holds no results (encoder.json is missing); name a folder that eval wrote"
         )
     settings = _read(folder / "encoder.json")
+    try:
+        encoder = msgspec.convert(settings, _Encoder)
+    except msgspec.ValidationError as error:
+        raise BadInputError(
+            f"{folder / 'encoder.json'} was not written by this evaluator ({error}); score the model again"
+        ) from error
     tasks = {}
     for path in sorted(folder.glob("*.json")):
         if path.name == "encoder.json":
             continue
         try:
-            (entry,) = (row for rows in _read(path)["scores"].values() for row in rows)
-            numbers = {
-                key: math.nan if value is None else float(value)
-                for key, value in entry.items()
-                if value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-            }
-            tasks[entry["task"]] = StoredScore(
-                entry["task"], entry["title"], numbers["main_score"], numbers, entry["notes"], entry["runs"],
-                entry.get("protocol", ""),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
+            (row,) = (row for rows in msgspec.convert(_read(path), _Result).scores.values() for row in rows)
+            stored = _stored(row, msgspec.convert(row, _Entry))
+        except (ValueError, OverflowError) as error:  # msgspec's is a ValueError, too
             raise BadInputError(
                 f"{path} is not a result of this evaluator ({error}); score the task again"
             ) from error
-    return ModelResults(folder, str(settings["name"]), settings, tasks)
+        tasks[stored.task] = stored
+    return ModelResults(folder, visible_line(encoder.name), settings, tasks)
+
+
+def _stored(row: dict[str, Any], entry: _Entry) -> StoredScore:
+    """A task's result; its texts cannot command a terminal, nor begin lines of a table."""
+    numbers = {
+        key: math.nan if value is None else float(value)
+        for key, value in row.items()
+        if value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    }
+    runs = [math.nan if run is None else run for run in entry.runs]
+    notes = [visible_line(note) for note in entry.notes]
+    title, main = visible_line(entry.title), numbers["main_score"]
+    return StoredScore(visible_line(entry.task), title, main, numbers, notes, runs, entry.protocol)
 
 
 def find_results(root: Path) -> list[ModelResults]:
@@ -256,21 +303,37 @@ def find_results(root: Path) -> list[ModelResults]:
 
 
 def read_items(folder: Path, task: str) -> dict[str, np.ndarray]:
-    """The per-example values of a task; empty where the protocol has none."""
+    """The per-example values of a task, shape (n,) each; empty where the protocol has none.
+
+    Raises
+    ------
+    BadInputError
+        If the file is damaged, or holds something else.
+    """
     path = folder / "items" / f"{task}.npz"
     if not path.is_file():
         return {}
     try:
+        with zipfile.ZipFile(path) as archive:  # what it claims, before memory is taken for it
+            if sum(member.file_size for member in archive.infolist()) > _MOST_ITEM_BYTES:
+                raise ValueError("it claims more than a gigabyte")
         with np.load(path, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (OSError, ValueError, EOFError) as error:
+            items = dict(arrays)
+        if any(array.ndim != 1 or array.dtype.kind not in "bif" for array in items.values()):
+            raise ValueError("its arrays are not lists of numbers")
+        if len({len(array) for array in items.values()}) > 1:
+            raise ValueError("its arrays have different lengths")
+        if "gold" in items and "similarity" not in items:
+            raise ValueError("it has gold scores without similarities")
+    except DAMAGED_ARCHIVE as error:
         raise BadInputError(f"{path} is damaged ({error}); score the task again") from error
+    return items
 
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        return json.loads(read_small_file(path))
+    except (OSError, ValueError, RecursionError) as error:  # json's and Unicode's are ValueErrors, too
         raise BadInputError(f"{path} is not readable JSON ({error}); score the task again") from error
 
 

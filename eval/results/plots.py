@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from eval import protocols
@@ -16,8 +18,10 @@ from eval.results.tables import our_rows
 from eval.tasks.registry import Task
 
 _PER_ROW = 4
+_as_they_stand = rc_context({"text.parse_math": False})  # names with dollar signs are no formulas
 
 
+@_as_they_stand
 def plot_scores(results: Sequence[ModelResults], tasks: Sequence[Task], path: Path) -> None:
     """Bars of the main score of each task, one colour a model, error bars where there are seeds.
 
@@ -41,9 +45,8 @@ def plot_scores(results: Sequence[ModelResults], tasks: Sequence[Task], path: Pa
         places = np.arange(len(shown)) + (number - (len(rows) - 1) / 2) * width
         heights = [mean for mean, _ in cells]
         errors = [0 if math.isnan(deviation) else deviation for _, deviation in cells]
-        bars = axes.bar(
-            places, heights, width, yerr=errors if any(errors) else None, capsize=2, label=row.model
-        )
+        label = f" {row.model}" if row.model.startswith("_") else row.model  # matplotlib leaves such out
+        bars = axes.bar(places, heights, width, yerr=errors if any(errors) else None, capsize=2, label=label)
         if len(rows) <= 2:
             axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
     axes.set_xticks(range(len(shown)), [task.title for task in shown], rotation=40, ha="right")
@@ -53,6 +56,7 @@ def plot_scores(results: Sequence[ModelResults], tasks: Sequence[Task], path: Pa
     _save(figure, path)
 
 
+@_as_they_stand
 def plot_similarity(result: ModelResults, tasks: Sequence[Task], path: Path) -> None:
     """Cosine similarity of each pair against its gold score, one panel a task.
 
@@ -99,5 +103,7 @@ def plot_similarity(result: ModelResults, tasks: Sequence[Task], path: Path) -> 
 
 def _save(figure: Figure, path: Path) -> None:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
+    with warnings.catch_warnings():  # a mark that the font lacks is an empty box
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(buffer, format="png", dpi=130)
     write_file(path, buffer.getvalue())

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
+from augment_cli.visible import visible_line
 from eval import protocols
 from eval.results.files import ModelResults, StoredScore
 from eval.tasks.beir import retrieval_task
@@ -143,7 +144,7 @@ def our_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> list[Row
                 f"{task.title}: {note}" for note in dict.fromkeys(n for s in scores for n in s.notes)
             )
         if cells:
-            source = "ours: " + ", ".join(_kind(seeds, tasks[0]))
+            source = visible_line("ours: " + ", ".join(_kind(seeds, tasks[0])))
             rows.append(Row(label, source, cells, notes, tuple(seeds)))
     return rows
 
@@ -193,7 +194,7 @@ def labelled_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> lis
                 for label, (score, deviation) in protocol.rows(result.tasks[task.name].scores).items():
                     cell = (protocol.scale * score, protocol.scale * deviation)
                     by_label.setdefault(label, {})[task.name] = cell
-        source = f"ours: {result.settings['pooling']}, {result.settings['precision']}"
+        source = visible_line(f"ours: {result.settings['pooling']}, {result.settings['precision']}")
         rows += [Row(f"{result.label}, {label}", source, cells) for label, cells in by_label.items()]
     return rows
 

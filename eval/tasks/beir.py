@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
+from augment_cli.visible import visible_line
 from eval.tasks.registry import Task
 from eval.tasks.table import Table
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 # The two splits of the table; the result's is the qrels' file, `test`.
+_MOST_GRADE = 1_000_000
+_SHOWN = 200  # characters of a line that is wrong
 DOCUMENT_ROWS, QUERY_ROWS = "corpus", "queries"
 
 
@@ -104,7 +107,7 @@ def read_beir(folder: Path) -> RetrievalTable:
         notes.append(f"{absent:,} judged documents are not in {CORPUS}; relevant ones count as not found")
     if without := sum(max(judged.values()) < 1 for judged in relevance.values()):
         notes.append(f"{without:,} queries have no relevant document and score 0")
-    name = folder.resolve().name
+    name = visible_line(folder.resolve().name)
     counts = {DOCUMENT_ROWS: len(documents), QUERY_ROWS: len(queries)}
     columns = {
         "split": [DOCUMENT_ROWS] * len(documents) + [QUERY_ROWS] * len(queries),
@@ -178,12 +181,12 @@ def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
         where = f"{path}, line {number}"
         try:
             entry = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # numbers of too many digits, lists too deep
             raise BadInputError(f"{where}: not valid JSON ({error}); correct the line") from error
         wanted = ("_id", "text", "title") if titles else ("_id", "text")
         values = entry if isinstance(entry, dict) else {}
         parts: list[Any] = [values.get(key, "" if key == "title" else None) for key in wanted]
-        if not all(isinstance(part, str) for part in parts):
+        if not all(isinstance(part, str) and _is_unicode(part) for part in parts):
             raise BadInputError(
                 f'{where}: should be an object with the strings "_id" and "text"; correct the line'
             )
@@ -194,6 +197,11 @@ def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
     if not texts:
         raise BadInputError(f"{path} has no line; fetch it again")
     return texts
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no halves of surrogate pairs, which JSON can name and no tokenizer takes."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -211,10 +219,12 @@ def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
                     "remove one of the two"
                 )
             judged[document] = int(grade)
+            if abs(judged[document]) > _MOST_GRADE:
+                raise ValueError
         except ValueError as error:
             raise BadInputError(
-                f"{path}, line {number}: should be query id, document id and a whole number, "
-                f"separated by tabs, not {line!r}; correct the line"
+                f"{path}, line {number}: should be query id, document id and a whole number of at most "
+                f"{_MOST_GRADE:,}, separated by tabs, not {line[:_SHOWN]!r}; correct the line"
             ) from error
     if not relevance:
         raise BadInputError(f"{path} has no judgement; fetch it again")

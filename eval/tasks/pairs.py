@@ -69,9 +69,11 @@ def pairs_of(table: Table) -> Pairs:
     Raises
     ------
     BadInputError
-        If a gold score is outside the task's range.
+        If a gold score is outside the task's range, or there are not two text columns.
     """
     task = table.task
+    if len(task.text_columns) != 2:
+        raise BadInputError(f"task {task.name} is one of pairs; give its entry two text_columns")
     first, second = (table.select(column, task.split) for column in task.text_columns)
     gold = np.array([_gold(value, task) for value in table.select(task.label_column, task.split)])
     subsets = table.select(task.subset_column, task.split) if task.subset_column else ["all"] * len(gold)
@@ -86,6 +88,6 @@ def _gold(value: str, task: Task) -> float:
     low, high = task.gold_range
     if not low <= score <= high:
         raise BadInputError(
-            f"{task.file}: gold score {value!r} is not between {low} and {high}; fetch it again"
+            f"{task.file}: gold score {value!r} is not between {low:g} and {high:g}; fetch it again"
         )
     return score

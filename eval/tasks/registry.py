@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from augment_cli.errors import BadInputError, UsageError
+from augment_cli.small_files import read_toml
 
 REGISTRY = Path(__file__).with_name("tasks.toml")
 
@@ -101,24 +102,34 @@ def load_registry(path: Path = REGISTRY) -> dict[str, Task]:
     Raises
     ------
     BadInputError
-        If an entry has a key that no task has, or lacks one.
+        If an entry has a key that no task has, lacks one, or has a value of another kind.
+    UsageError
+        If the file is not there, or is not valid TOML.
     """
-    entries = tomllib.loads(path.read_text("utf-8"))
-    known = {item.name for item in dataclasses.fields(Task)}
+    try:
+        entries = read_toml(path)
+    except FileNotFoundError:
+        raise UsageError(f"--registry {path}: no such file; correct the path") from None
+    known = {item.name for item in dataclasses.fields(Task)} - {"name"}
     tasks = {}
     for name, entry in entries.items():
+        if not isinstance(entry, dict):
+            raise BadInputError(f"{path}: {name} is not a table; write a task as [{name}]")
         unknown = sorted(set(entry) - known)
         if unknown:
             raise BadInputError(f"{path}: task {name} has the unknown key {unknown[0]}; correct its spelling")
-        settings: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
-        }
         try:
-            tasks[name] = Task(name=name, **settings)
-        except TypeError as error:
+            task = tasks[name] = msgspec.convert({"name": name, **entry}, Task)
+        except msgspec.ValidationError as error:
             raise BadInputError(
-                f"{path}: task {name} is incomplete ({error}); add what is missing"
+                f"{path}: task {name} is incomplete or has a value of another kind ({error}); correct it"
             ) from error
+        named = ("split", *task.text_columns, task.label_column, task.subset_column)
+        if lacking := [column for column in named if column and column not in task.columns]:
+            raise BadInputError(
+                f"{path}: task {name} names the column {lacking[0]!r}, which is not among its columns; "
+                "correct its spelling"
+            )
     return tasks
 
 

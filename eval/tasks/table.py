@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import numpy as np
 from augment_cli.errors import BadInputError, MissingError
 from eval.tasks.registry import Task
 
+_MOST_BYTES = 1 << 30  # of a set; the largest that papers score on has 200 MB
 NO_GOLD = ("", "nan", "NaN")  # how files write that nobody scored a row
 
 
@@ -45,6 +48,10 @@ class Table:
 
     def texts(self, *splits: str) -> list[str]:
         """The sentences of splits, one split after the other, of a task with one text column."""
+        if len(self.task.text_columns) != 1:
+            raise BadInputError(
+                f"task {self.task.name} is one of single texts; give its entry one text column"
+            )
         (column,) = self.task.text_columns
         return [text for split in splits for text in self.select(column, split)]
 
@@ -136,9 +143,9 @@ def read_table(task: Task, data: Path, *, any_data: bool = False) -> Table:
     raw = path.read_bytes()
     digest = hashlib.sha256(raw).hexdigest()
     try:
-        content = gzip.decompress(raw)
+        content = gunzip(raw)
         lines = content.decode("utf-8").split("\n")
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise BadInputError(
             f"{path} is not readable gzip UTF-8 ({error}); fetch it again: `make data`"
         ) from error
@@ -157,6 +164,21 @@ def read_table(task: Task, data: Path, *, any_data: bool = False) -> Table:
     table = Table(task, columns, digest, checked)
     _check_counts(table, path)
     return table
+
+
+def gunzip(data: bytes) -> bytes:
+    """The bytes that a gzip file of an evaluation set holds.
+
+    Raises
+    ------
+    OSError, EOFError, ValueError, zlib.error
+        If it is damaged, or holds more than any set has.
+    """
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"it unpacks to more than {_MOST_BYTES >> 30} GiB")
+    return content
 
 
 def _rows(lines: list[str], task: Task, path: Path) -> list[list[str]]:

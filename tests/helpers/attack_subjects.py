@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import resource
 import shutil
@@ -131,9 +132,42 @@ def _training(home: Path) -> None:
     assert (home / "run/checkpoints/step-0000004").is_dir()
 
 
+_REGISTRY = """
+[toy]
+title = "Toy"
+protocol = "sts"
+suites = ["sts"]
+file = "toy.tsv.gz"
+columns = ["split", "score", "sentence1", "sentence2"]
+text_columns = ["sentence1", "sentence2"]
+label_column = "score"
+split = "test"
+counts = { test = 6 }
+gold_range = [0, 5]
+metric = "spearman"
+"""
+
+
+def _scored(home: Path) -> None:
+    """An encoder, a registry with a set of six pairs, and the results of two models in `a` and `b`."""
+    _encoder(home)
+    (home / "tasks.toml").write_text(_REGISTRY)
+    rows = [f"test\t{n % 5}\t{LINES[n]}\t{' '.join(LINES[n].split()[n:])}" for n in range(6)]
+    table = "\n".join(["split\tscore\tsentence1\tsentence2", *rows, ""]).encode()
+    (home / "toy.tsv.gz").write_bytes(gzip.compress(table))
+    (home / "text.txt.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
+    command = "eval --data . --registry tasks.toml --tasks toy --beir beir --no-plots --jobs 1"
+    done = run([*command.split(), "a=model", "b=model"], home)
+    assert done.returncode == 0, done.stderr
+    for label in "ab":
+        (folder,) = (home / "results" / label).iterdir()
+        folder.rename(home / label)
+    shutil.rmtree(home / "results")
+
+
 _MAKERS = {
     "inputs": _inputs, "store": _store, "growing": _growing, "published": _published, "encoder": _encoder,
-    "static": _static, "sequence": _sequence, "masked": _masked, "training": _training,
+    "static": _static, "sequence": _sequence, "masked": _masked, "training": _training, "scored": _scored,
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from augment_cli.errors import BadInputError, MissingError
@@ -53,3 +54,32 @@ def test_json_of_a_result_names_data_and_settings(tmp_path):
     assert entry["counts"] == {"all": 10662}
     assert entry["data_sha256"] == "a" * 64
     assert "torch" in json.loads((tmp_path / "encoder.json").read_text())["libraries"]
+
+
+def test_what_results_say_commands_no_terminal(tmp_path):
+    write_model(tmp_path, "\x1b[31m", {"sts12": sts_score(0.5)})
+    path = tmp_path / "STS12.json"
+    stored = json.loads(path.read_text())
+    stored["scores"]["test"][0] |= {"title": "\u202egnp", "notes": ["a\nb"]}
+    path.write_text(json.dumps(stored))
+    found = files.read_results(tmp_path)
+    assert found.label == "␛[31m"
+    assert (found.tasks["sts12"].title, found.tasks["sts12"].notes) == ("<U+202E>gnp", ["a␊b"])
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"correct": np.zeros((2, 2))},
+        {"correct": np.array(["a", "b"])},
+        {"correct": np.array([1 + 2j])},
+        {"gold": np.ones(3), "similarity": np.ones(4)},
+        {"gold": np.ones(3)},
+        {"correct": np.array([None, 1], object)},
+    ],
+)
+def test_values_per_example_that_are_something_else(tmp_path, items):
+    (tmp_path / "items").mkdir()
+    np.savez(tmp_path / "items" / "sts12.npz", **items)
+    with pytest.raises(BadInputError, match=r"sts12\.npz is damaged"):
+        files.read_items(tmp_path, "sts12")
