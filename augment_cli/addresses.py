@@ -57,7 +57,13 @@ def whole(place: object) -> str:
     if (found := _ADDRESS.match(text)) is None:
         return text
     scheme, rest = found[1].lower(), found[2]
-    return f"{scheme}:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
+    if scheme != "file":
+        return f"{scheme}://{rest}"
+    if (
+        "://localhost/" in text[: len("file://localhost/")].lower()
+    ):  # the one machine that such an address may name
+        rest = rest[len("localhost/") :]
+    return f"{scheme}:///{rest}"
 
 
 def parse(place: object) -> Address:

@@ -246,7 +246,10 @@ def memory_of(trainee: Trainee, recipe: Recipe, ranks: Ranks, rows: int | None =
         activations = at_once * 4 * trainee.model.dimension  # a few vectors a text, whatever its length
     else:
         tokens = at_once * recipe.max_length
-        activations = tokens * _numbers_a_token(trainee.encoder.model.config, recipe.max_length)
+        config = trainee.encoder.model.config
+        activations = tokens * _numbers_a_token(config, recipe.max_length)
+        if trainee.model.masked_head is not None:  # logits of the hidden tokens, their softmax, its gradient
+            activations += int(tokens * recipe.mask_rate) * config.vocab_size * 3
     # What is gathered of all processes: the vectors before and after the head, with their gradients.
     vectors = 4 * recipe.batch * views * trainee.model.dimension
     loss = _numbers_of_the_loss(recipe) + (vectors if recipe.objective != "mlm" else 0)

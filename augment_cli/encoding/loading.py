@@ -25,6 +25,7 @@ from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
+from augment_cli.models.reasons import reason_of
 from augment_cli.neural.loading import find_folder
 
 # A closed table: a model folder names its activation, and may name only these.
@@ -187,7 +188,7 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
         raise
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
         raise BadInputError(
-            f"{layout.transformer} does not load: {error}; fetch or export the model again"
+            f"{layout.transformer} does not load: {reason_of(error)}; fetch or export the model again"
         ) from error
     finally:
         quiet.set_verbosity(shown)

@@ -73,6 +73,8 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, st
 
 
 def _local_files(entry: str | Path) -> list[Path]:
+    if not str(entry):
+        raise BadInputError("an empty name: --corpus takes files, folders and globs")
     path = Path(entry).expanduser()
     if path.is_dir():
         matches = sorted(

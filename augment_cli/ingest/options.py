@@ -105,7 +105,8 @@ class IngestOptions:
             known.incrementaldecoder("surrogateescape").decode(b"", True)  # idna and punycode cannot
         except (LookupError, ValueError):
             raise UsageError(
-                f"--encoding {self.encoding}: no known text encoding; try latin-1, cp1252, utf-16 or gb18030"
+                f"--encoding {self.encoding}: not a known text encoding; try latin-1, cp1252, utf-16 or "
+                "gb18030"
             ) from None
         object.__setattr__(self, "encoding", known.name)
         if self.format is not None and self.format not in FORMATS:

@@ -98,6 +98,10 @@ def read_file(path: Path | RemoteFile, source: str, layout: Layout) -> Iterator[
 
 # First bytes of what people have their text in and what is not text, and what to do about it.
 _DOCUMENTS = {
+    b"\xfd7zXZ\x00": "is compressed with xz: unpack it with `xz -d` (.gz and .zst are read as they are)",
+    b"BZh": "is compressed with bzip2: unpack it with `bunzip2` (.gz and .zst are read as they are)",
+    b"7z\xbc\xaf\x27\x1c": "is a 7z archive: unpack it",
+    b"Rar!\x1a": "is a RAR archive: unpack it",
     b"PK\x03\x04": "is a zip archive, such as .docx or .xlsx: save it as plain text or csv, or unpack it",
     b"%PDF-": "is a PDF: save its text as .txt, one sentence a line",
     b"{\\rtf": "is an RTF document: save it as plain text",
@@ -107,6 +111,7 @@ _DOCUMENTS = {
     b"<!DOCTYPE": "is a web page: save its text as .txt, one sentence a line",
     b"<html": "is a web page: save its text as .txt, one sentence a line",
 }
+_TAR, _TAR_AT = b"ustar", 257
 _JSON_ARRAY = re.compile(rb'\s*\[\s*[{"\[]')
 
 
@@ -120,9 +125,11 @@ def refuse_documents(path: Path | RemoteFile) -> None:
     """
     block = next(read_blocks(path), None)
     head = b"" if block is None or block.damage else block.data[:4096]
-    for magic, what in _DOCUMENTS.items():
-        if head.startswith(magic):
-            raise BadInputError(f"{path}: {what} (--format text reads its lines as they are)")
+    documents = [what for magic, what in _DOCUMENTS.items() if head.startswith(magic)]
+    if head.startswith(_TAR, _TAR_AT):
+        documents.append("is a tar archive: unpack it, and name the files in it")
+    if documents:
+        raise BadInputError(f"{path}: {documents[0]} (--format text reads its lines as they are)")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     is_json = ".json" in suffixes[-2:]
     if _JSON_ARRAY.match(head) and (is_json or not _parses_as_lines(head)):

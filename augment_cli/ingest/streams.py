@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks
 from augment_cli.remote.files import RemoteFile
 
@@ -56,6 +57,12 @@ def read_blocks(path: Path | RemoteFile, encoding: str = "utf-8") -> Iterator[Bl
 
     A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding` does
     not know are left as they are, to be rejected as what is not UTF-8.
+
+    Raises
+    ------
+    BadInputError
+        If `encoding` cannot go on after such bytes, or is UTF-16 or UTF-32 and the file does not begin with
+        the mark that says which.
     """
     waiting: list[bytes] = []
     size = 0
@@ -77,6 +84,11 @@ def read_blocks(path: Path | RemoteFile, encoding: str = "utf-8") -> Iterator[Bl
             size = len(waiting[0])
     except _DamageError as error:
         damage = error.reason
+    except UnicodeError as error:
+        raise BadInputError(
+            f"{path}: cannot be read as {encoding} ({error}); name its encoding with --encoding (UTF-16 "
+            "without a byte order mark is utf-16-le or utf-16-be)"
+        ) from None
     if size or damage:
         joined = b"".join(waiting)
         end = b"" if joined.endswith(b"\n") and not damage else b"\n"
@@ -86,15 +98,15 @@ def read_blocks(path: Path | RemoteFile, encoding: str = "utf-8") -> Iterator[Bl
 def _chunks(path: Path | RemoteFile) -> Iterator[bytes]:
     """Uncompressed bytes, without a byte order mark."""
     with path.open("rb") as file:
-        magic = file.read(4)
-        file.seek(0)
-        if magic.startswith(_GZIP):
-            chunks = _gunzip(file)
-        elif magic == _ZSTD:
-            chunks = _unzstd(file)
-        else:
-            chunks = iter(lambda: file.read(PIECE_BYTES), b"")
         try:
+            magic = file.read(4)
+            file.seek(0)
+            if magic.startswith(_GZIP):
+                chunks = _gunzip(file)
+            elif magic == _ZSTD:
+                chunks = _unzstd(file)
+            else:
+                chunks = iter(lambda: file.read(PIECE_BYTES), b"")
             first = next(chunks, b"")
             # A first chunk may be shorter than the mark.
             while len(first) < len(_BYTE_ORDER_MARK) and (more := next(chunks, b"")):

@@ -7,6 +7,7 @@ from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.claims import check_model
+from augment_cli.models.reasons import reason_of
 from augment_cli.neural.loading import load_weights, read_config
 from augment_cli.store.files import fsync, naming
 
@@ -75,10 +76,9 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         loaded = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises several kinds: a refused class, a truncated file, no pickle
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise BadInputError(
-            f"{file}: is not a file of tensors alone, so it is not read ({reason}); get the model from its "
-            "publisher again, or in safetensors"
+            f"{file}: is not a file of tensors alone, so it is not read ({reason_of(error)}); get the model "
+            "from its publisher again, or in safetensors"
         ) from error
     values = loaded.get("state_dict", loaded) if isinstance(loaded, dict) else {}
     return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}

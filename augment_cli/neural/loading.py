@@ -18,6 +18,7 @@ from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_spa
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.digest import model_digest
+from augment_cli.models.reasons import reason_of
 
 if TYPE_CHECKING:
     import torch
@@ -252,8 +253,7 @@ def _naming(folder: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # transformers raises many kinds; each means that these files do not load
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise BadInputError(
-            f"{folder}: does not load as a model ({reason}); check that it is the right kind, "
+            f"{folder}: does not load as a model ({reason_of(error)}); check that it is the right kind, "
             "or fetch it again"
         ) from error

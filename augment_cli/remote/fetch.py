@@ -72,7 +72,7 @@ def fetch(
         except BaseException:
             opened.discard_if_empty(with_folder=is_new)
             raise
-    return Copied(copied, kept, size, [])
+    return Copied(copied, kept, size, [], [])
 
 
 def _refuse_other(store: Store, manifest: Manifest, place: Place) -> None:

@@ -16,7 +16,7 @@ from augment_cli.remote.failures import explained
 # Every wait has an end: seconds until a connection stands and between two bytes, and tries of a request.
 # Ctrl-C is taken between two requests, so they are short.
 CONNECT_SECONDS, SILENT_SECONDS, TRIES = 5.0, 10.0, 3
-_GCS_SECONDS = 30  # for all tries of a request
+_GCS_SECONDS = 10  # for all tries of a request
 _OPTIONS_OF_S3 = ("region", "scheme", "endpoint_override")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # the first that is set counts
 _BY_ARROW = frozenset({"gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"})

@@ -27,7 +27,7 @@ _MOST_MANIFEST_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Copied:
-    """What was copied, and what was there already.
+    """What was copied, what was there already, and what was left out.
 
     Attributes
     ----------
@@ -36,13 +36,16 @@ class Copied:
     bytes : int
         Of the parts that were copied.
     unfinished : list of str
-        Stages that were left out.
+        Stages that lack parts.
+    outgrown : list of str
+        Stages that were made of the corpus as it was before files were appended to it.
     """
 
     copied: int
     kept: int
     bytes: int
     unfinished: list[str]
+    outgrown: list[str]
 
 
 def publish(
@@ -79,8 +82,10 @@ def publish(
     if not is_address(address):
         raise UsageError(f"{address}: is not an address, such as s3://bucket/folder; file:///… is one too")
     opened = Store.open(store)
-    stages = {name: opened.stage(name) for name in opened.stages() if opened.has(name)}
-    unfinished = [name for name in opened.stages() if name not in stages]
+    unfinished = [name for name in opened.stages() if not opened.has(name)]
+    outgrown = [name for name in opened.stages() if opened.has(name) and opened.made_before(name) is not None]
+    left_out = {*unfinished, *outgrown}
+    stages = {name: opened.stage(name) for name in opened.stages() if name not in left_out}
     if not {"corpus", "rejects"} <= stages.keys():
         raise BadInputError(f"{opened.path}: has no finished corpus to publish; run `augment-cli ingest`")
     place = place_of(address)
@@ -99,7 +104,7 @@ def publish(
     manifest = dump_manifest(opened.parts, stages)
     if there is None or there.data != manifest:
         write(place.at(MANIFEST), [manifest])
-    return Copied(copied, kept, size, unfinished)
+    return Copied(copied, kept, size, unfinished, outgrown)
 
 
 def _check_elsewhere(place: Place, store: Path, stages: Iterable[str]) -> None:

@@ -146,7 +146,7 @@ def write(path: Path, judgements: Sequence[Judgement]) -> None:
     Raises
     ------
     UsageError
-        If the file is there already: it may hold what somebody has read.
+        If the file is there already, as it may hold what somebody has read, or its folder is not.
     """
     try:
         with path.open("xb") as file:
@@ -154,6 +154,8 @@ def write(path: Path, judgements: Sequence[Judgement]) -> None:
                 file.write(msgspec.json.encode(judgement) + b"\n")
     except FileExistsError:
         raise UsageError(f"{path}: is there already; name another file, or move it away") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"{path}: {path.parent} is not a folder; make it, or name another file") from None
 
 
 def read(paths: Iterable[Path]) -> list[Judgement]:

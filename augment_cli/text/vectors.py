@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.errors import UsageError
+from augment_cli.store.files import refuse_special
 
 FORMATS = (
     "give GloVe or word2vec text (a word and its numbers a line, .gz too), or an array in FILE.npy with its "
@@ -36,6 +37,7 @@ def read_vectors(path: str, limit: int = 0) -> tuple[pa.StringArray, np.ndarray]
     """
     file = Path(path).expanduser()
     try:
+        refuse_special(file)
         words, vectors = _read_array(file, limit) if file.suffix == ".npy" else _read_text(file, limit)
     except (OSError, UnicodeDecodeError, EOFError) as error:
         raise UsageError(f"--vectors {path}: cannot be read ({error}); {FORMATS}") from error
@@ -52,6 +54,9 @@ def _read_array(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
         vectors = np.load(file, allow_pickle=False)
     except ValueError as error:
         raise UsageError(f"--vectors {file}: is not a plain NumPy array ({error}); {FORMATS}") from error
+    if vectors.dtype.kind not in "fiu":
+        raise UsageError(f"--vectors {file}: is an array of {vectors.dtype}, not of real numbers; {FORMATS}")
+    refuse_special(file.with_suffix(".txt"))
     words = file.with_suffix(".txt").read_text("utf-8").splitlines()
     if vectors.ndim != 2 or len(vectors) != len(words):
         raise UsageError(
@@ -60,7 +65,8 @@ def _read_array(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:
         )
     if limit:
         words, vectors = words[:limit], vectors[:limit]
-    return pa.array(words, pa.string()), vectors.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large is infinite then, and refused as that
+        return pa.array(words, pa.string()), vectors.astype(np.float32)
 
 
 def _read_text(file: Path, limit: int) -> tuple[pa.StringArray, np.ndarray]:

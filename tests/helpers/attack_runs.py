@@ -8,6 +8,7 @@ import io
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -116,8 +117,10 @@ def disturbed(case: Case, subject: Path, home: Path) -> list[str]:
     """The same for a command that is struck while it runs; run again, it must end in the same bytes."""
     seconds, operations, expected = _undisturbed(case, subject, home.parent)
     words = words_of(case.run, case.value, home, home)
-    if case.how == "interrupt":
-        result = _interrupted(words, home, case.value * seconds)
+    if case.how == "address_space":
+        result = _in_a_process(words, home, _LONGEST, megabytes=case.value)
+    elif case.how == "interrupt":
+        result = _in_a_process(words, home, case.value * seconds)
         if result.returncode and _is_too_early(result.stderr):
             return []
     else:
@@ -133,19 +136,19 @@ def disturbed(case: Case, subject: Path, home: Path) -> list[str]:
     return problems + lost(expected, set(expected), digests(home))
 
 
-DISTURBANCES = ("interrupt", "operation")
+DISTURBANCES = ("interrupt", "operation", "address_space")
 _KNOWN: dict[tuple[str, str], tuple[float, int, dict[str, str]]] = {}
 
 
 def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, dict[str, str]]:
     """Seconds, file operations, and the parts and weights that an undisturbed run leaves."""
-    known = (case.how, case.run)  # only what is not interrupted has its operations counted
+    known = (case.how, case.run)  # only what runs in this process has its operations counted
     if known not in _KNOWN:
         home = folder / "undisturbed"
         shutil.copytree(subject, home)
         words, began, counted = words_of(case.run, case.value, home, home), time.monotonic(), Faults()
-        if case.how == "interrupt":
-            result = _interrupted(words, home, _LONGEST)
+        if case.how != "operation":
+            result = _in_a_process(words, home, _LONGEST)
         else:
             with injected(counted):
                 result = run(words, home)
@@ -155,13 +158,15 @@ def _undisturbed(case: Case, subject: Path, folder: Path) -> tuple[float, int, d
     return _KNOWN[known]
 
 
-def _interrupted(words: list[str], home: Path, seconds: float) -> Result:
-    """A command in a process of its own, with a Ctrl-C after some seconds if it still runs."""
+def _in_a_process(words: list[str], home: Path, seconds: float, megabytes: int = 0) -> Result:
+    """A command in a process of its own, with a Ctrl-C after some seconds, and perhaps a limit."""
+    limit = megabytes * 10**6 or resource.RLIM_INFINITY
     module = words if words[0] in ("train", "eval") else ["augment_cli", *words]
     process = subprocess.Popen(
         [sys.executable, "-m", *module], cwd=home, text=True, start_new_session=True,
         env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY)),
     )  # fmt: skip
     try:
         out, err = process.communicate(timeout=seconds)

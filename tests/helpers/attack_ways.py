@@ -5,12 +5,15 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import json
+import lzma
 import os
 import pickle
 import random
 import shutil
 import socket
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,6 +178,24 @@ def mutated(path: Path, value: Any, draws: random.Random) -> None:
     path.write_bytes(data)
 
 
+def archived(path: Path, value: Any, draws: random.Random) -> None:
+    """The file as people pack files: in a tar archive, or by a compressor that is not read."""
+    data = path.read_bytes()
+    if "tar" in value:
+        packed = io.BytesIO()
+        mode: Any = f"w:{value.removeprefix('tar').removeprefix('.')}"
+        with tarfile.open(fileobj=packed, mode=mode) as archive:
+            archive.add(path, path.name)
+        data = packed.getvalue()
+    elif value in ("xz", "bz2"):
+        data = lzma.compress(data) if value == "xz" else bz2.compress(data)
+    else:  # what only its first bytes tell
+        data = {"7z": b"7z\xbc\xaf\x27\x1c", "rar": b"Rar!\x1a\x07\x00", "zip": b"PK\x03\x04"}[
+            value
+        ] + draws.randbytes(2000)
+    path.write_bytes(data)
+
+
 def _in_format(name: str, rows: list[str]) -> bytes:
     plain = name.removesuffix(".gz").removesuffix(".bz2")
     if plain.endswith(".jsonl"):
@@ -183,8 +204,6 @@ def _in_format(name: str, rows: list[str]) -> bytes:
         between = "," if plain.endswith("csv") else "\t"
         data = "\n".join([f"text{between}id", *(f"{row}{between}{n}" for n, row in enumerate(rows))]).encode()
     elif plain.endswith(".parquet"):
-        import io
-
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -224,6 +243,6 @@ WAYS: dict[str, Way] = {
     way.__name__: way
     for way in (
         nothing, flip, overwrite, cut, lengthen, delete, pickled, folder, file, text, noise, swap, link, pipe,
-        socket_file, setting, forged, forged_anywhere, mutated,
+        socket_file, setting, forged, forged_anywhere, mutated, archived,
     )
 }  # fmt: skip

@@ -49,7 +49,9 @@ def test_the_loss_of_the_padded_batch_is_counted_chunked_or_not(tiny_store, tiny
     assert memory(batch=2000).loss > 3.5 * plain.loss
     assert memory(negatives=["una"], loss="nt-xent").loss > 3.5 * memory(loss="nt-xent").loss
     assert memory(precision="float64").loss == 2 * plain.loss
-    assert memory(objective="mlm").loss == 0
+    masked, twice = memory(objective="mlm"), memory(objective="mlm", mask_rate=0.3)
+    assert masked.loss == 0
+    assert twice.activations > 1.1 * masked.activations  # of each hidden token a number a word
 
 
 @pytest.mark.parametrize("batch", [2**24 + 1, 10**18, 2**63, 10**400])

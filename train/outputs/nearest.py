@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from augment_cli.encoding.loading import load_encoder
+from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from augment_cli.visible import visible
 from eval.contract.arguments import ArgumentParser
@@ -51,6 +52,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--store", type=Path, default=Path("store"), help="store with the corpus")
     parser.add_argument("--count", type=int, default=3, help="how many examples (default 3)")
     args = parser.parse_args(arguments)
+    if not 1 <= args.count <= TEXTS:
+        raise UsageError(f"--count {args.count}: must be from 1 to {TEXTS:,}")
     texts = spaced_texts(Store.open(args.store), TEXTS)
     for text, other, cosine in nearest(texts, load_encoder(args.encoder).encode(texts), args.count):
         print(f"{visible(text)}\n  nearest, cosine {cosine:.2f}: {visible(other)}")

@@ -29,7 +29,7 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.resources.word_lists import word_list_digests, word_set
-from augment_cli.store.files import sha256_of_file
+from augment_cli.store.files import refuse_special, sha256_of_file
 from augment_cli.text.vectors import FORMATS, neighbours
 
 
@@ -53,6 +53,7 @@ def _digest(parameters: EmbeddingParameters) -> str:
         raise UsageError(f"embedding-neighbour needs word vectors, and ships none: --vectors FILE; {FORMATS}")
     file = Path(parameters.vectors).expanduser()
     try:
+        refuse_special(file)
         return sha256_of_file(file)
     except OSError as error:
         raise UsageError(f"--vectors {parameters.vectors}: cannot be read ({error}); {FORMATS}") from error

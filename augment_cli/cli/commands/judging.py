@@ -45,6 +45,7 @@ def judge(
     from augment_cli.errors import UsageError
     from augment_cli.reports import verdicts
     from augment_cli.store.store import Store
+    from augment_cli.store.targets import check_target
     from augment_cli.visible import visible
 
     if (stage is None) == (not read):
@@ -55,6 +56,7 @@ def judge(
         views.show_verdicts(verdicts.summary(verdicts.read(read or [])), as_json)
         return
     path = write or Path(f"{stage}.judged.jsonl")
+    check_target(path, store, lambda beginning: True)  # what is there is never replaced anyway
     judgements = verdicts.sample(Store.open(store), stage, count, seed)
     verdicts.write(path, judgements)
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from augment_cli.addresses import shown
+from augment_cli.addresses import is_address, parse, shown
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
@@ -44,12 +44,22 @@ def publish(
         augment-cli publish store s3://bucket/folder --overwrite
     """
     from augment_cli.cli.reporter import ConsoleReporter
+    from augment_cli.errors import UsageError
     from augment_cli.remote.publish import publish as copy
 
+    if is_address(address) and parse(address).scheme == "memory":
+        raise UsageError(
+            f"{shown(address)}: is this command's own memory, which ends with it; give a place that stays"
+        )
     with ConsoleReporter(quiet or as_json).progress("publish", None) as progress:
         done = copy(store, address, overwrite=overwrite, progress=progress)
-    if done.unfinished and not as_json:
-        ConsoleReporter(quiet).warn(f"left out, as they are unfinished: {', '.join(done.unfinished)}")
+    left_out = {
+        "as they are unfinished": done.unfinished,
+        "as the corpus has grown since they were made (see `augment-cli status`)": done.outgrown,
+    }
+    for reason, stages in left_out.items():
+        if stages and not as_json:
+            ConsoleReporter(quiet).warn(f"left out, {reason}: {', '.join(stages)}")
     _say(f"{shown(address)}: {store} is published", done, quiet, as_json)
 
 

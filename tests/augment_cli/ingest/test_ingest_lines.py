@@ -1,7 +1,12 @@
 """Plain text: which lines are kept, which are set aside and why, whatever compresses the file."""
 
+import bz2
 import gzip
+import io
+import lzma
 import random
+import tarfile
+from typing import Literal
 
 import pyarrow as pa
 import pytest
@@ -12,6 +17,14 @@ from augment_cli.ingest import checks, streams
 
 def zstd(data: bytes) -> bytes:
     return pa.Codec("zstd").compress(data, asbytes=True)
+
+
+def tar_of(data: bytes, mode: Literal["w:", "w:gz"]) -> bytes:
+    packed, entry = io.BytesIO(), tarfile.TarInfo("in.txt")
+    entry.size = len(data)
+    with tarfile.open(fileobj=packed, mode=mode) as archive:
+        archive.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -202,8 +215,46 @@ def test_impossible_options_are_refused(read_bytes, options):
 
 @pytest.mark.parametrize("name", ["idna", "punycode", "undefined", "base64", "nonsense", "caf\u00e9", "a\0b"])
 def test_an_encoding_that_cannot_keep_bad_bytes_is_no_option(read_bytes, name):
-    with pytest.raises(UsageError, match="no known text encoding; try latin-1"):
+    with pytest.raises(UsageError, match="not a known text encoding; try latin-1"):
         read_bytes(b"one\n", encoding=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("utf-16", "a heron waits\n".encode("utf-16-le")),  # no byte order mark
+        ("utf-32", "a heron waits\n".encode("utf-32-be")),
+        ("unicode-escape", b"a \\ud800 heron\n"),
+        ("unicode-escape", b"a \\x heron\n"),
+        ("hz", b"a heron ~x waits\n"),
+    ],
+)
+def test_bytes_after_which_an_encoding_cannot_go_on(read_bytes, name, data):
+    with pytest.raises(BadInputError, match=f"cannot be read as {name} .*name its encoding"):
+        read_bytes(data, encoding=name)
+
+
+def test_utf16_with_and_without_its_mark(read_bytes):
+    lines = "a heron waits\nthe café is closed\n"
+    for name in ("utf-16", "utf-16-le", "utf-16-be"):
+        assert read_bytes(lines.encode(name), encoding=name).texts == lines.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (lzma.compress(b"one\n"), "compressed with xz"),
+        (bz2.compress(b"one\n"), "compressed with bzip2"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive"),
+        (b"Rar!\x1a\x07\0", "a RAR archive"),
+        (tar_of(b"one\n", "w:"), "a tar archive"),
+        (tar_of(b"one\n", "w:gz"), "a tar archive"),
+    ],
+    ids=["xz", "bz2", "7z", "rar", "tar", "tar.gz"],
+)
+def test_what_people_pack_their_text_in_is_named(read_bytes, data, what):
+    with pytest.raises(BadInputError, match=f"is {what}: unpack it"):
+        read_bytes(data)
 
 
 def test_parts_are_cut_at_part_rows(read_bytes):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from augment_cli.addresses import is_address, parse, shown, whole, without_secrets
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.remote.failures import explained
+from augment_cli.remote.places import place_of
 
 ADDRESSES = {
     "s3://bucket/a.txt": "s3://bucket/a.txt",
@@ -29,6 +30,12 @@ ADDRESSES = {
     "zip://a.csv::https://user:secret@host.org/x": "zip://host.org/x",
     "s3://[bucket/a.txt": "s3://[bucket/a.txt",
 }
+
+
+@pytest.mark.parametrize("address", ["file://localhost/folder/a.txt", "FILE://LocalHost/folder/a.txt"])
+def test_localhost_is_this_machine(address):
+    assert shown(address) == "file:///folder/a.txt" and place_of(address).path == "/folder/a.txt"
+    assert shown("file:///localhost/a.txt") == "file:///localhost/a.txt"
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

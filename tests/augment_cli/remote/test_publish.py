@@ -86,6 +86,16 @@ def test_unfinished_stages_are_left_out_and_named(store, bucket):
         augment_cli.publish(store.path, bucket.as_uri())
 
 
+def test_what_the_corpus_has_outgrown_is_left_out_and_named(store, bucket, tmp_path):
+    (tmp_path / "more.txt").write_text("The heron waits by the other river.\n")
+    augment_cli.ingest_corpus(tmp_path / "more.txt", store.path, append=True)
+    done = augment_cli.publish(store.path, bucket.as_uri())
+    assert {"terms", "forms"} <= set(done.outgrown) and "tfidf" in done.unfinished
+    augment_cli.fetch(bucket.as_uri(), tmp_path / "back")
+    back = Store.open(tmp_path / "back")
+    assert verify(back) == [] and back.rows == Store.open(store.path).rows
+
+
 def test_a_publishing_that_stops_anywhere_is_no_store_and_goes_on(store, bucket, tmp_path, monkeypatch):
     """Stopped at each part: nothing there is taken for a store; the next command copies the rest only."""
     kept = publishing.write
@@ -296,6 +306,8 @@ def test_the_commands(store, bucket, command, tmp_path):
     assert fetched.returncode == 0 and '"kept": 0' in fetched.stdout
     refused = command("publish", "mine", "s3://key:hidden@bucket/x?signature=1")
     assert refused.returncode == 2
+    lost = command("publish", "mine", "memory://bucket/x")
+    assert lost.returncode == 2 and "own memory, which ends with it" in lost.stderr
     for result in (published, fetched, refused):
         assert "hidden" not in result.stdout + result.stderr
 

@@ -124,3 +124,20 @@ def test_the_command_samples_and_counts(made_store, tmp_path):
     assert "51% – 100%" in table.output
     for arguments in ([], ["una", "--read", str(path)], ["--read", str(path), "--write", "x"]):
         assert runner.invoke(app, ["judge", *arguments]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("nowhere/x.jsonl", "is not a folder; make it"),
+        ("{store}/x.jsonl", "lies in the store"),
+        ("{store}/una/part-00000.parquet", "lies in the store"),
+        (".", "is a folder"),
+        ("/dev/null", "cannot be replaced"),
+    ],
+)
+def test_a_sample_is_not_written_where_it_does_harm(made_store, tmp_path, place, words):
+    path = tmp_path / place.format(store=made_store)
+    arguments = ["judge", "una", "--store", str(made_store), "--write", str(path)]
+    refused = CliRunner().invoke(load_commands(), arguments)
+    assert refused.exit_code == 2 and words in refused.output

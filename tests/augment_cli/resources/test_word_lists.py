@@ -1,6 +1,7 @@
 """Phrases, numbers, vectors, places: against slow references and num2words."""
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,33 @@ def test_files_that_hold_no_vectors_are_named(content: str, tmp_path: Path) -> N
     (tmp_path / "bad.txt").write_text(content)
     with pytest.raises(UsageError, match=r"bad\.txt"):
         read_vectors(str(tmp_path / "bad.txt"))
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.full((2, 3), 1 + 2j), "complex128"),
+        (np.array([["a", "b"], ["c", "d"]]), "<U1"),
+        (np.array([[True, False], [True, True]]), "bool"),
+        (np.full((2, 2), 1e300), "not finite"),
+        (np.zeros((2, 2, 2)), "shape"),
+        (np.zeros((3, 2)), "2 words"),
+    ],
+)
+def test_arrays_that_hold_no_vectors_are_named(array: np.ndarray, words: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "bad.npy", array)
+    (tmp_path / "bad.txt").write_text("river\nboat\n")
+    with pytest.raises(UsageError, match=rf"bad\.npy: .*{words}"):
+        read_vectors(str(tmp_path / "bad.npy"))
+
+
+@pytest.mark.parametrize("pipe", ["bad.npy", "bad.txt"])
+def test_a_pipe_in_place_of_vectors_is_not_waited_for(tmp_path: Path, pipe: str) -> None:
+    np.save(tmp_path / "bad.npy", np.ones((2, 2)))
+    (tmp_path / pipe).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / pipe)
+    with pytest.raises(UsageError, match="not a file"):
+        read_vectors(str(tmp_path / "bad.npy"))
 
 
 def test_embedding_neighbours(vectors: Path) -> None:

@@ -1,0 +1,23 @@
+"""Why a library could not load a model, in a line of a message, without its advice to run what came along."""
+
+from __future__ import annotations
+
+_ADVICE = {
+    "trust_remote_code": "it needs code of its own, which is never run",
+    "weights only load failed": "it is damaged, or holds more than tensors",
+}
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error, or what it means where it would advise to run code.
+
+    Parameters
+    ----------
+    error : Exception
+        Of transformers or torch.
+    """
+    text = str(error).strip()
+    for advice, meaning in _ADVICE.items():
+        if advice in text.lower():
+            return meaning
+    return (text.splitlines() or [type(error).__name__])[0]
