@@ -28,16 +28,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     with handled(INTERRUPTED):
-        _application()(prog_name="augment-cli")
-
-
-def _application() -> typer.Typer:
-    """The application, or why this machine cannot load it."""
-    try:
-        return load_commands()
-    except (ImportError, MemoryError, OSError):
-        leave_without_address_space("augment-cli")
-        raise
+        leave_without_address_space("augment-cli")  # or libraries fail while they are loaded
+        load_commands()(prog_name="augment-cli")
 
 
 def load_commands() -> typer.Typer:

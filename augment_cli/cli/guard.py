@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import typer
 
 from augment_cli.cli import INTERRUPTED
-from augment_cli.engine.address_space import check_address_space
 from augment_cli.errors import MissingError, UserError
 from augment_cli.store.files import explain
 from augment_cli.visible import visible
@@ -45,7 +44,6 @@ def guarded(function: Function) -> Function:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            check_address_space()
             return function(*args, **kwargs)
         except UserError as error:
             print(f"augment-cli: {visible(error)}", file=sys.stderr)
