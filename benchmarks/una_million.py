@@ -30,7 +30,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from benchmarks.corpora import read_sentences
 from benchmarks.reference_una import ReferenceFit, negative, tokenize
 
-_DEAR = 20  # samples from one of proportional sizes to the next
+_DEAR = 5  # samples from one of proportional sizes to the next
 
 
 class MemoryWatch(threading.Thread):
@@ -42,7 +42,7 @@ class MemoryWatch(threading.Thread):
         self.resident = self.proportional = 0
 
     def run(self) -> None:
-        """Sample about ten times a second, proportional sizes every two seconds."""
+        """Sample about ten times a second, proportional sizes twice a second."""
         for number in itertools.count():
             try:
                 family = [self.process, *self.process.children(recursive=True)]
