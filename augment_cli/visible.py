@@ -41,6 +41,11 @@ def visible_json(value: Any, indent: int | None = 1) -> str:
     return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text has no halves of surrogate pairs, which JSON can name and UTF-8 cannot hold."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _mark(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

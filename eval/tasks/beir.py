@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.visible import visible_line
+from augment_cli.visible import is_unicode, visible_line
 from eval.tasks.registry import Task
 from eval.tasks.table import Table
 
@@ -186,7 +186,7 @@ def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
         wanted = ("_id", "text", "title") if titles else ("_id", "text")
         values = entry if isinstance(entry, dict) else {}
         parts: list[Any] = [values.get(key, "" if key == "title" else None) for key in wanted]
-        if not all(isinstance(part, str) and _is_unicode(part) for part in parts):
+        if not all(isinstance(part, str) and is_unicode(part) for part in parts):
             raise BadInputError(
                 f'{where}: should be an object with the strings "_id" and "text"; correct the line'
             )
@@ -197,11 +197,6 @@ def _read_texts(path: Path, *, titles: bool) -> dict[str, str]:
     if not texts:
         raise BadInputError(f"{path} has no line; fetch it again")
     return texts
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether a text has no halves of surrogate pairs, which JSON can name and no tokenizer takes."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _read_qrels(path: Path) -> dict[str, dict[str, int]]:

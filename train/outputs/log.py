@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from augment_cli.errors import MixError
+from augment_cli.visible import is_unicode
 from train.outputs.trackers import Tracker
 
 _LARGEST = 1e100  # of a number in the log: the axis of a picture overflows with those at the end of floats
@@ -177,7 +178,7 @@ def _is_event(value: Any) -> bool:
     elif not all(_is_number(number) for key, number in value.items() if key != "event"):
         return False
     # Halves of surrogate pairs, which JSON can name, are in no page and no card.
-    return (event != "step" or "rate" in value) and all(_is_unicode(text) for text in texts)
+    return (event != "step" or "rate" in value) and all(is_unicode(text) for text in texts)
 
 
 def _is_number(value: Any) -> bool:
@@ -185,10 +186,6 @@ def _is_number(value: Any) -> bool:
     if isinstance(value, float):
         return not math.isfinite(value) or abs(value) < _LARGEST
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-
-
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _tensorboard(folder: Path, done: int) -> Any:

@@ -51,19 +51,13 @@ def test_a_file_where_a_folder_must_be(tmp_path, refused, name):
     assert code == 4 and f"{file}: is not a folder" in line
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "summary.json"])
-def test_a_folder_where_a_file_must_be(tmp_path, refused, name):
-    (tmp_path / "run" / name).mkdir(parents=True)
-    code, line = refused()
-    assert code == 4 and f"{name}: is a folder, where a file is written" in line
-
-
 @pytest.mark.parametrize("name", ["log.jsonl", "summary.json", "run.png", "run.html"])
-def test_a_pipe_where_a_file_must_be(tmp_path, refused, name):
+@pytest.mark.parametrize(("make", "kind"), [(os.mkdir, "a folder"), (os.mkfifo, "a pipe or a device")])
+def test_what_is_no_file_where_a_file_must_be(tmp_path, refused, name, make, kind):
     (tmp_path / "run").mkdir()
-    os.mkfifo(tmp_path / "run" / name)
+    make(tmp_path / "run" / name)
     code, line = refused()
-    assert code == 4 and f"{name}: is a pipe or a device, where a file is written" in line
+    assert code == 4 and f"{name}: is {kind}, where a file is written" in line
 
 
 @pytest.mark.parametrize("name", ["last", "best", "whitened", "tensorboard"])
