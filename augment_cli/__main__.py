@@ -1,7 +1,8 @@
 """`augment-cli`, and `python -m augment_cli`: Ctrl-C is looked after before anything else is loaded."""
 
-from augment_cli.interrupts import FINISHED_PARTS_ARE_KEPT, handled
-from augment_cli.standard_streams import standard_streams
+import augment_cli.process.at_start  # noqa: F401 (Ctrl-C from here on)
+from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT, handled
+from augment_cli.process.standard_streams import standard_streams
 
 
 def main() -> None:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from augment_cli.contract.parameters import MOST_DRAWS
+from augment_cli.contract.parameters import MOST_DRAWS, takes
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import IncompleteError, MissingError, UsageError
+from augment_cli.errors import IncompleteError, MissingError, UsageError, did_you_mean
 from augment_cli.ingest import IngestOptions, entries_of
+from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.session import Reporter, Session, StageResult
+from augment_cli.session.in_python import reporter_for_python
 from augment_cli.small_files import parse_value, read_toml
 from augment_cli.store.store import Store
 
@@ -95,6 +97,7 @@ class RecipeResult:
             raise IncompleteError("\n".join(self.failures))
 
 
+@takes(IngestOptions)
 def run_recipe(
     recipe: str = "default",
     store: str | Path = "store",
@@ -110,6 +113,7 @@ def run_recipe(
     scheduler: str | None = None,
     address: str | None = None,
     overwrite: bool = False,
+    sample: bool = False,
     reporter: Reporter | None = None,
     **options: Any,
 ) -> RecipeResult:
@@ -126,7 +130,7 @@ def run_recipe(
         Folder, made if it is not there.
     corpus : path or sequence of paths, optional
         Files (plain or compressed text, jsonl, csv, tsv, Parquet), folders, globs; by default the store's
-        own corpus, else the shipped sample.
+        own corpus.
     changes : sequence of str
         `STAGE.KEY=VALUE`, as after `--set`.
     texts : list of str, DataFrame, Series or Arrow table, optional
@@ -141,10 +145,12 @@ def run_recipe(
         Where parts are made, as in `Engine`; worker processes, one for each core, by default.
     overwrite : bool
         Delete stages of the recipe that are there with other settings, and what was made from them.
+    sample : bool
+        Take the shipped sample where no corpus is named and the store has none.
     reporter : Reporter, optional
-        Silent by default.
+        By default bars and notes in a notebook or on a terminal, and the logger `augment_cli` elsewhere.
     **options
-        As in `IngestOptions`: text_column, id_column, limit, max_characters, part_rows, ….
+        As in `IngestOptions`.
 
     Raises
     ------
@@ -154,6 +160,12 @@ def run_recipe(
         If something other than an augmentation's model is missing, such as the spaCy pipeline.
     IncompleteError
         If more lines of the corpus were set aside than `max_rejects` allows.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.run_recipe("augcse-4-no-models", "store").missing
+    {}
     """
     runs = load(recipe, changes)
     pipeline = pipeline or pipeline_of(recipe)
@@ -161,10 +173,16 @@ def run_recipe(
     folders: list[str] = []
     missing: dict[str, str] = {}
     engine = Engine.for_this_machine(jobs, backend, scheduler, address)
-    with Session(store, engine, reporter, overwrite=overwrite) as session:
+    with Session(
+        store, engine, reporter or reporter_for_python(), overwrite=overwrite, sample=sample
+    ) as session:
         reading = IngestOptions(**options)
         session.ingest(entries, reading, texts=texts, strict=strict, max_rejects=max_rejects)
-        if _parse_comes_first([item.run for item in runs], pipeline):
+        parses_first = _parse_comes_first([item.run for item in runs], pipeline)
+        named = find_pipeline(pipeline).name if parses_first and pipeline is not None else None
+        for run in (item.run for item in runs):  # before anything is made
+            run.check_language(named if named and run.parses is None else run.pipeline(session.store))
+        if parses_first:
             session.parse(pipeline)
         for item in runs:
             try:
@@ -253,10 +271,11 @@ def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
         if recipe.endswith(".toml"):
             raise UsageError(
                 f"{recipe}: no such file (looked for in {Path.cwd()}); the shipped recipes are "
-                f"{', '.join(shipped())}, without an ending"
+                f"{', '.join(shipped())}, without an ending.{did_you_mean(Path(recipe).stem, shipped())}"
             ) from None
         raise UsageError(
-            f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}"
+            f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}."
+            f"{did_you_mean(recipe, shipped())}"
         ) from None
 
 

@@ -1,15 +1,19 @@
-"""`python -m train adapt` on real domains: labelled scores before and after, with STS beside them.
+"""`python -m train adapt` on real domains: labelled scores on texts it did not train on, and STS.
 
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --seeds 42,0,1
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --domains clinc150
+    python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --untrained
 
-A domain's corpus is the texts of its evaluation set, without labels: of the clustering sets all of them, of
-the intent sets the training part; `--rows` takes some of them, and
-intents are then scored on twice as many texts. Each domain is adapted once for each seed.
-Scored are K-means accuracy and the purity of the ten nearest texts (clustering, over the texts of the
-corpus), accuracy from ten examples a class (intent), and STS-B test. A run that is finished is not made
-again, as `python -m train` goes on where it stopped, nor is an encoder scored again that has its line in
-`--results`. Printed is a JSON line for each encoder, and at the end the table of docs/adapt.md.
+A domain's corpus is `--rows` texts of its evaluation set, without labels: of the intent sets, of the training
+and dev parts. Each domain is adapted once for each seed. Scored are `--scored` other texts: K-means accuracy
+(clustering) or accuracy from ten examples a class of the corpus (intent), the purity of the ten nearest, and
+STS-B test. A run that is finished is not made again, as `python -m train` goes on where it stopped, nor is an
+encoder scored again that has its line in `--results`. Printed is a JSON line for each encoder, and at the end
+the tables of docs/adapt.md.
+
+With `--untrained` it scores what needs no training instead: the shipped static encoder, the encoder's vectors
+whitened on the corpus, and both encoders' vectors of length 1 side by side, the second at full and at half
+weight.
 """
 
 from __future__ import annotations
@@ -19,16 +23,18 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from augment_cli import api
-from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding import whitening
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
-from eval.measures.geometry import neighbourhood_purity
+from eval.measures.geometry import neighbourhood_purity, unit
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
@@ -40,38 +46,73 @@ SCORES = {
     "accuracy_10": "accuracy from ten examples a class",
     "stsb": "STS-B test",
 }
+STATIC = Path(__file__).parents[1] / "data" / "models" / "static"
+Encode = Callable[[Sequence[str]], np.ndarray]
 DOMAINS = ("stackoverflow", "searchsnippets", "biomedical", "banking77", "clinc150")
 
 
-def corpus_of(table: Table, rows: int) -> tuple[list[str], np.ndarray]:
-    """Texts of a domain's corpus and their labels, `rows` of them in a fixed mixed order; 0: all."""
-    split = table.task.split if table.task.protocol == "clustering" else "train"
-    texts, labels = table.texts(split), table.labels(split)
-    chosen = _mixed(len(texts), rows)
+def corpus_of(
+    table: Table, rows: int, splits: Sequence[str] = ("train", "dev")
+) -> tuple[list[str], np.ndarray]:
+    """Texts of a domain's corpus and their labels, `rows` of them in a fixed mixed order."""
+    return _some(table, splits, 0, rows)
+
+
+def others_of(table: Table, rows: int, count: int) -> tuple[list[str], np.ndarray]:
+    """So many texts that are not among the corpus's `rows`, and their labels."""
+    return _some(table, ["test"], rows, rows + count)
+
+
+def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[list[str], np.ndarray]:
+    """A stretch of the texts of some splits in a mixed order that is always the same."""
+    if table.task.protocol == "clustering":  # one split for all
+        splits = [table.task.split]
+    elif low:  # another split holds the others
+        low, high = 0, high - low
+    texts, labels = table.texts(*splits), table.labels(*splits)
+    chosen = np.random.default_rng(0).permutation(len(texts))[low:high]
     return [texts[place] for place in chosen], labels[chosen]
 
 
-def _mixed(count: int, most: int) -> np.ndarray:
-    """At most `most` of `count` places in a mixed order that is always the same; 0: all."""
-    return np.random.default_rng(0).permutation(count)[: most or None]
-
-
-def scores(encoder: Encoder, table: Table, rows: int, data: Path, seeds: int) -> dict[str, float]:
-    """What an encoder scores on a domain and on STS-B test, in percent."""
+def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, seeds: int) -> dict[str, float]:
+    """What an encoder scores on other texts of a domain and on STS-B test, in percent."""
+    texts, labels = others_of(table, rows, scored)
+    vectors = encode(texts)
+    measured = {"purity_10": neighbourhood_purity(vectors, labels, 10)}
     if table.task.protocol == "clustering":
-        texts, labels = corpus_of(table, rows)
-        vectors = encoder.encode(texts)
-        found = clustering.score(vectors, labels, seeds=range(seeds)).scores["accuracy"]
-        measured = {"accuracy": found, "purity_10": neighbourhood_purity(vectors, labels, 10)}
+        measured["accuracy"] = clustering.score(vectors, labels, seeds=range(seeds)).scores["accuracy"]
     else:
-        sides = []
-        for splits in (("train", "dev"), ("test",)):
-            chosen = _mixed(len(table.labels(*splits)), 2 * rows)
-            texts = table.texts(*splits)
-            sides.append((encoder.encode([texts[place] for place in chosen]), table.labels(*splits)[chosen]))
-        measured = {"accuracy_10": intent.score(sides[0], sides[1], shots=(10,)).main}
-    measured["stsb"] = stsb(encoder.encode, data, "test").spearman
+        known, classes = corpus_of(table, rows)
+        side = (encode(known), classes)
+        measured["accuracy_10"] = intent.score(side, (vectors, labels), shots=(10,)).main
+    measured["stsb"] = stsb(encode, data, "test").spearman
     return {name: 100 * float(value) for name, value in measured.items()}
+
+
+def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, Callable[[], Encode]]:
+    """What is scored in a domain, by the name it has in the results; made when it is called."""
+    start = partial(load_encoder, options.encoder, precision=options.precision)
+    if not options.untrained:
+        return {
+            "start": lambda: start().encode,
+            "best": lambda: load_encoder(str(adapt(table, options, seed) / "best")).encode,
+        }
+
+    def whitened() -> Encode:
+        white, encode = whitening.fit(start().encode(corpus_of(table, options.rows)[0])), start().encode
+        return lambda texts: white(encode(texts))
+
+    def beside(weight: float) -> Encode:
+        first, second = start().encode, load_encoder(str(STATIC)).encode
+        return lambda texts: np.hstack([unit(first(texts)), weight * unit(second(texts))])
+
+    return {
+        "start": lambda: start().encode,
+        "static": lambda: load_encoder(str(STATIC)).encode,
+        "whitened": whitened,
+        "beside static": lambda: beside(1.0),
+        "beside static, half": lambda: beside(0.5),
+    }
 
 
 def adapt(table: Table, options: argparse.Namespace, seed: int) -> Path:
@@ -117,6 +158,20 @@ def difference_table(lines: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def untrained_table(lines: list[dict[str, Any]]) -> str:
+    """The scores of what needs no training, in percent, as Markdown."""
+    rows = ["| domain | encoder | K-means or few-shot | purity | STS-B test |", "|---|---|---:|---:|---:|"]
+    for line in lines:
+        main = line.get("accuracy", line.get("accuracy_10"))
+        cells = (
+            line["domain"],
+            line["encoder"],
+            *(f"{x:.2f}" for x in (main, line["purity_10"], line["stsb"])),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def _spread(values: list[float]) -> str:
     deviation = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
     return f"{statistics.mean(values):+.2f}{deviation}".replace("-", "−")
@@ -128,13 +183,15 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--seeds", default="42")
-    parser.add_argument("--rows", type=int, default=0, help="texts of a corpus; 0: all")
+    parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
+    parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
     parser.add_argument("--kmeans", type=int, default=3, help="seeds of K-means")
     parser.add_argument("--encoder", default=MINILM_PACKAGE)
     parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the scoring")
     parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
     parser.add_argument("--set", action="append", default=[], help="a setting of the recipe adapt")
+    parser.add_argument("--untrained", action="store_true", help="score what needs no training instead")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
@@ -142,18 +199,17 @@ def main() -> None:
     for seed in map(int, options.seeds.split(",")):  # all domains with the first seed come first
         for name in options.domains.split(","):
             table = read_table(load_registry()[name], options.data)
-            for kind in ("start", "best"):
+            for kind, load in encoders(options, table, seed).items():
                 key = {"model": options.model, "domain": name, "encoder": kind}
-                key |= {} if kind == "start" else {"seed": seed}
+                key |= {"seed": seed} if kind == "best" else {}
                 if any(key.items() <= line.items() for line in lines):
                     continue
-                path = options.encoder if kind == "start" else str(adapt(table, options, seed) / kind)
-                encoder = load_encoder(path, precision=options.precision)
-                lines.append(key | scores(encoder, table, options.rows, options.data, options.kmeans))
+                measured = scores(load(), table, options.rows, options.scored, options.data, options.kmeans)
+                lines.append(key | measured)
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(lines[-1]) + "\n")
                 print(json.dumps(lines[-1]), flush=True)
-    print(difference_table(lines))
+    print(untrained_table(lines) if options.untrained else difference_table(lines))
 
 
 if __name__ == "__main__":

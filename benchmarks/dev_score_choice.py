@@ -134,7 +134,7 @@ def checkpoints(table: Table, options: argparse.Namespace, folder: Path) -> list
     folder.mkdir(parents=True, exist_ok=True)
     store = folder / "store"
     if not (folder / "corpus.txt").is_file():
-        sentences = "".join(f"{text}\n" for text in corpus_of(table, options.rows)[0])
+        sentences = "".join(f"{text}\n" for text in corpus_of(table, options.rows, ("train",))[0])
         (folder / "corpus.txt").write_text(sentences, encoding="utf-8")
         api.ingest_corpus([folder / "corpus.txt"], store, max_rejects=0.5)
     for name in ("crop", "synonym"):
@@ -154,7 +154,7 @@ def score_domain(name: str, options: argparse.Namespace, lines: list[dict[str, A
     """Add a domain's lines to those that are there, and to the file."""
     table = read_table(load_registry()[name], options.data)
     paths = checkpoints(table, options, options.work / name)
-    scorer = Scorer(*corpus_of(table, options.rows))
+    scorer = Scorer(*corpus_of(table, options.rows, ("train",)))
     encoder = load_encoder(MINILM_PACKAGE, precision=options.precision)
     for path in (None, *paths):
         key = {"domain": name, "run": f"{path.parts[-4]} {path.parts[-2]}" if path else "start"}

@@ -195,8 +195,8 @@ def _paraphrase_with(model: Seq2Seq, texts: list[str]) -> list[str]:
 
 def full_size() -> None:
     """A PEGASUS of the published size with random weights, our beam search, in bf16."""
-    from augment_cli.neural.attention import share_beams
-    from augment_cli.neural.beam_search import sharing_beam_search
+    from augment_cli.neural.fast.attention import share_beams
+    from augment_cli.neural.fast.beam_search import sharing_beam_search
 
     config = transformers.PegasusConfig(**FULL_SIZE)
     with torch.device("cuda"):

@@ -112,15 +112,25 @@ def main() -> None:
         length = mean_length(store, tokenizer)
         for batch in map(int, args.batch.split(",")):
             third = max(1, args.steps // 3)
-            recipe = make_recipe({
-                "batch": batch, "steps": 3 * third, "log_every": third, "max_length": LENGTH,
-                "precision": "bf16", "evaluate_every": 0, "pooling": "cls", "checkpoint_every": 10**6,
-                "new_encoder": {
-                    "hidden_size": args.width, "num_hidden_layers": args.layers,
-                    "num_attention_heads": max(1, args.width // 64), "intermediate_size": 4 * args.width,
-                    "max_position_embeddings": 512,
-                },
-            })  # fmt: skip
+            recipe = make_recipe(
+                {
+                    "batch": batch,
+                    "steps": 3 * third,
+                    "log_every": third,
+                    "max_length": LENGTH,
+                    "precision": "bf16",
+                    "evaluate_every": 0,
+                    "pooling": "cls",
+                    "checkpoint_every": 10**6,
+                    "new_encoder": {
+                        "hidden_size": args.width,
+                        "num_hidden_layers": args.layers,
+                        "num_attention_heads": max(1, args.width // 64),
+                        "intermediate_size": 4 * args.width,
+                        "max_position_embeddings": 512,
+                    },
+                }
+            )
             run = Run(recipe, store, str(start), folder / f"run-{batch}")
             train(run, ranks)
             events = [event for event in read_log(run.out / "log.jsonl") if event["event"] == "step"][1:]

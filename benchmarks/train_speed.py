@@ -2,7 +2,7 @@
 
     python -m benchmarks.train_speed --data DATA [--rounds 2] [--ranks 2] [--pooling cls]
 
-Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's one-way loss on the same
+Both train the same new BERT (4 layers, 256 wide, dropout 0.1) with SimCSE's InfoNCE loss on the same
 Wikipedia sentences, batch 64, 32 tokens, fp32 and bf16 autocast, SimCSE's pooling `cls` or another. Every
 run is a process of its own and the runs alternate, so that a noisy machine is noisy for all. The clock starts
 after the first steps, so that loading and warming up do not count. The library runs in one process, once with
@@ -29,8 +29,13 @@ from augment_cli.store.store import Store
 from train.outputs.log import read_log
 
 WARM, STEPS, BATCH, LENGTH = 15, 60, 64, 32
-ENCODER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024,
-           "max_position_embeddings": 128}  # fmt: skip
+ENCODER = {
+    "hidden_size": 256,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "intermediate_size": 1024,
+    "max_position_embeddings": 128,
+}
 
 
 def library(encoder: str, texts: Path, precision: str) -> None:
@@ -51,14 +56,25 @@ def library(encoder: str, texts: Path, precision: str) -> None:
     lines = texts.read_text(encoding="utf-8").splitlines()
     with tempfile.TemporaryDirectory() as folder:
         arguments = SentenceTransformerTrainingArguments(
-            folder, per_device_train_batch_size=BATCH, max_steps=STEPS, learning_rate=3e-5, warmup_steps=0,
-            bf16=precision == "bf16", use_cpu=True, save_strategy="no", logging_strategy="no",
-            report_to="none", disable_tqdm=True,
-        )  # fmt: skip
+            folder,
+            per_device_train_batch_size=BATCH,
+            max_steps=STEPS,
+            learning_rate=3e-5,
+            warmup_steps=0,
+            bf16=precision == "bf16",
+            use_cpu=True,
+            save_strategy="no",
+            logging_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+        )
         SentenceTransformerTrainer(
-            model=model, args=arguments, train_dataset=Dataset.from_dict({"anchor": lines, "positive":
-            lines}), loss=MultipleNegativesRankingLoss(model), callbacks=[Clock()],
-        ).train()  # fmt: skip
+            model=model,
+            args=arguments,
+            train_dataset=Dataset.from_dict({"anchor": lines, "positive": lines}),
+            loss=MultipleNegativesRankingLoss(model),
+            callbacks=[Clock()],
+        ).train()
     print(f"speed {BATCH * (STEPS - WARM) / (times[STEPS - 1] - times[WARM - 1])}")
 
 

@@ -132,12 +132,14 @@ def main() -> None:
     for rows in arguments.rows:
         result = measure(str(corpus / "wiki_en-*.txt.gz"), rows, arguments.jobs)
         table.add_row(
-            f"{result['rows']:,.0f}", f"{result['terms']:,.0f}",
+            f"{result['rows']:,.0f}",
+            f"{result['terms']:,.0f}",
             *(f"{result[name]:.1f}" for name in ("ingest", "fit", "una", "seconds")),
             f"{result['rate']:,.0f}",
             *(f"{result[name] / 2**20:,.0f} MiB" for name in ("resident", "proportional")),
-            f"{result['verify']:.1f}", f"{result['bytes'] / 1e6:,.0f} MB",
-        )  # fmt: skip
+            f"{result['verify']:.1f}",
+            f"{result['bytes'] / 1e6:,.0f} MB",
+        )
     console.print(table)
 
     sentences = list(read_sentences(str(corpus / "wiki_en-00.txt.gz"), arguments.reference_rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,13 @@ import typer
 
 from augment_cli import augmentations, recipe
 from augment_cli.cli import load_commands
+from augment_cli.contract.parameters import declared, help_of, option_name
 from eval.tasks.registry import load_registry
 from train import components
 from train.loading import load_recipe
 from train.recipe import Recipe
 
 _OUTER = re.compile(r"\[([^\]]+)\]\(\.\./([^)]+)\)")
-_SETTING = re.compile(r"^    (\w+): [^=\n]+=", re.M)
 
 
 def without_outer_links(text: str) -> str:
@@ -81,9 +81,8 @@ def all_augmentations() -> Iterable[str]:
         yield from (f"## {name}", "", augmentations.summary(name), "")
         yield from (f"Makes {descriptor.kind}s; reads {needs}. Source: {descriptor.paper}.", "")
         rows = [
-            (f"`--{item.name.replace('_', '-')}`", f"`{item.default}`", item.metadata["help"])
-            for item in dataclasses.fields(descriptor.parameters)
-            if "help" in item.metadata
+            (f"`{option_name(item)}`", f"`{item.default}`", help_of(item))
+            for item in declared(descriptor.parameters)
         ]
         yield from _table(("parameter", "default", "what"), rows)
 
@@ -99,25 +98,44 @@ def recipes() -> Iterable[str]:
 
 
 def settings() -> Iterable[str]:
-    """Settings of a training recipe with their defaults; losses, heads and additions that there are."""
-    yield from ("# Settings of a training recipe", "")
-    yield from ("`--set KEY=VALUE` changes one; `train/recipe.py` has the reasons.", "")
-    comments = _comments(inspect.getsource(Recipe))
-    defaults: Mapping[str, Any] = Recipe().as_json()
-    rows = ((f"`{name}`", f"`{defaults[name]}`", comments.get(name, "")) for name in defaults)
+    """Settings of a training recipe; losses, heads and additions with what they do and their own settings."""
+    yield from ("# Settings of a training recipe", "", "`--set KEY=VALUE` changes one.", "")
+    yield from _fields(Recipe)
+    yield from ("## Losses", "", "`loss = NAME`; its own settings stand in `[loss_settings]`.", "")
+    for name in components.names("losses"):
+        yield from _component("losses", name, components.function_name(name))
+    yield from ("## Heads", "", "`head = NAME`; never saved with the encoder.", "")
+    for name in components.names("heads"):
+        yield from _component("heads", name, f"{components.class_name(name)}Head")
+    yield from ("## Additions", "", "A table `[NAME]`, or `--set NAME.KEY=VALUE`, turns one on.", "")
+    for name in components.names("additions"):
+        yield from _component("additions", name, components.class_name(name))
+
+
+def _component(kind: components.Kind, name: str, thing: str) -> Iterable[str]:
+    """A loss, head or addition: its first line, its source, its settings."""
+    file = components.module(kind, name)
+    doc = inspect.cleandoc(getattr(file, thing).__doc__ or "")
+    yield from (f"### {name}", "", doc.partition("\n\n")[0], "")
+    if source := re.search(r"^Source: (.+?)(?:\n\n|\Z)", doc, re.M | re.S):
+        yield from (f"Source: {source[1]}", "")
+    if hasattr(file, "Settings"):
+        yield from _fields(file.Settings)
+
+
+def _fields(kind: Any) -> Iterable[str]:
+    """A dataclass of settings as a table: default, what it is, what it may be."""
+    defaults = kind()
+    rows = []
+    for item in dataclasses.fields(kind):
+        about = item.metadata.get("help", "")
+        if choices := item.metadata.get("choices"):
+            about += f" ({', '.join(choices)})"
+        default = getattr(defaults, item.name)
+        rows.append(
+            (f"`{item.name}`", f"`{list(default) if isinstance(default, tuple) else default}`", about)
+        )
     yield from _table(("setting", "default", "what"), rows)
-    for kind in ("losses", "heads", "additions"):
-        names = ", ".join(f"`{name}`" for name in components.names(kind))
-        yield from (f"## {kind.capitalize()}", "", f"{names}.", "")
-
-
-def _comments(source: str) -> dict[str, str]:
-    """The comment behind each setting."""
-    found = {}
-    for match in _SETTING.finditer(source):
-        line = source[match.end() : source.find("\n", match.end())]
-        found[match[1]] = line.partition("  # ")[2].strip()
-    return found
 
 
 def evaluation_sets() -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -14,13 +15,13 @@ from rich.markup import escape
 from rich.table import Table as ScreenTable
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import UsageError, UserError
-from augment_cli.store.files import explain
+from augment_cli.errors import UsageError
+from augment_cli.process.exit_codes import Command
 from augment_cli.visible import visible, visible_json, visible_line
 from eval import protocols
 from eval.contract.arguments import ArgumentParser
 from eval.results import tables
-from eval.results.files import ModelResults, find_results, read_results
+from eval.results.files import ModelResults, find_results, results_of_one
 from eval.results.places import check_results
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.minimal_pairs import minimal_pairs_table
@@ -37,10 +38,18 @@ a retrieval set in BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv):
 two seeds of one model share a row, mean and deviation:
   python -m eval una=runs/una-1/best una=runs/una-2/best --data DIR --tasks sts
 what was scored so far:           python -m eval table results
-are two models different?         python -m eval compare results/A/… results/B/…
+are two models different?         python -m eval compare results-before results-after
+write that into a model's card:   python -m eval card runs/una/best results-before results-after
 training data in the test sets?   python -m eval leaks ./store --data DIR
 which tasks there are:            python -m eval tasks
 """
+
+
+_COMMAND = Command(
+    interrupted="interrupted; finished tasks and stored embeddings are kept",
+    writes="the folder of the results",
+    kept="stored embeddings are kept",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,24 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         What stands after `python -m eval`; by default the process's own.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    commands = {"table": _table, "compare": _compare, "leaks": _leaks, "tasks": _tasks}
+    commands = {"table": _table, "compare": _compare, "leaks": _leaks, "tasks": _tasks, "card": _card}
     try:
         if given and given[0] in commands:
             commands[given[0]](given[1:])
         else:
             _score(given)
-    except UserError as error:
-        print(f"error: {visible(error)}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except OSError as error:
-        if error.errno is None:  # not from the operating system, so our own bug
+    except (Exception, KeyboardInterrupt) as error:
+        if (code := _COMMAND.exit_code(error)) is None:
             raise
-        known = explain(error, "the folder of the results", "stored embeddings are kept", "--out")
-        print(f"error: {visible(known)}", file=sys.stderr)
-        sys.exit(known.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; finished tasks and stored embeddings are kept", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(code)
 
 
 def _parser(name: str, summary: str) -> ArgumentParser:
@@ -113,6 +114,10 @@ def _json_option(parser: ArgumentParser, what: str) -> None:
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON instead of tables")
 
 
+def _published_option(parser: ArgumentParser) -> None:
+    parser.add_argument("--published", action="store_true", help="print the papers' rows above ours, too")
+
+
 def _score(arguments: Sequence[str]) -> None:
     options = _score_parser().parse_args(arguments)
     if options.max_length is not None and options.no_truncation:
@@ -132,7 +137,8 @@ def _score(arguments: Sequence[str]) -> None:
         for precision in precisions
     ]
     scoring.say_precision(results)
-    _print_tables(results, registry, as_json=options.json, published=True)
+    built = tables.build(results, registry, published=options.published)
+    _print_tables(results, built, as_json=options.json)
     scoring.write_overview(results, registry, options)
 
 
@@ -194,6 +200,7 @@ def _score_parser() -> ArgumentParser:
     )
     add("--allow-download", action="store_true", help="fetch a hub model that is not on this machine")
     add("--no-plots", action="store_true", help="write no plots")
+    _published_option(parser)
     _json_option(parser, "the scores")
     return parser
 
@@ -226,7 +233,7 @@ def _read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict
 
 
 def _print_tables(
-    results: Sequence[ModelResults], registry: dict[str, Task], *, as_json: bool, published: bool
+    results: Sequence[ModelResults], built: Sequence[tables.ScoreTable], *, as_json: bool
 ) -> None:
     if as_json:
         scores = [
@@ -240,7 +247,7 @@ def _print_tables(
         print(visible_json(_finite(scores), indent=2))
         return
     console = _console()
-    for table in tables.build(results, registry, published=published):
+    for table in built:
         header, lines = tables.header_and_lines(table)
         screen = ScreenTable(title=_cell(table.suite), title_justify="left")
         for number, name in enumerate(header):
@@ -269,22 +276,32 @@ def _finite(value: Any) -> Any:
 
 
 def _table(arguments: Sequence[str]) -> None:
-    parser = _parser("table", "One table over all results below a folder, the papers' rows beside ours.")
+    parser = _parser("table", "One table over all results below a folder.")
     parser.add_argument("folder", type=Path, nargs="*", default=[Path("results")])
     parser.add_argument(
         "--format",
-        choices=("screen", "markdown", "csv", "json", "html"),
+        choices=("screen", "markdown", "csv", "json", "html", "latex"),
         default="screen",
         help="html is a page with intervals: --format html > scores.html",
     )
     _shared(parser, "--registry")
-    parser.add_argument("--no-published", action="store_true", help="leave out the papers' rows")
+    _published_option(parser)
+    parser.add_argument("--no-published", action="store_true", help=argparse.SUPPRESS)  # as it is anyway
+    parser.add_argument(
+        "--tasks",
+        help="one table of these tasks alone, with their average: README's is stsb,sts12,sts13,sts14,sts15",
+    )
     options = parser.parse_args(arguments)
     results = [result for folder in options.folder for result in find_results(folder)]
     registry = tables.with_retrieval(load_registry(options.registry), results)
-    built = tables.build(results, registry, published=not options.no_published)
+    if options.tasks:
+        built = [tables.of_tasks(results, choose_tasks(registry, options.tasks.split(",")))]
+    else:
+        built = tables.build(results, registry, published=options.published)
     if options.format == "markdown":
         print(tables.as_markdown(built))
+    elif options.format == "latex":
+        print(tables.as_latex(built))
     elif options.format == "csv":
         print(tables.as_csv(built), end="")
     elif options.format == "html":
@@ -292,23 +309,26 @@ def _table(arguments: Sequence[str]) -> None:
 
         print(as_page(built), end="")
     else:
-        _print_tables(results, registry, as_json=options.format == "json", published=not options.no_published)
+        _print_tables(results, built, as_json=options.format == "json")
 
 
 def _compare(arguments: Sequence[str]) -> None:
-    from eval.results.compare import RESAMPLES, compare  # loads scipy's statistics
+    from eval.results.compare import compare  # loads scipy's statistics
 
-    parser = _parser("compare", "Paired bootstrap test between two models on every task both were scored on.")
-    parser.add_argument("first", type=Path, help="a folder of results (it holds encoder.json)")
-    parser.add_argument("second", type=Path, help="another")
-    parser.add_argument(
-        "--resamples", type=int, default=RESAMPLES, help=f"draws of the examples (default {RESAMPLES})"
+    parser = _parser(
+        "compare",
+        "Two models on every task both were scored on: paired bootstrap over the examples, else over seeds.",
     )
-    parser.add_argument("--seed", type=int, default=0, help="what decides the draws (default 0)")
+    parser.add_argument(
+        "first", type=Path, help="the folder of its results, as --out named it, or below that"
+    )
+    parser.add_argument("second", type=Path, help="another")
+    _resampling_options(parser)
     _json_option(parser, "the differences")
     options = parser.parse_args(arguments)
-    first, second = read_results(options.first), read_results(options.second)
-    comparisons = compare(first, second, resamples=options.resamples, seed=options.seed)
+    seeds = [results_of_one(folder) for folder in (options.first, options.second)]
+    comparisons = compare(*seeds, resamples=options.resamples, seed=options.seed)
+    first, second = (one[0] for one in seeds)
     if options.json:
         rows = [vars(item) | {"difference": item.difference} for item in comparisons]
         print(visible_json(_finite(rows), indent=2))
@@ -317,9 +337,37 @@ def _compare(arguments: Sequence[str]) -> None:
     screen = ScreenTable("task", "statistic", *labels, "difference", "95 % interval", "p")
     for item in comparisons:
         numbers = [f"{100 * value:.2f}" for value in (item.first, item.second, item.difference)]
-        interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}"
-        screen.add_row(_cell(item.task), _cell(item.statistic), *numbers, interval, f"{item.p:.4f}")
+        known = not math.isnan(item.low)
+        interval = f"{100 * item.low:+.2f} to {100 * item.high:+.2f}" if known else "one value each"
+        p = "" if math.isnan(item.p) else f"{item.p:.4f}"
+        screen.add_row(_cell(item.task), _cell(item.statistic), *numbers, interval, p)
     _console().print(screen)
+
+
+def _resampling_options(parser: ArgumentParser) -> None:
+    from eval.results.compare import RESAMPLES
+
+    parser.add_argument(
+        "--resamples", type=int, default=RESAMPLES, help=f"draws of the examples (default {RESAMPLES})"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="what decides the draws (default 0)")
+
+
+def _card(arguments: Sequence[str]) -> None:
+    from eval.results.card import section, write_section
+    from eval.results.compare import compare
+
+    parser = _parser("card", "Write the scores before and after training into a model's card.")
+    parser.add_argument("model", type=Path, help="the model's folder, with its README.md")
+    parser.add_argument("before", type=Path, help="results of the starting encoder, as --out named them")
+    parser.add_argument("after", type=Path, help="results of the model")
+    _resampling_options(parser)
+    options = parser.parse_args(arguments)
+    before, after = (results_of_one(folder) for folder in (options.before, options.after))
+    comparisons = compare(after, before, resamples=options.resamples, seed=options.seed)
+    text = section(comparisons, before[0].label, after[0].label)
+    print(f"{visible(write_section(options.model, visible(text)))}: has the scores before and after now")
+    print(visible(text))
 
 
 def _leaks(arguments: Sequence[str]) -> None:

@@ -32,11 +32,7 @@ class Vectors:
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        tables: Sequence[Table],
-        options: Options,
-        progress: Progress,
+        self, encoder: Encoder, tables: Sequence[Table], options: Options, progress: Progress
     ) -> None:
         distinct = list(dict.fromkeys(text for table in tables for text in _sentences(table)))
         progress.start("distinct sentences to encode", len(distinct))

@@ -5,9 +5,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.helpers.places import REPOSITORY
+from tests.helpers.properties import load_profile
 
 # A shell that starts us in the background lets us ignore Ctrl-C, and so would every command we start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -16,20 +16,26 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if os.environ.get("DATA"):
     os.environ["DATA"] = str(REPOSITORY / os.environ["DATA"])
 
-# Tests assert no times, and a busy machine is no reason to fail.
-# HYPOTHESIS_EXAMPLES=1000 looks harder.
-settings.register_profile(
-    "timeless",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "50")),
-)
-settings.load_profile("timeless")
+
+def pytest_configure(config):
+    """A quick suite tries each property on few examples."""
+    load_profile(is_quick=config.option.markexpr == "not slow")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """The slow suite tries each of them on all."""
+    if config.option.markexpr == "slow":
+        for item in items:
+            if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
+                item.add_marker("slow")
+
 
 # Fixtures that several folders use.
 pytest_plugins = [
     "tests.helpers.commands",
     "tests.helpers.fitted_stores",
+    "tests.helpers.golden_folders",
     "tests.helpers.made_stores",
     "tests.helpers.parsing_fixtures",
     "tests.helpers.small_models",

@@ -90,7 +90,7 @@ def test_paths(document):
 
 def test_every_room_is_on_the_map_with_its_layer():
     rules = configparser.ConfigParser()
-    rules.read(REPOSITORY / ".importlinter")
+    rules.read(REPOSITORY / "setup.cfg")
     contracts = [rules[name] for name in rules.sections() if rules[name].get("exhaustive")]
     layers = {
         f"{contract['containers'].strip()}/{room.strip()}": number
@@ -138,7 +138,9 @@ def test_modules_and_their_options(document):
         sources = sorted(place.glob("**/*.py")) if place.is_dir() else [place.with_suffix(".py")]
         source = "".join(file.read_text("utf-8") for file in sources)
         for option in re.findall(r"(?<!\S)--[a-z-]+", match[2]):
-            assert f'"{option}"' in source, f"{line}: {match[1]} has no option {option}"
+            field = rf"^    {option[2:].replace('-', '_')}: .* = parameter\("  # an option of that name
+            known = f'"{option}"' in source or re.search(field, source, re.MULTILINE)
+            assert known, f"{line}: {match[1]} has no option {option}"
 
 
 @every_document
@@ -174,3 +176,14 @@ def test_commands_and_their_options(document):
             if re.fullmatch(r"--?[a-z][a-z-]*", option):
                 known = options_of(words[0]) | {"--help", "-h"}
                 assert option in known, f"{line}: augment-cli {words[0]} has no option {option}"
+
+
+def test_the_pages_avoid_what_the_style_page_lists():
+    style = (REPOSITORY / "docs" / "STYLE.md").read_text("utf-8")
+    avoided = [row[0] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", style, re.M) if row[0] != "not"]
+    assert len(avoided) > 8
+    pages = [*(REPOSITORY / "docs").glob("*.md"), *REPOSITORY.glob("*.md")]
+    for page in pages:
+        text = " ".join(page.read_text("utf-8").lower().split())
+        found = [phrase for phrase in avoided if phrase in text]
+        assert page.name == "STYLE.md" or not found, f"{page.name}: {found}; see docs/STYLE.md"

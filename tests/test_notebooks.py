@@ -46,3 +46,4 @@ def test_it_runs(path, tmp_path, monkeypatch):
     nbclient.NotebookClient(notebook, timeout=_LONGEST_CELL, startup_timeout=120, resources=folder).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any(output.output_type == "execute_result" for output in outputs)
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"hub", "ipython", "jupyter"}  # nothing is left

@@ -16,14 +16,7 @@ import pytest
 from augment_cli import augmentations
 from augment_cli.models import shipped_pipeline
 from augment_cli.store.store import Store
-from tests.helpers.page_commands import (
-    PAGES,
-    blocks_of,
-    call,
-    commands_of,
-    lines_of_make,
-    read_arguments,
-)
+from tests.helpers.page_commands import PAGES, blocks_of, call, commands_of, lines_of_make, read_arguments
 from tests.helpers.page_world import write_judgements, write_models, write_sets, write_texts
 from tests.helpers.places import REPOSITORY
 
@@ -38,8 +31,9 @@ LESS = {
     r"/shared/store": "shared/store",
     r"--(data|corpus) (DIR|DATA|folder|\.\./shared/data)\b": r"--\1 toy",
     r"DIR/": "toy/",
+    r"^(python -m eval card) MODEL": r"\1 runs/una/best",
     r"^(python -m eval) MODEL": r"\1 data/models/static",
-    r"^(python -m eval (?!tasks|compare|.*--registry).*?)(?= >|$)": r"\1 --registry tasks.toml",
+    r"^(python -m eval (?!tasks|compare|card|.*--registry).*?)(?= >|$)": r"\1 --registry tasks.toml",
     r"--tasks sts,transfer,clustering,intent": "--tasks sts,transfer",
     r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
     r"--encoder (minilm|bert-base-uncased)": "--encoder tiny",
@@ -75,6 +69,7 @@ ELSEWHERE = {
     r"benchmarks\.(distil_model2vec|search)": "needs the real sets, and hours",
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
+    r"^augment-cli (generate|read) |inspect llm-": "needs a server with a model: tests/augment_cli/answers",
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
@@ -157,8 +152,10 @@ def process(folder: Path, line: str) -> None:
     words = shlex.split(line)
     programs = {"augment-cli": "augment_cli", "torchrun": "torch.distributed.run"}
     environment = os.environ | {
-        "PYTHONPATH": str(REPOSITORY), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache"),
-    }  # fmt: skip
+        "PYTHONPATH": str(REPOSITORY),
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(folder / "cache"),
+    }
     done = subprocess.run(
         [sys.executable, "-m", programs[words[0]], *words[1:]],
         cwd=folder,
@@ -193,9 +190,9 @@ class Page:
         if line.startswith(("python -m train", "torchrun")) and "--out" in line and "--dry-run" not in line:
             out = shlex.split(line)[shlex.split(line).index("--out") + 1]
             shutil.rmtree(self.folder / out, ignore_errors=True)  # of another setting on the same page
-        if line.startswith("python -m eval compare A B"):
+        if compared := re.match(r"python -m eval (?:compare|card \S+)(?= A B)", line):
             folders = [str(path) for name in "AB" for path in (self.folder / "results" / name).glob("*")]
-            line = shlex.join(["python", "-m", "eval", "compare", *folders, "--resamples", "50"])
+            line = shlex.join([*shlex.split(compared[0]), *folders, "--resamples", "50"])
         if line.startswith("augment-cli "):
             line = self._with_corpus(line)
         if line.startswith("torchrun "):

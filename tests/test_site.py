@@ -1,5 +1,6 @@
 """The documentation site: builds without a warning, and its reference has everything that the code has."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from augment_cli import augmentations
 from docs import reference
 from tests.helpers.places import REPOSITORY
 from train import components
+from train.recipe import Recipe
 
 
 def test_a_link_that_leaves_the_pages_becomes_a_path():
@@ -28,7 +30,14 @@ def test_the_reference_has_every_command_augmentation_and_setting():
     settings = "\n".join(reference.settings())
     assert "| `temperature` | `0.05` |" in settings
     assert "| `alpha` | `1` | negatives are used in every alpha-th step, counted from 0 |" in settings
-    assert all(f"`{name}`" in settings for name in components.names("losses"))
+    for field in dataclasses.fields(Recipe):
+        assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]{{5,}} \|", settings), field.name
+    for kind in ("losses", "heads", "additions"):
+        for name in components.names(kind):
+            assert re.search(rf"^### {name}\n\n.{{10,}}", settings, re.M), name
+            if components.has_settings(kind, name):
+                for field in dataclasses.fields(components.module(kind, name).Settings):
+                    assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]+ \|", settings), (name, field.name)
 
 
 @pytest.mark.slow

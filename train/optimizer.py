@@ -13,14 +13,12 @@ from train.recipe import Recipe
 
 
 class Optimizer(torch.optim.AdamW):
-    """AdamW, and row-wise Adagrad for parameters with a sparse gradient: the table of a static encoder.
+    """AdamW, and row-wise Adagrad for parameters with a sparse gradient: the table of a static encoder."""
 
-    A row r with gradient g of d numbers adds mean(g²) to its sum s_r and moves by −rate · g / √s_r; rows that
-    a batch does not meet cost nothing, and torch's own optimisers of sparse gradients keep one or two moments
-    a number, whose updates take several times the rest of a step.
-
-    Source: Duchi et al. 2011 (AdaGrad, the diagonal form), with one sum for each row.
-    """
+    # A row r with gradient g of d numbers adds mean(g²) to its sum s_r and moves by −rate · g / √s_r; rows
+    # that a batch does not meet cost nothing, and torch's own optimisers of sparse gradients keep one or two
+    # moments a number, whose updates take several times the rest of a step.
+    # Source: Duchi et al. 2011 (AdaGrad, the diagonal form), with one sum for each row.
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move the parameters; those with sparse gradients lose theirs."""
@@ -47,20 +45,11 @@ class Optimizer(torch.optim.AdamW):
 
 
 def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
-    """One group for the encoder and one for head and additions.
-
-    Each group's `scale` is to be multiplied with the rate of a step (`set_rate`).
-
-    Parameters
-    ----------
-    model : Model
-        What is trained.
-    recipe : Recipe
-        Rates, betas, weight decay.
-    """
+    """One group for the encoder and one for head and additions."""
+    # `set_learning_rate` multiplies a step's learning rate with each group's `scale`.
     groups = [
         {"params": model.encoder_parameters(), "scale": 1.0},
-        {"params": model.head_parameters(), "scale": recipe.head_rate_scale},
+        {"params": model.head_parameters(), "scale": recipe.head_learning_rate_scale},
     ]
     return Optimizer(
         [group for group in groups if group["params"]],
@@ -71,22 +60,11 @@ def make_optimizer(model: Model, recipe: Recipe) -> Optimizer:
     )
 
 
-def rate_at(step: int, steps: int, recipe: Recipe) -> float:
-    """Learning rate of optimiser step `step` (from 0) of `steps`.
-
-    `linear` falls to 0 after the warm-up, reaching it one step after the last, as SimCSE's scripts do;
-    `constant` stays; `warmup-stable-decay` stays and falls to 0 in the last `decay_steps` steps, so that the
-    length of a run can be decided while it runs.
-
-    Parameters
-    ----------
-    step : int
-        Steps made before this one.
-    steps : int
-        Length of the run.
-    recipe : Recipe
-        Schedule and largest rate.
-    """
+def learning_rate_at(step: int, steps: int, recipe: Recipe) -> float:
+    """Learning rate of optimiser step `step` (from 0) of `steps`."""
+    # `linear` falls to 0 after the warm-up, reaching it one step after the last, as SimCSE's scripts do;
+    # `constant` stays; `warmup-stable-decay` stays and falls to 0 in the last `decay_steps` steps, so that
+    # the length of a run can be decided while it runs.
     rate = recipe.learning_rate
     if step < recipe.warmup_steps:
         return rate * (step + 1) / recipe.warmup_steps
@@ -97,37 +75,15 @@ def rate_at(step: int, steps: int, recipe: Recipe) -> float:
     return rate
 
 
-def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Give each group of parameters its learning rate.
-
-    Parameters
-    ----------
-    optimizer : torch.optim.Optimizer
-        From `make_optimizer`.
-    rate : float
-        The encoder's; other groups get it times their `scale`.
-    """
+def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Give each group of parameters its learning rate."""
     for group in optimizer.param_groups:
         group["lr"] = rate * group["scale"]
 
 
 def clip(model: Model, largest: float) -> float:
-    """Scale the gradients down to a largest norm.
-
-    Gradients below the limit are left alone, not multiplied by one.
-
-    Parameters
-    ----------
-    model : Model
-        Its parameters' gradients, all together, have the norm.
-    largest : float
-        The limit, at least 0; 0 is none.
-
-    Returns
-    -------
-    float
-        The norm before.
-    """
+    """Scale the gradients, all together, down to a largest norm; 0 is no limit. Returns the norm before."""
+    # Gradients below the limit are left alone, not multiplied by one.
     parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
     numbers = [_numbers(parameter) for parameter in parameters]
     # Of one tensor, such as a static encoder's table, without the overhead of sorting many by their device.
@@ -154,10 +110,8 @@ def _numbers(parameter: Tensor) -> Tensor:
 
 
 def _each_row_once(gradient: Tensor) -> Tensor:
-    """A sparse gradient with its rows in order and each of them once, as that of a static encoder's table is.
-
-    Autograd forgets that it is, and adding up what is not there takes longer than the table's own step.
-    """
+    """A sparse gradient with its rows in order and each once, as that of a static encoder's table is."""
+    # Autograd forgets that it is, and adding up what is not there takes longer than the table's own step.
     if gradient.is_coalesced():
         return gradient
     rows = gradient._indices()[0]

@@ -6,27 +6,14 @@ from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
 from train.data.order import row_groups
 from train.machine.distributed import Ranks
-from train.objectives.columns import column_draws
-from train.prepare import Run, check_memory, memory_of, prepare_model, prepare_rows
+from train.model.memory import check_memory, memory_of
+from train.prepare import Run, column_draws, prepare_model, prepare_rows
 
 _ROW_GROUP_BYTES = ROW_GROUP_ROWS * 40 * 4  # of token ids: 40 in a text, 4 bytes each
 
 
 def plan(run: Run, ranks: Ranks) -> str:
-    """The run in words: rows, steps, texts a step, memory. Nothing is written.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    ranks : Ranks
-        This process among all.
-
-    Raises
-    ------
-    UserError
-        Whatever would stop the run at its start: a missing stage, a missing model, no row to train on.
-    """
+    """The run in words: rows, steps, texts a step, memory. Nothing is written."""
     recipe = run.recipe
     trainee = prepare_model(run, ranks)
     encoder, objective = trainee.encoder, trainee.objective
@@ -34,10 +21,10 @@ def plan(run: Run, ranks: Ranks) -> str:
     columns = column_draws(objective, store)
     rows = prepare_rows(run, store)
     for addition in trainee.model.additions.values():
-        addition.open(store)  # type: ignore[operator]
+        addition.on_train_begin(store)  # type: ignore[operator]
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
-    check_memory(trainee, recipe, ranks, rows.count)
-    memory = memory_of(trainee, recipe, ranks, rows.count)
+    check_memory(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
+    memory = memory_of(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
     used = sum(len(corpus.rows) for corpus in rows.weighting.corpora) if rows.weighting else rows.count
     windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.workers + 1)
     lines = [

@@ -1,4 +1,4 @@
-"""The settings of a recipe, each with its default and the reason for it.
+"""The settings of a recipe: fields that know their default, their help and their range.
 
 A recipe is one method as a TOML file (`train/recipes`); `train/loading.py` reads and checks it.
 """
@@ -6,104 +6,170 @@ A recipe is one method as a TOML file (`train/recipes`); `train/loading.py` read
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-# Settings of later releases with their defaults: checkpoints of earlier ones do not have them.
-_LATER: dict[str, Any] = {
-    "loss_settings": {}, "contrastive_weight": 1.0, "dimensions": (), "dev": "auto", "tracker": "none",
-    "labels": "entailment", "corpus_weights": {},
-}  # fmt: skip
+from augment_cli.contract.entailment import LABEL_MODES
+from augment_cli.contract.parameters import parameter as setting
+
+# Names of before 1.0, which recipes, commands and checkpoints may still have. What came later than the first
+# checkpoints is marked `later`.
+RENAMED = {"chunk": "gradient_cache", "head_rate_scale": "head_learning_rate_scale"}
+RENAMED_LOSSES = {"one-way": "info-nce"}
 
 
 @dataclass(frozen=True)
 class Recipe:
     """Every setting of a run. Lengths are in tokens, counts of steps in optimiser steps, B is `batch`."""
 
-    name: str = "unnamed"
-    description: str = ""
+    name: str = setting("unnamed", "of the recipe; the file's name where it is left out")
+    description: str = setting("", "one line for lists of recipes and the model card")
 
     # --- what is learned
-    objective: str = "contrastive"  # contrastive | mlm
-    loss: str = "one-way"  # one-way | symmetric | ranking-pos-neg | nt-xent: the files of train/losses
-    loss_settings: dict[str, Any] = field(default_factory=dict)  # of a loss whose file has `Settings`
-    temperature: float = 0.05
-    head: str = "tanh"  # tanh | batch-norm | relu | none: the files of train/heads; never saved
-    pooling: str = ""  # cls | mean | …; empty: what the starting encoder stores, else mean
-    positives: tuple[str, ...] = (
-        "self",
-    )  # stages; one is drawn uniformly for each row. self: the anchor again
-    proportion: float = 1.0  # share of rows that get an augmented positive, the rest get themselves
-    negatives: tuple[str, ...] = ()  # stages
-    negative_layout: str = "pool"  # pool: rows of the NT-Xent pool | columns: hard-negative columns
-    labels: str = "entailment"  # entailment: positives must mean the same, negatives another thing, stage by
-    # stage and row by row | kind: each stage as its paper uses it
-    alpha: int = 1  # negatives are used in every alpha-th step, counted from 0
-    only_changed: tuple[str, ...] = ()  # rows that one of these stages left unchanged are not trained on
-    corpus_weights: dict[str, float] = field(
-        default_factory=dict
-    )  # how often a row of an input file comes in
-    # an epoch, by the file's name or a pattern; others come once
-    hard_negative_weight: float = 0.0  # added to the logit of a row's own negative column
-    negative_scope: str = "all"  # whose negative columns a row meets: all | own (AugCSE's `ranking_neg`)
-    mask_equal_texts: bool = True  # an equal text elsewhere in the batch is not a negative
-    contrastive_weight: float = 1.0  # 0: the additions' terms alone are learned, such as a regression
-    dimensions: tuple[int, ...] = ()  # the loss counts for vectors cut to these lengths, too (Matryoshka)
-    mlm_weight: float = 0.0  # of masked language modelling as auxiliary loss
-    mask_rate: float = 0.15  # BERT's
-    additions: dict[str, dict[str, Any]] = field(default_factory=dict)  # tables by name, see train/additions
+    objective: str = setting(
+        "contrastive", "what is learned; mlm: masked language modelling alone", choices=("contrastive", "mlm")
+    )
+    loss: str = setting("info-nce", "a loss, by the name of its file in train/losses")
+    loss_settings: dict[str, Any] = setting({}, "settings of a loss that has some, such as focal", later=True)
+    temperature: float = setting(0.05, "τ, divides the cosines", above=0)
+    head: str = setting("tanh", "between pooling and loss, a file of train/heads; never saved")
+    pooling: str = setting("", "cls, mean, …; empty: what the starting encoder stores, else mean")
+    positives: tuple[str, ...] = setting(
+        ("self",), "stages, of which one is drawn uniformly for each row; self: the anchor again"
+    )
+    proportion: float = setting(
+        1.0, "share of rows that get an augmented positive; the rest get themselves", minimum=0, maximum=1
+    )
+    negatives: tuple[str, ...] = setting(
+        (), "stages of hard negatives: further columns, or pairs of the pool, as the loss takes them"
+    )
+    labels: str = setting(
+        "entailment",
+        "entailment: positives must mean the same, negatives something else, stage by stage and row by row; "
+        "kind: each stage as its paper uses it",
+        choices=LABEL_MODES,
+        later=True,
+    )
+    alpha: int = setting(1, "negatives are used in every alpha-th step, counted from 0", minimum=1)
+    only_changed: tuple[str, ...] = setting(
+        (), "stages; rows that one of them left unchanged are not trained on"
+    )
+    corpus_weights: dict[str, float] = setting(
+        {}, "how often a row of an input file comes in an epoch, by its name or a pattern; others come once",
+        later=True,
+    )  # fmt: skip
+    hard_negative_weight: float = setting(0.0, "added to the logit of a row's own hard negative")
+    negative_scope: str = setting(
+        "all", "whose hard negatives a row meets: all rows', or its own (AugCSE)", choices=("all", "own")
+    )
+    mask_equal_texts: bool = setting(True, "an equal text elsewhere in the batch is not a negative")
+    contrastive_weight: float = setting(
+        1.0, "of the contrastive loss; 0: the additions' terms alone are learned", minimum=0, later=True
+    )
+    dimensions: tuple[int, ...] = setting(
+        (), "the loss counts for vectors cut to these lengths, too (Matryoshka)", later=True
+    )
+    mlm_weight: float = setting(0.0, "of masked language modelling as an auxiliary loss", minimum=0)
+    mask_rate: float = setting(0.15, "share of tokens hidden for it, BERT's by default", minimum=0, maximum=1)
+    additions: dict[str, dict[str, Any]] = setting({}, "tables by name; see the additions below")
 
     # --- how
-    batch: int = 64
-    epochs: int = 1  # 0 with steps = 0: no training, only what comes after it
-    steps: int = 0  # stop after so many steps, over as many epochs as it takes; 0: epochs decides
-    max_length: int = 32
-    learning_rate: float = 3e-5
-    head_rate_scale: float = 1.0  # learning rate of head and additions, as a multiple of the encoder's
-    schedule: str = "linear"  # linear (to 0) | constant | warmup-stable-decay
-    warmup_steps: int = 0
-    decay_steps: int = 0  # length of the last phase of warmup-stable-decay
-    betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = 0.0
-    clip: float = 1.0  # largest gradient norm; 0: none
-    dropout: float = -1.0  # -1: what the starting encoder says
-    seed: int = 42
+    batch: int = setting(64, "B, rows of a step over all processes", minimum=1)
+    epochs: int = setting(1, "passes over the rows; 0 with steps = 0: no training", minimum=0)
+    steps: int = setting(
+        0, "stop after so many steps, over as many epochs as it takes; 0: epochs decides", minimum=0
+    )
+    max_length: int = setting(32, "longest text while training; longer ones are cut", minimum=1)
+    learning_rate: float = setting(3e-5, "of the encoder, at its highest", above=0)
+    static_learning_rate: float = setting(
+        0.0, "instead, where the encoder is a static one; 0: the same", minimum=0, later=True
+    )
+    head_learning_rate_scale: float = setting(
+        1.0, "learning rate of head and additions, as a multiple of the encoder's", above=0
+    )
+    schedule: str = setting(
+        "linear",
+        "of the learning rate: linear falls to 0",
+        choices=("linear", "constant", "warmup-stable-decay"),
+    )
+    warmup_steps: int = setting(0, "steps in which the learning rate rises", minimum=0)
+    decay_steps: int = setting(0, "length of the last phase of warmup-stable-decay", minimum=0)
+    betas: tuple[float, float] = setting((0.9, 0.999), "of AdamW")
+    weight_decay: float = setting(0.0, "of AdamW, for matrices", minimum=0)
+    clip: float = setting(1.0, "largest gradient norm; 0: none", minimum=0)
+    frozen: float = setting(
+        0.0, "share of the layers, from the embeddings up, not trained", minimum=0, maximum=0.9, later=True
+    )
+    dropout: float = setting(-1.0, "of the encoder's layers; -1: what the starting encoder says")
+    seed: int = setting(42, "of every draw", minimum=0)
 
     # --- streaming
-    window: int = 16  # row groups among which rows are permuted, at least 16
-    held_out: float = 0.0  # share of rows kept from training, for the dev score where there is no STS-B
-    workers: int = 1  # threads that read windows ahead
-    slices: int = 4  # a batch is sorted by length and cut so often to save padding
-    length_homogeneous: bool = (
-        False  # batches of like length: changes which negatives meet, so never the default
+    window: int = setting(16, "row groups among which rows are permuted, at least 16")
+    held_out: float = setting(
+        0.0,
+        "share of rows kept from training, for the dev score where there is no STS-B",
+        minimum=0,
+        maximum=1,
     )
-    chunk: int = 0  # gradient caching: encode so many texts at a time; 0: all at once
+    workers: int = setting(1, "threads that read windows ahead", minimum=0)
+    slices: int = setting(4, "a batch is sorted by length and cut so often, to save padding", minimum=1)
+    length_homogeneous: bool = setting(
+        False,
+        "batches of like length: faster, and it changes which negatives meet, so it is never the default",
+    )
+    gradient_cache: int = setting(
+        0, "gradient caching (GradCache): encode so many texts at a time; 0: all at once", minimum=0
+    )
 
     # --- machine
-    precision: str = "fp32"  # fp32 | bf16 (autocast) | float64
-    compile: bool = False
-    threads: int = 0  # torch threads of a process; 0: chosen by train.machine.threads
+    precision: str = setting("fp32", "bf16: by autocast", choices=("fp32", "bf16", "float64"))
+    fast: bool = setting(
+        True, "our own code where it is faster; false: transformers', torch's and gloo's alone", later=True
+    )
+    compile: bool = setting(False, "torch.compile the encoder")
+    threads: int = setting(0, "torch threads of a process; 0: chosen by train/machine/threads.py", minimum=0)
+    rank_timeout: float = setting(300.0, "seconds that a rank may hang; 0: any", minimum=0, later=True)
 
     # --- watching
-    evaluate_every: int = 125
-    dev: str = "auto"  # which dev score decides: auto (STS-B where there is one) | neighbours
-    patience: int = 0  # stop after so many evaluations without a better score; 0: never
-    log_every: int = 10
-    tracker: str = "none"  # none | trackio | wandb (offline): gets what log.jsonl gets
-    checkpoint_every: int = 500
-    keep: int = 2  # checkpoints kept besides the best
+    evaluate_every: int = setting(125, "steps between two dev scores; 0: none", minimum=0)
+    dev: str = setting(
+        "auto",
+        "which dev score decides: auto is STS-B where there is one",
+        choices=("auto", "neighbours"),
+        later=True,
+    )
+    patience: int = setting(
+        0, "early stopping: after so many evaluations without a better score; 0: never", minimum=0
+    )
+    log_every: int = setting(10, "steps between two lines of the log", minimum=1)
+    tracker: str = setting(
+        "none", "gets what log.jsonl gets, offline", choices=("none", "trackio", "wandb"), later=True
+    )
+    checkpoint_every: int = setting(500, "steps between two checkpoints", minimum=1)
+    keep: int = setting(2, "checkpoints kept besides the best", minimum=1)
 
     # --- after training
-    whiten: int = 0  # fit a whitening on so many sentences and store it with the model; 0: none
-    whiten_dimension: int = 0  # directions it keeps, those of largest variance; 0: all
+    whiten: int = setting(0, "fit a whitening on so many sentences and store it with the model; 0: none")
+    whiten_dimension: int = setting(0, "directions it keeps, those of largest variance; 0: all", minimum=0)
 
-    # --- a new encoder, where the starting folder holds only a tokenizer (train/recipes/mlm.toml)
-    new_encoder: dict[str, Any] = field(default_factory=dict)
+    # --- a new encoder
+    new_encoder: dict[str, Any] = setting(
+        {}, "BERT's configuration, where the starting folder holds only a tokenizer (train/recipes/mlm.toml)"
+    )
 
     def as_json(self) -> dict[str, Any]:
         """The settings as JSON values; of those that came later only what is not the default."""
-        values = dataclasses.asdict(self)
-        for key, default in _LATER.items():  # as in checkpoints of before there were any
-            if values[key] == default:
-                del values[key]
-        return values
+        defaults = Recipe()
+        return {
+            item.name: value
+            for item, value in zip(dataclasses.fields(self), dataclasses.asdict(self).values(), strict=True)
+            if not item.metadata["later"] or value != getattr(defaults, item.name)
+        }
+
+
+def today(values: dict[str, Any]) -> dict[str, Any]:
+    """Settings under today's names; a name or loss of before 1.0 is replaced."""
+    values = {RENAMED.get(key, key): value for key, value in values.items()}
+    if isinstance(loss := values.get("loss"), str):  # whatever else a file may hold is refused later
+        values["loss"] = RENAMED_LOSSES.get(loss, loss)
+    return values

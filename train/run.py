@@ -16,147 +16,88 @@ import torch
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.errors import MixError
+from augment_cli.models.copying import copy_model
+from augment_cli.neural import fast
 from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store
+from train import losses
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
 from train.machine.signals import StopRequest
 from train.machine.threads import check_compiler, set_threads
-from train.objectives.columns import open_columns
-from train.optimizer import clip, make_optimizer, rate_at, set_rate
+from train.model.memory import check_memory
+from train.optimizer import clip, learning_rate_at, make_optimizer, set_learning_rate
 from train.outputs import checkpoint
 from train.outputs.export import export, write_card
 from train.outputs.log import Log, Quiet, read_log
 from train.outputs.trackers import Tracker
 from train.outputs.whiten import store_whitened
-from train.prepare import Run, Trainee, TrainingRows, check_memory, prepare_model, prepare_rows
+from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.resume import Progress, resume
+from train.watching.early_stopping import DivergedError
 from train.watching.evaluate import Evaluate, dev_test
 from train.watching.harm import HarmWatch
 from train.watching.speed import Speed
+from train.watching.verdict import verdict
 
 CHECKPOINTS = "checkpoints"  # in the run's folder
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a run ended.
+    """How a run ended."""
 
-    Attributes
-    ----------
-    steps : int
-        Optimiser steps made.
-    scores : dict of str to dict of str to float
-        Dev scores: `before`, `best`, `last`, perhaps `whitened`, each a name-to-number table; empty without
-        evaluation.
-    stopped_by : int
-        Number of the signal that interrupted the run, 0 if it is finished.
-    facts : dict of str to Any
-        For the model card.
-    best_step : int
-        Step of the best encoder by dev score; 0 where none beat the starting encoder, and without evaluation.
-    """
-
-    steps: int
+    steps: int  # optimiser steps made
+    # Dev scores by name: `before`, `best`, `last`, perhaps `whitened`; empty without evaluation.
     scores: dict[str, dict[str, float]]
-    stopped_by: int
-    facts: dict[str, Any]
-    best_step: int = 0
+    stopped_by: int  # number of the signal that interrupted the run, 0 if it is finished
+    facts: dict[str, Any]  # for the model card
+    best_step: int = 0  # of the best encoder by dev score; 0: none beat the starting one, or no evaluation
 
 
 @dataclass(frozen=True)
 class Training:
-    """Everything that a run holds while it steps.
+    """Everything that a run holds while it steps."""
 
-    Attributes
-    ----------
-    run : Run
-        Its recipe as this machine can run it.
-    ranks : Ranks
-        This process among all.
-    store : Store
-        Opened after every column was tokenised.
-    trainee : Trainee
-        The model and its objective.
-    rows : TrainingRows
-        Rows and steps.
-    reader : Reader
-        Streams this rank's batches.
-    optimizer : torch.optim.Optimizer
-        With the moments of the steps made.
-    data : dict of str to str
-        SHA-256 of every stage that the run reads, by the stage's name.
-    settings : dict of str to Any
-        What a checkpoint must agree on.
-    progress : Progress
-        How far it has come.
-    evaluate : callable or None
-        Gives an encoder's dev scores; None on other ranks than the first, or without evaluation.
-    log : Log or Quiet
-        Where events go.
-    """
-
-    run: Run
+    run: Run  # its recipe as this machine can run it
     ranks: Ranks
-    store: Store
+    store: Store  # opened after every column was tokenised
     trainee: Trainee
     rows: TrainingRows
     reader: Reader
     optimizer: torch.optim.Optimizer
-    data: dict[str, str]
-    settings: dict[str, Any]
+    data: dict[str, str]  # SHA-256 of every stage that the run reads, by the stage's name
+    settings: dict[str, Any]  # what a checkpoint must agree on
     progress: Progress
-    evaluate: Evaluate | None
+    evaluate: Evaluate | None  # None on other ranks than the first, or without evaluation
     log: Log | Quiet
 
 
 def train(run: Run, ranks: Ranks) -> RunResult:
-    """Train, continuing from the newest checkpoint in the run's folder if there is one.
-
-    Parameters
-    ----------
-    run : Run
-        What goes in, where it goes.
-    ranks : Ranks
-        This process among all.
-
-    Raises
-    ------
-    UserError
-        If something is missing or does not fit, or the training diverged.
-    """
+    """Train, continuing from the newest checkpoint in the run's folder if there is one."""
+    # Raises `UserError` if something is missing or does not fit, or the training diverged.
     run = set_up_machine(run, ranks)
-    training = begin(run, ranks)
-    with contextlib.closing(training.log):  # until then no other process writes to the run's folder
-        with StopRequest() as request:
-            stopped_by = loop(training, request)
-        return finish(training, stopped_by)
+    with ranks.watchdog.watching(run.recipe.rank_timeout):
+        training = begin(run, ranks)
+        with contextlib.closing(training.log):  # until then no other process writes to the run's folder
+            with StopRequest() as request, ranks.watchdog.busy(False):
+                stopped_by = loop(training, request)
+            return finish(training, stopped_by)
 
 
 # --- before the first step
 
 
 def set_up_machine(run: Run, ranks: Ranks) -> Run:
-    """Settings of this process that decide speed and repeatability.
-
-    Parameters
-    ----------
-    run : Run
-        As the user wants it.
-    ranks : Ranks
-        This process among all.
-
-    Returns
-    -------
-    Run
-        As this machine can do it: in fp32 where bf16 would only cost time.
-    """
+    """Settings of this process that decide speed and repeatability."""
     recipe = run.recipe
     if recipe.precision == "bf16" and ranks.device.type == "cpu" and not has_fast_bf16():
         if ranks.is_first:
             print("this CPU has no fast bf16 (AVX512-BF16 or AMX): fp32 is used", file=sys.stderr)
         recipe = dataclasses.replace(recipe, precision="fp32")
+    fast.use(recipe.fast)
+    recipe = dataclasses.replace(recipe, fast=fast.is_on())  # checkpoints know which way they were made
     keep_freed_memory()
     set_threads(recipe.threads, ranks.here)
     torch.use_deterministic_algorithms(True)
@@ -166,15 +107,7 @@ def set_up_machine(run: Run, ranks: Ranks) -> Run:
 
 
 def begin(run: Run, ranks: Ranks) -> Training:
-    """Prepare model and rows, tokenise what is not yet, and take up an earlier run's state.
-
-    Parameters
-    ----------
-    run : Run
-        The run, as `set_up_machine` returns it.
-    ranks : Ranks
-        This process among all.
-    """
+    """Prepare model and rows, tokenise what is not yet, and take up an earlier run's state."""
     recipe = run.recipe
     trainee = prepare_model(run, ranks)
     model, objective = trainee.model, trainee.objective
@@ -185,7 +118,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
 
     store, stages = open_columns(run.store, objective, trainee.encoder.tokenizer, ranks)
     rows = prepare_rows(run, store)
-    check_memory(trainee, recipe, ranks, rows.count)
+    check_memory(model, objective.views_a_row, recipe, ranks, rows.count)
     for addition in model.additions.values():
         addition.steps = rows.steps  # type: ignore[assignment]
     reader = Reader(
@@ -193,12 +126,13 @@ def begin(run: Run, ranks: Ranks) -> Training:
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
         length_homogeneous=recipe.length_homogeneous, keep=rows.keep, labels=rows.labels,
         weighting=rows.weighting, finish=objective.finish,
+        vocabulary=1 + max(trainee.encoder.tokenizer.get_vocab().values()),
     )  # fmt: skip
 
     # All draws: one made since a checkpoint would change which of them later epochs read.
     names = (*objective.columns, *recipe.only_changed)
     data = {draw: store.stage(draw).digest for name in names for draw in stage_draws(store, name)}
-    read = [stage for addition in model.additions.values() for stage in addition.open(store)]  # type: ignore[operator]
+    read = [stage for addition in model.additions.values() for stage in addition.on_train_begin(store)]  # type: ignore[operator]
     data |= {stage: store.stage(stage).digest for stage in read}
     # As they read back from a checkpoint's JSON.
     settings = json.loads(json.dumps({"encoder": trainee.digest, "data": data} | recipe.as_json()))
@@ -208,7 +142,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
             f"{run.out}: the machines do not see the same checkpoints (this one step {progress.done}); --out "
             "must be a folder that all of them share"
         )
-    patient = progress.watch.is_patient(recipe.patience)
+    patient = progress.early_stopping.is_patient(recipe.patience)
     progress.finished = progress.done >= rows.steps or not patient
     evaluate = dev_test(run.data, recipe, store) if ranks.is_first and recipe.evaluate_every else None
     ranks.barrier()
@@ -226,37 +160,26 @@ def begin(run: Run, ranks: Ranks) -> Training:
 
 
 def loop(training: Training, request: StopRequest) -> int:
-    """Step until the run is finished or is asked to stop.
-
-    Parameters
-    ----------
-    training : Training
-        The run; its model, optimiser and progress move on.
-    request : StopRequest
-        Set by a signal.
-
-    Returns
-    -------
-    int
-        Number of the signal that stopped the run, 0 if it is finished.
-    """
+    """Step until the run is finished or is asked to stop."""
     recipe, ranks, progress = training.run.recipe, training.ranks, training.progress
     model, objective, optimizer = training.trainee.model, training.trainee.objective, training.optimizer
     steps, evaluate, log = training.rows.steps, training.evaluate, training.log
     model.train()
     if evaluate and not progress.done:
-        score(training, evaluate, "before")  # a candidate too: training that only hurts gives it back
+        with ranks.watchdog.busy():
+            score(training, evaluate, "before")  # a candidate too: training that only hurts gives it back
     stopped_by = 0
     if progress.finished:  # by an earlier run of the same command
         return stopped_by
     speed = Speed(progress.done * recipe.batch)
     harm = HarmWatch(steps, log.warn)
+    floor = losses.find(recipe.loss).floor if recipe.contrastive_weight else -math.inf
     # A static encoder's step is so short that two threads at Python's lock cost more than preparing takes.
     depth = 0 if isinstance(training.trainee.encoder, StaticEncoder) else 4
     with contextlib.closing(ahead(padded_batches(training), depth)) as batches:
         for batch in speed.waiting_for(batches):
-            rate = rate_at(progress.done, steps, recipe)
-            set_rate(optimizer, rate)
+            rate = learning_rate_at(progress.done, steps, recipe)
+            set_learning_rate(optimizer, rate)
             # Each rank has the gradient of its own rows; their sum is that of the whole batch.
             metrics = objective.backward(model, batch.to(ranks.device), progress.done)
             ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
@@ -265,8 +188,8 @@ def loop(training: Training, request: StopRequest) -> int:
             # would bring to zero, is watched.
             numbers = [*metrics.values(), norm]
             broken = next((number for number in numbers if not math.isfinite(number)), None)
-            collapses = bool(recipe.contrastive_weight)
-            progress.watch.check(numbers[0] if broken is None else broken, progress.done + 1, collapses)
+            watched = numbers[0] if broken is None else broken
+            progress.early_stopping.check(watched, progress.done + 1, floor)
             optimizer.step()
             optimizer.zero_grad()
             progress.done += 1
@@ -274,13 +197,13 @@ def loop(training: Training, request: StopRequest) -> int:
 
             if progress.done % recipe.log_every == 0 or progress.finished:
                 measured = speed.since_last(progress.done * recipe.batch)
-                log.write("step", progress.done, metrics | {"rate": rate, "norm": norm} | measured)
-            harm.loss(progress.watch.loss, progress.done)
+                log.write("step", progress.done, metrics | {"learning_rate": rate, "norm": norm} | measured)
+            harm.loss(progress.early_stopping.loss, progress.done)
             if evaluate and (progress.finished or progress.done % recipe.evaluate_every == 0):
-                with speed.paused():  # evaluation does not count as training time
+                with speed.paused(), ranks.watchdog.busy():  # evaluation does not count as training time
                     score(training, evaluate, "last")
                 harm.scores(progress.scores.get("before", {}), progress.scores["last"], progress.done)
-                patient = progress.watch.is_patient(recipe.patience)
+                patient = progress.early_stopping.is_patient(recipe.patience)
                 progress.finished = progress.finished or not patient
             # All ranks leave after the same step.
             stopped_by, progress.finished = ranks.agree(request.signal, progress.finished)
@@ -293,13 +216,7 @@ def loop(training: Training, request: StopRequest) -> int:
 
 
 def padded_batches(training: Training) -> Iterator[Any]:
-    """This rank's batches from the next step to the end of the run, padded; runs in a thread, or in the loop.
-
-    Parameters
-    ----------
-    training : Training
-        The run; only read.
-    """
+    """This rank's batches from the next step to the last, padded; runs in a thread, or in the loop."""
     per_epoch, steps = training.rows.per_epoch, training.rows.steps
     epoch, first = divmod(training.progress.done, per_epoch)
     while epoch * per_epoch < steps:
@@ -309,29 +226,13 @@ def padded_batches(training: Training) -> Iterator[Any]:
 
 
 def score(training: Training, evaluate: Evaluate, when: str) -> None:
-    """Evaluate the encoder, note and log its scores, and export it if it is the best so far.
-
-    Parameters
-    ----------
-    training : Training
-        The run.
-    evaluate : callable
-        Gives an encoder's dev scores, the one that decides first.
-    when : str
-        ``before`` the first step, or ``last``.
-
-    Raises
-    ------
-    MixError
-        If another score decided before the run was resumed.
-    DivergedError
-        If the encoder has collapsed.
-    """
-    progress, model = training.progress, training.trainee.model
+    """Evaluate the encoder `before` the first step or as the `last`; export it if it is the best so far."""
+    progress, model, trainee = training.progress, training.trainee.model, training.trainee
     model.eval()  # no dropout
     try:
         known = training.run.before if when == "before" else {}
-        scores = known or evaluate(training.trainee.encoder, progress.scores.get("before", {}))
+        encoder = trainee.given if when == "before" else trainee.encoder
+        scores = known or evaluate(encoder, progress.scores.get("before", {}))
     finally:
         model.train()
     main = next(iter(scores))
@@ -343,23 +244,25 @@ def score(training: Training, evaluate: Evaluate, when: str) -> None:
         )
     progress.scores[when] = scores
     training.log.write("dev" if when == "last" else when, progress.done, scores)
-    if progress.watch.score(scores[main], progress.done):
+    if progress.early_stopping.score(scores[main], progress.done):
         progress.scores["best"] = scores
-        export(training.trainee.encoder, training.run.out / "best")
+        if when == "before" and trainee.folder is not None:
+            copy_model(trainee.folder, training.run.out / "best")
+        else:
+            export(encoder, training.run.out / "best")
+    if progress.early_stopping.collapsed:
+        said = progress.early_stopping.collapse(scores[main])
+        if trainee.folder is None:
+            raise DivergedError(f"step {progress.done}: {said}; the best encoder so far is kept in best/")
+        training.log.warn(progress.done, said)
 
 
 def save(training: Training) -> None:
-    """Write a checkpoint, and delete the oldest ones.
-
-    Parameters
-    ----------
-    training : Training
-        The run.
-    """
+    """Write a checkpoint, and delete the oldest ones."""
     progress = training.progress
-    state = {"settings": training.settings, "watch": progress.watch.as_json(), "scores": progress.scores}
+    watch, folder = progress.early_stopping.as_json(), training.run.out / CHECKPOINTS
+    state = {"settings": training.settings, "watch": watch, "scores": progress.scores}
     model, optimizer = training.trainee.model, training.optimizer
-    folder = training.run.out / CHECKPOINTS
     checkpoint.save(folder, progress.done, model, optimizer, state)
     checkpoint.rotate(folder, training.run.recipe.keep)
 
@@ -368,15 +271,7 @@ def save(training: Training) -> None:
 
 
 def finish(training: Training, stopped_by: int) -> RunResult:
-    """Export the encoder with its card, unless the run was stopped before its end.
-
-    Parameters
-    ----------
-    training : Training
-        The run.
-    stopped_by : int
-        Number of the signal that stopped it, 0 if it is finished.
-    """
+    """Export the encoder with its card, unless the run was stopped before its end."""
     run, recipe, progress = training.run, training.run.recipe, training.progress
     encoder, first = training.trainee.encoder, training.ranks.is_first
     exported = ["last", "best"]
@@ -399,30 +294,16 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         "pooling": encoder.pooling, "steps": progress.done, "seeds": [recipe.seed],
         "scores": {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()},
     }  # fmt: skip
-    best_step = progress.watch.best_step
-    if first and progress.finished and progress.done and "before" in scores and not best_step:
-        facts["unbeaten"] = nothing_beat(scores)
-        print(facts["unbeaten"], file=sys.stderr)
+    best_step = progress.early_stopping.best_step
+    if "before" in scores and not best_step:
+        facts["best_pooling"] = training.trainee.given.pooling
     if first and progress.finished:
+        outcome, said = verdict(scores, progress.early_stopping, progress.done, training.rows.steps, recipe)
+        training.log.judge(progress.done, outcome, said)
+        facts["verdict"] = said
         events = read_log(run.out / "log.jsonl")
         warnings = (event["message"] for event in events if event["event"] == "warning")
         facts["warnings"] = list(dict.fromkeys(warnings))  # said again where the run was resumed
         for kind in exported:
             write_card(run.out / kind, facts)
     return RunResult(progress.done, scores, stopped_by, facts, best_step)
-
-
-def nothing_beat(scores: dict[str, dict[str, float]]) -> str:
-    """The sentence for a run that no evaluation found better than the encoder it started from.
-
-    Parameters
-    ----------
-    scores : dict of str to dict of str to float
-        Dev scores ``before`` the first step and the ``last``, the one that decides first.
-    """
-    name, before = next(iter(scores["before"].items()))
-    last = scores.get("last", {}).get(name, math.nan)
-    return (
-        f"training beat the starting encoder in no evaluation ({name} {before:.4f} before, {last:.4f} at the "
-        "end): best/ is the starting encoder"
-    )

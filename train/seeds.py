@@ -16,24 +16,8 @@ from train.run import RunResult, train
 
 
 def repeat(run: Run, seeds: list[int], ranks: Ranks) -> int:
-    """Train once for each seed, in `out/seed-N` where there are several.
-
-    The summary goes to standard output and to `summary.json`; every seed's card names the scores of all.
-
-    Parameters
-    ----------
-    run : Run
-        The run; its recipe's seed and its folder are replaced.
-    seeds : list of int
-        One run each, in this order.
-    ranks : Ranks
-        This process among all.
-
-    Returns
-    -------
-    int
-        The command's exit code: 0, or 128 and the number of the signal that stopped a run.
-    """
+    """Train once for each seed, in `out/seed-N` where there are several."""
+    # The summary goes to standard output and to `summary.json`; every seed's card names the scores of all.
     results: list[tuple[Path, RunResult]] = []
     for seed in seeds:
         out = run.out if len(seeds) == 1 else run.out / f"seed-{seed}"
@@ -68,13 +52,7 @@ def _summarise(folder: Path, seeds: list[int], results: list[tuple[Path, RunResu
 
 
 def next_lines(model: Path) -> str:
-    """Where the model is, and the lines that publish it and that convert it.
-
-    Parameters
-    ----------
-    model : Path
-        A sentence-transformers folder.
-    """
+    """Where the model is, and the lines that publish it and that convert it."""
     from augment_cli.encoding.layout import is_static
 
     name, hub = shlex.quote(str(model)), shlex.quote(f"YOUR-NAME/{model.absolute().parent.name}")

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augment_cli.errors import UsageError
+from augment_cli.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from augment_cli.contract.augmentation import Augmentation
@@ -90,7 +90,8 @@ def get(name: str) -> Augmentation:
         brings cannot be loaded or is not the descriptor of that name.
     """
     if name not in _places():
-        raise UsageError(f"there is no augmentation {name!r}; there are {', '.join(_places())}")
+        alike = did_you_mean(name, _places())
+        raise UsageError(f"there is no augmentation {name!r}.{alike} There are {', '.join(_places())}")
     place, *others = _places()[name]
     if others:
         packages = " and ".join(item.package or "augment-cli" for item in (place, *others))

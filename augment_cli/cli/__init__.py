@@ -9,14 +9,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from augment_cli.engine.address_space import leave_without_address_space
-from augment_cli.interrupts import FINISHED_PARTS_ARE_KEPT, handled
+from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT, handled
 
 if TYPE_CHECKING:
     import typer
 
 INTERRUPTED = FINISHED_PARTS_ARE_KEPT
 # They add their commands when imported; the help lists the commands in this order.
-_COMMANDS = ("reports", "judging", "stages", "vectors", "models", "stores", "remote")
+_COMMANDS = ("reports", "judging", "stages", "vectors", "answers", "models", "stores", "remote")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -26,10 +27,25 @@ def _print_version(is_asked_for: bool) -> None:
         raise typer.Exit
 
 
+def _print_citation(is_asked_for: bool) -> None:
+    if is_asked_for:
+        from augment_cli.cli.citing import bibtex
+
+        print(bibtex())
+        print(
+            "Please cite the papers behind the methods, too; `augment-cli list --json` names them.",
+            file=sys.stderr,
+        )
+        raise typer.Exit
+
+
 @app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
+    ] = False,
+    cite: Annotated[
+        bool, typer.Option("--cite", callback=_print_citation, is_eager=True, help="print a BibTeX entry")
     ] = False,
 ) -> None:
     """Offline augmentation for contrastive sentence embeddings.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,7 +12,8 @@ from augment_cli import augmentations
 from augment_cli.cli import options
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.augmentation import Augmentation
-from augment_cli.contract.parameters import MOST_DRAWS
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.parameters import MOST_DRAWS, declared
 from augment_cli.runs.run import DEFAULT_SEED, make_run
 from augment_cli.session import Session
 
@@ -24,7 +24,7 @@ _READS = {"fit": "tfidf", "parses": "parses", "pipeline": "parses"}
 def make_command(name: str) -> Callable[..., None]:
     """A function with the signature that Typer turns into the augmentation's command."""
     descriptor = augmentations.get(name)
-    own = {item.name: item for item in dataclasses.fields(descriptor.parameters)}
+    own = declared(descriptor.parameters)
     reads = descriptor.needs | (frozenset({"parses"}) if descriptor.reads_parse_if_there else frozenset())
     run = options.grouped(run_augmentation)
     common = [
@@ -34,10 +34,10 @@ def make_command(name: str) -> Callable[..., None]:
     ]
 
     def command(**values: Any) -> None:
-        run(name=name, parameters={key: values.pop(key) for key in own}, **values)
+        run(name=name, parameters={item.name: values.pop(item.name) for item in own}, **values)
 
     command.__name__, command.__doc__ = name, help_of(name, descriptor)
-    return guarded(options.with_options(command, [*map(_option_of, own.values()), *common]))
+    return guarded(options.with_options(command, [*map(options.option_of, own), *common]))
 
 
 def help_of(name: str, descriptor: Augmentation) -> str:
@@ -47,21 +47,6 @@ def help_of(name: str, descriptor: Augmentation) -> str:
         f"{augmentations.summary(name)}\n\n"
         f"Makes a stage of {descriptor.kind}s, and before it whatever is missing. "
         f"Source: {descriptor.paper}.\n\n\b\nExamples:{examples}"
-    )
-
-
-def _option_of(item: dataclasses.Field[Any]) -> inspect.Parameter:
-    kind: Any = type(item.default)
-    help_text = item.metadata["help"]
-    if item.metadata["choices"]:
-        help_text += f" ({', '.join(item.metadata['choices'])})"
-    flag = "--" + item.name.replace("_", "-")
-    if item.default is True:  # the other switches need no way back
-        flag += f"/--no-{flag[2:]}"
-    # A plain --flag for switches; a range is checked, and named, by the parameter class itself.
-    annotation = Annotated[kind, typer.Option(flag, help=help_text)]
-    return inspect.Parameter(
-        item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=annotation
     )
 
 
@@ -89,8 +74,8 @@ def run_augmentation(
     pipeline: options.SpacyPipeline = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     workers: options.Workers,
     parts: options.Parts = None,
     overwrite: options.Overwrite = False,
@@ -99,20 +84,22 @@ def run_augmentation(
 ) -> None:
     """Ingest, fit and parse what is missing, run the augmentation, print what came out."""
     from augment_cli.cli import views
+    from augment_cli.parsing.pipelines import find_pipeline
     from augment_cli.reports.plan import plan_run
     from augment_cli.syntax.parses import stage_name
 
     run = make_run(name, **parameters, seed=seed, fit=fit, parses=parses)
-    ingest_options = reading.ingest_options()
     if dry_run:
         to_parse = [stage_name(parses)] if pipeline is not None else []
-        plan = plan_run(store, corpus, ingest_options, [(run, stage, draws)], to_parse)
+        plan = plan_run(store, corpus, reading, [(run, stage, draws)], to_parse)
         views.show_plan(plan, output.as_json)
         return
+    if pipeline is not None:  # before the parse, which takes long
+        run.check_language(find_pipeline(pipeline).name)
     chosen = options.part_numbers(parts)
     reporter, shared = output.reporter(), chosen is not None
-    with Session(store, workers.engine(), reporter, shared, overwrite) as session:
-        session.ingest(corpus, ingest_options, **vars(tolerance))
+    with Session(store, workers.engine(), reporter, shared, overwrite, sample=True) as session:
+        session.ingest(corpus, reading, **vars(tolerance))
         if pipeline is not None:
             session.parse(pipeline, parses)
         folders = session.augment(run, stage, draws, chosen)

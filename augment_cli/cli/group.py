@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from augment_cli import augmentations
 from augment_cli.cli import INTERRUPTED
+from augment_cli.errors import did_you_mean
 from augment_cli.visible import visible
 
 
@@ -44,9 +44,8 @@ class AugmentationGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command to run, with all its options; for a name that is not one, those that are like it."""
         if args and not args[0].startswith("-") and args[0] not in (known := self.list_commands(ctx)):
-            alike = [f"'{name}'" for name in difflib.get_close_matches(args[0], known)]
-            hint = f"Did you mean {' or '.join(alike)}?" if alike else "`augment-cli --help` lists all."
-            ctx.fail(f"No such command '{args[0]}'. {hint}")
+            hint = did_you_mean(args[0], known) or " `augment-cli --help` lists all."
+            ctx.fail(f"No such command '{args[0]}'.{hint}")
         name, command, rest = super().resolve_command(ctx, _with_value(args))
         if name in augmentations.names():
             from augment_cli.cli.augmentation_command import make_command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -13,9 +14,8 @@ from typing import Any, TypeVar
 
 import typer
 
-from augment_cli.cli import INTERRUPTED
-from augment_cli.errors import MissingError, UserError
-from augment_cli.store.files import explain
+from augment_cli.errors import BadInputError, MixError, UserError, issue_tracker
+from augment_cli.process.exit_codes import Command
 from augment_cli.visible import visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -25,16 +25,13 @@ EXIT_CODES = (
     "5 refuses to mix, 6 something missing on this machine, 130 interrupted."
 )
 
-_NO_MEMORY = (
-    "memory ran out, or a limit on it (`ulimit -v`, a batch system, a container) was reached; run the same "
-    "command again with more of it or a smaller --jobs; finished parts are kept"
-)
-_NO_MEMORY_WORDS = (
-    "cannot allocate memory",
-    "can't allocate memory",
-    "failed to map segment",
-    "can't start new thread",
-    "out of memory",
+_COMMAND = Command(
+    "augment-cli",
+    no_memory="memory ran out, or a limit on it (`ulimit -v`, a batch system, a container) was reached; run "
+    "the same command again with more of it or a smaller --jobs; finished parts are kept",
+    writes="a file of the store",
+    kept="finished parts are kept",
+    option="--store",
 )
 
 
@@ -45,40 +42,61 @@ def guarded(function: Function) -> Function:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except UserError as error:
-            print(f"augment-cli: {visible(error)}", file=sys.stderr)
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            print(INTERRUPTED, file=sys.stderr)
-            raise typer.Exit(130) from None
         except typer.Exit:
             raise
-        except OSError as error:
-            if error.errno is None and not _means_no_memory(
-                error
-            ):  # not from the operating system, so our own bug
+        except (Exception, KeyboardInterrupt) as error:
+            code = _COMMAND.exit_code(_rewritten(error, kwargs.get("store")) or error)
+            if code is None and (damage := _damage(kwargs.get("store"))) is not None:
+                code = _COMMAND.exit_code(damage)
+            if code is None:
                 return _internal_error(error)
-            known = MissingError(f"{_NO_MEMORY} ({error})") if _means_no_memory(error) else explain(error)
-            print(f"augment-cli: {visible(known)}", file=sys.stderr)
-            raise typer.Exit(known.exit_code) from None
-        except Exception as error:
-            if _means_no_memory(error):
-                print(
-                    f"augment-cli: {_NO_MEMORY} ({visible(error) or type(error).__name__})", file=sys.stderr
-                )
-                raise typer.Exit(MissingError.exit_code) from None
-            return _internal_error(error)
+            raise typer.Exit(code) from None
 
     return wrapper  # type: ignore[return-value]
 
 
-def _internal_error(error: Exception) -> None:
+def _rewritten(error: BaseException, store: object) -> UserError | None:
+    """What is said of a file that is gone or another while a run writes to the store that is being read."""
+    is_gone = isinstance(error, BadInputError | FileNotFoundError | NotADirectoryError)
+    if not is_gone or not isinstance(store, str | Path):
+        return None
+    from augment_cli.store.files import writer_of
+
+    owner = writer_of(Path(store) / ".work" / "lock")
+    if owner is None:
+        return None
+    return MixError(
+        f"{store}: another run (process {owner}) is rewriting this store, and what was being read is gone; "
+        f"wait for its end, then run the same command again ({error})"
+    )
+
+
+def _damage(store: object) -> UserError | None:
+    """What is wrong with the store that a command failed on: no code stands every part that can be forged."""
+    if not isinstance(store, str | Path):
+        return None
+    from augment_cli.reports.soundness import problems_in
+    from augment_cli.store.store import Store
+
+    with contextlib.suppress(Exception):
+        opened = Store.open(store)
+        for name in opened.stages():
+            if problems := problems_in(opened, opened.stage(name)):
+                more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+                return BadInputError(
+                    f"{problems[0]}{more}; `augment-cli verify --store {store}` says what else; "
+                    f"`augment-cli remove {name} --store {store}`, and make it anew"
+                )
+    return None
+
+
+def _internal_error(error: BaseException) -> None:
     print(visible(traceback.format_exc()), file=sys.stderr, end="")
     print(f"augment-cli: {visible(_whose(error))}", file=sys.stderr)
     raise typer.Exit(1) from None
 
 
-def _whose(error: Exception) -> str:
+def _whose(error: BaseException) -> str:
     """Where the code that failed lies: a plug-in's author is not helped by an apology of ours."""
     # What failed in a worker process brings its traceback as text.
     text = str(error.__cause__) if "Traceback" in str(error.__cause__) else ""
@@ -90,22 +108,10 @@ def _whose(error: Exception) -> str:
         if place.is_relative_to(ours / "augmentations"):
             return (
                 f"an error in the augmentation of {place}, line {line}; if it is your own, the lines above "
-                "say what to mend, otherwise please report them"
+                f"say what to mend, otherwise please report them at {issue_tracker()}"
             )
         if place.is_relative_to(ours):
             break
         if not place.is_relative_to(standard) and "site-packages" not in place.parts:
             return f"an error in {place}, line {line}, which is no part of augment-cli; mend it there"
-    return "an internal error, which is our fault; please report the lines above"
-
-
-def _means_no_memory(error: BaseException) -> bool:
-    """Whether an error, or what it came from, says that memory ran out."""
-    seen: BaseException | None = error
-    while seen is not None:
-        text = str(seen).lower()
-        is_of_kind = isinstance(seen, OSError | ImportError | RuntimeError)
-        if isinstance(seen, MemoryError) or (is_of_kind and any(word in text for word in _NO_MEMORY_WORDS)):
-            return True
-        seen = seen.__cause__
-    return False
+    return f"an internal error, which is our fault; please report the lines above at {issue_tracker()}"

@@ -1,7 +1,8 @@
 """Options that several commands share, each defined once, and groups of them that belong together.
 
-A command takes a group as one parameter, such as `workers: options.Workers`; `grouped` turns that into the
-group's options for Typer, in their place among the others, and back into one value for the command.
+A command takes a group as one parameter, such as `workers: options.Workers` or a parameter class, such as
+`reading: IngestOptions`; `grouped` turns that into the group's options for Typer, in their place among the
+others, and back into one value for the command.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ import glob
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from augment_cli.cli.reporter import ConsoleReporter
     from augment_cli.engine.engine import Engine
-    from augment_cli.ingest import IngestOptions
     from augment_cli.session import StageResult
     from augment_cli.store.store import Store as StoreOfStages
 
@@ -43,108 +45,6 @@ Corpus = Annotated[
         "the store's own corpus, else the shipped sample",
         show_default=False,
     ),
-]
-_READING = "Reading the corpus"  # the panel of the help that these are shown in
-
-TextColumn = Annotated[
-    str | None,
-    typer.Option("--text-column", help="field of structured input [default: text]", rich_help_panel=_READING),
-]
-IdColumn = Annotated[
-    str | None,
-    typer.Option("--id-column", help="field to keep as the rows' own id", rich_help_panel=_READING),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option("--limit", min=1, help="read the first N sentences only", rich_help_panel=_READING),
-]
-MaxCharacters = Annotated[
-    int,
-    typer.Option("--max-characters", min=1, help="longer lines are set aside", rich_help_panel=_READING),
-]
-PartRows = Annotated[
-    int, typer.Option("--part-rows", min=1, help="rows a part, in every stage", rich_help_panel=_READING)
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="text, jsonl, csv, tsv or parquet, whatever the file's ending",
-        rich_help_panel=_READING,
-    ),
-]
-Quoting = Annotated[
-    bool,
-    typer.Option(
-        "--quoting/--no-quoting",
-        help='whether csv and tsv fields may be quoted with "',
-        rich_help_panel=_READING,
-    ),
-]
-SplitSentences = Annotated[
-    bool,
-    typer.Option(
-        "--split-sentences", help="cut each text into sentences, one row each", rich_help_panel=_READING
-    ),
-]
-Deduplicate = Annotated[
-    str | None,
-    typer.Option(
-        "--deduplicate",
-        help="keep the first of equal texts, count the others as duplicates: exact (also with no value), or "
-        "near (of nearly equal ones, too)",
-        metavar="[exact|near]",
-        rich_help_panel=_READING,
-    ),
-]
-NearSimilarity = Annotated[
-    float,
-    typer.Option(
-        "--near-similarity",
-        help="of near duplicates: at least so much of their 4-grams in common",
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[
-    str,
-    typer.Option(
-        "--encoding",
-        help="of text, jsonl, csv and tsv, such as latin-1, cp1252 or utf-16",
-        rich_help_panel=_READING,
-    ),
-]
-KeepColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keep-column",
-        help="further field to keep in the corpus, such as label; repeatable",
-        rich_help_panel=_READING,
-    ),
-]
-PositiveColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--positive-column",
-        help="field with a positive of the text: becomes a stage of its name; repeatable",
-        rich_help_panel=_READING,
-    ),
-]
-NegativeColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--negative-column",
-        help="field with a negative of the text: becomes a stage of its name; repeatable",
-        rich_help_panel=_READING,
-    ),
-]
-MaxRejects = Annotated[
-    float,
-    typer.Option(
-        "--max-rejects", min=0, max=1, help="share of lines that may be set aside", rich_help_panel=_READING
-    ),
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="stop at the first bad line", rich_help_panel=_READING)
 ]
 Backend = Annotated[
     str, typer.Option("--backend", help="where parts are made: loky (processes), threading, dask, or ray")
@@ -195,65 +95,6 @@ def complete_recipe(incomplete: str) -> list[str]:
     """The shipped recipes that begin as typed."""
     folder = Path(__file__).parent.parent / "recipes"
     return sorted(path.stem for path in folder.glob(f"{glob.escape(incomplete)}*.toml"))
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a corpus is read: the same options in every command that takes `--corpus`.
-
-    Attributes
-    ----------
-    keep_column, positive_column, negative_column : list of str, optional
-        The `keep_columns`, `positive_columns` and `negative_columns` of `IngestOptions`.
-
-    Notes
-    -----
-    All others are those of `IngestOptions` by the same name.
-    """
-
-    text_column: TextColumn = None
-    id_column: IdColumn = None
-    keep_column: KeepColumns = None
-    positive_column: PositiveColumns = None
-    negative_column: NegativeColumns = None
-    limit: Limit = None
-    format: Format = None
-    encoding: Encoding = "utf-8"
-    quoting: Quoting = True
-    split_sentences: SplitSentences = False
-    deduplicate: Deduplicate = None
-    near_similarity: NearSimilarity = 0.8
-    max_characters: MaxCharacters = 5_000
-    part_rows: PartRows = 50_000
-
-    def values(self) -> dict[str, Any]:
-        """The arguments of `IngestOptions`."""
-        values = dict(vars(self))
-        for kind in ("keep", "positive", "negative"):
-            values[f"{kind}_columns"] = tuple(values.pop(f"{kind}_column") or ())
-        return values | {"deduplicate": self.deduplicate or False}
-
-    def ingest_options(self) -> IngestOptions:
-        """The same for `Session.ingest`."""
-        from augment_cli.ingest import IngestOptions
-
-        return IngestOptions(**self.values())
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """Which lines a corpus may have beside its sentences, as `Session.ingest` takes it.
-
-    Attributes
-    ----------
-    max_rejects : float
-        Share of lines, 0 to 1, that may be set aside.
-    strict : bool
-        Whether to stop at the first bad line.
-    """
-
-    max_rejects: MaxRejects = 0.01
-    strict: Strict = False
 
 
 @dataclass(frozen=True)
@@ -331,16 +172,13 @@ class Output:
             views.show_hints(store, there, page)
 
 
-_GROUPS = (Reading, Tolerance, Workers, Output)
-
-
 def grouped(function: Callable[..., None]) -> Callable[..., None]:
     """The function with the options of its groups in place of each group, as Typer wants to see them.
 
     Parameters
     ----------
     function : callable
-        With keyword parameters, each an annotated option or one of the groups above.
+        With keyword parameters, each an annotated option, one of the groups above or a parameter class.
 
     Returns
     -------
@@ -348,17 +186,19 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
         Takes the flat options, and calls `function` with the groups made of them.
     """
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if kind in _GROUPS}
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
     for name, item in inspect.signature(function).parameters.items():
         if name in groups:
             parameters += _options_of(groups[name])
         else:
             parameters.append(_option(name, hints[name], item.default))
+    names = {name: [option.name for option in _options_of(kind)] for name, kind in groups.items()}
 
     def flat(**values: Any) -> None:
         for name, kind in groups.items():
-            values[name] = kind(**{item.name: values.pop(item.name) for item in fields(kind)})
+            given = {item: values.pop(item) for item in names[name]}
+            values[name] = kind(**{item: value for item, value in given.items() if value is not None})
         function(**values)
 
     flat.__name__, flat.__doc__ = function.__name__, function.__doc__
@@ -373,8 +213,36 @@ def with_options(function: Callable[..., None], parameters: list[inspect.Paramet
 
 
 def _options_of(group: Any) -> list[inspect.Parameter]:
+    if parameters := declared(group):
+        return [option_of(item, _PANELS.get(group)) for item in parameters]
     hints = get_type_hints(group, include_extras=True)
     return [_option(item.name, hints[item.name], item.default) for item in fields(group)]
+
+
+_PANELS: dict[Any, str] = dict.fromkeys((IngestOptions, Tolerance), "Reading the corpus")  # of the help
+# What a field's annotation means on the command line, where it is more than the kind of its default.
+_OPTIONAL: dict[str, Any] = {
+    "tuple[str, ...]": list[str] | None,
+    "bool | str": str | None,
+    "str | None": str | None,
+    "int | None": int | None,
+    "float | None": float | None,
+}
+_OF_STAGES = ("--positive", "--negative")
+
+
+def option_of(item: Field[Any], panel: str | None = None) -> inspect.Parameter:
+    """The option of a parameter: a plain --flag for switches; its class checks the range, and names it."""
+    flag, annotated = option_name(item), str(item.type)
+    default = None if annotated in _OPTIONAL else item.default
+    option = typer.Option(
+        flag + f"/--no-{flag[2:]}" * (default is True),  # the other switches need no way back
+        help=help_of(item),
+        metavar=f"[{'|'.join(item.metadata['choices'])}]" if annotated == "bool | str" else None,
+        autocompletion=complete_stage if flag in _OF_STAGES else None,
+        rich_help_panel=panel,
+    )
+    return _option(item.name, Annotated[_OPTIONAL.get(annotated, type(default)), option], default)
 
 
 def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:

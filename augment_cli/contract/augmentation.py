@@ -83,9 +83,7 @@ def _parameters_as_they_are(parameters: Any, resources: Resources) -> dict[str, 
     return dataclasses.asdict(parameters)
 
 
-def with_digests(
-    digests: Callable[[], Mapping[str, str]],
-) -> Callable[[Any, Resources], dict[str, Any]]:
+def with_digests(digests: Callable[[], Mapping[str, str]]) -> Callable[[Any, Resources], dict[str, Any]]:
     """A `resolve` for a descriptor: the parameters, and digests of the word lists and tables that are read.
 
     Parameters
@@ -121,6 +119,9 @@ class Augmentation:
     needs : frozenset of {"tfidf", "parses", "model"}
         Earlier stages it reads; they come as `Rows.tokens` and `Rows.parses`. One that needs a model
         returns a `PreparedModel`, and is run batch by batch with a journal.
+    languages : tuple of str
+        ISO 639-1 codes of the languages that it has rules or words for; empty for one that needs none. Parses
+        of another language are refused.
     parameters : type
         A frozen dataclass whose fields are made with `parameter`. Its `__post_init__` raises `UsageError` for
         values that make no sense together.
@@ -170,6 +171,7 @@ class Augmentation:
     needs: frozenset[str]
     parameters: type
     prepare: Callable[[Any, Resources], Prepared]
+    languages: tuple[str, ...] = ()
     reads_parse_if_there: bool = False
     columns: tuple[pa.Field, ...] = ()
     resolve: Callable[[Any, Resources], dict[str, Any]] = _parameters_as_they_are

@@ -9,14 +9,13 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, meaning_of
+from augment_cli.contract.pack_options import BY_LABEL as BY_LABEL
+from augment_cli.contract.pack_options import LABEL_MODES as LABEL_MODES
 
 Label = Literal["same", "other", "neither"]
 LABELS: tuple[str, ...] = get_args(Label)
 # Which label a stage must have to stand among the positives, or the negatives.
 NEEDED = {"positive": "same", "negative": "other"}
-# `entailment`: that label decides. `kind`: a stage stands where its paper puts it.
-BY_LABEL, BY_KIND = "entailment", "kind"
-LABEL_MODES = (BY_LABEL, BY_KIND)
 # The column of an augmentation whose rows have labels of their own; a null row has the augmentation's.
 LABEL_COLUMN = pa.field("label", pa.string())
 

@@ -1,16 +1,26 @@
-"""Parameters of an augmentation: fields of a frozen dataclass that know their help text and range."""
+"""Parameters: fields of a frozen dataclass that know their help text and range.
+
+A parameter is declared in its class alone. Its option with help and default (`augment_cli/cli/options.py`),
+the check of its range, its place in the signature of a Python function (`takes`) and in the reference follow.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 from augment_cli.errors import UsageError
 from augment_cli.small_files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def parameter(
@@ -19,23 +29,96 @@ def parameter(
     *,
     minimum: float | None = None,
     maximum: float | None = None,
+    above: float | None = None,
     choices: tuple[str, ...] | None = None,
+    option: str | None = None,
+    unset: Any = dataclasses.MISSING,
+    later: bool = False,
 ) -> Any:
     """A field of a parameter class, with what the command line and the docs say of it.
 
     Parameters
     ----------
-    default : bool, int, float or str
-        Its type is the parameter's.
+    default : bool, int, float, str, tuple, dict or None
+        Its type is the parameter's, where the field is not annotated with more.
     help : str
         One line.
     minimum, maximum : float, optional
         Smallest and largest value allowed.
+    above : float, optional
+        Every value must be larger than this.
     choices : tuple of str, optional
         The only values allowed.
+    option : str, optional
+        Name of the option, where it is not the field's: of a list that is given one value at a time.
+    unset : optional
+        What stands for a value that is not given, where that is not the default: it is found out later then.
+    later : bool, optional
+        Whether what earlier releases recorded does not have it; it then counts as the default.
     """
-    metadata = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices}
+    metadata = {
+        "help": help,
+        "minimum": minimum,
+        "maximum": maximum,
+        "above": above,
+        "choices": choices,
+        "option": option,
+        "unset": default if unset is dataclasses.MISSING else unset,
+        "later": later,
+    }
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def declared(kind: Any) -> list[dataclasses.Field[Any]]:
+    """The fields of a parameter class that were made with `parameter`, in their order."""
+    return [item for item in dataclasses.fields(kind) if "help" in item.metadata]
+
+
+def option_name(item: dataclasses.Field[Any]) -> str:
+    """The option of a parameter, such as `--max-length`."""
+    return f"--{(item.metadata['option'] or item.name).replace('_', '-')}"
+
+
+def help_of(item: dataclasses.Field[Any]) -> str:
+    """The help of a parameter, with its choices or its range."""
+    minimum, maximum = item.metadata["minimum"], item.metadata["maximum"]
+    above, choices = item.metadata["above"], item.metadata["choices"]
+    if choices is not None:
+        allowed = ", ".join(choices)
+    elif minimum is not None and maximum is not None:
+        allowed = f"{_number(minimum)} to {_number(maximum)}"
+    else:
+        bounds = {"above": above, "at least": minimum, "at most": maximum}
+        allowed = ", ".join(f"{word} {_number(bound)}" for word, bound in bounds.items() if bound is not None)
+    return f"{item.metadata['help']} ({allowed})" if allowed else str(item.metadata["help"])
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def takes(kind: type) -> Callable[[Function], Function]:
+    """For a function with `**parameters`: the fields of a parameter class in its signature and docstring."""
+
+    def with_fields(function: Function) -> Function:
+        signature, hints = inspect.signature(function), get_type_hints(kind)
+        *own, collected = signature.parameters.values()
+        fields = [item for item in declared(kind) if item.name not in signature.parameters]
+        further = [
+            inspect.Parameter(
+                item.name, collected.KEYWORD_ONLY, default=item.metadata["unset"], annotation=hints[item.name]
+            )
+            for item in fields
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *further])  # type: ignore[attr-defined]
+        lines = "".join(f"{item.name} : {item.type}\n    {help_of(item)}\n" for item in fields)
+        collective = re.compile(rf"\*\*{collected.name}\n(?:    .*(?:\n|$))+")
+        function.__doc__ = collective.sub(lambda _: lines, inspect.cleandoc(function.__doc__ or ""))
+        return function
+
+    return with_fields
 
 
 def parts_of_speech_parameter() -> str:
@@ -63,16 +146,24 @@ def check_parameters(parameters: Any) -> None:
     UsageError
         For a value outside its range or choices; the message names the option.
     """
-    for item in dataclasses.fields(parameters):
-        value, option = getattr(parameters, item.name), "--" + item.name.replace("_", "-")
-        minimum, maximum = item.metadata["minimum"], item.metadata["maximum"]
-        choices = item.metadata["choices"]
-        if choices is not None and value not in choices:
-            raise UsageError(f"{option} {value}: choose one of {', '.join(choices)}")
-        if minimum is not None and not value >= minimum:
-            raise UsageError(f"{option} {value}: must be at least {minimum:g}")
-        if maximum is not None and not value <= maximum:
-            raise UsageError(f"{option} {value}: must be at most {maximum:g}")
+    for item in declared(parameters):
+        value, option = getattr(parameters, item.name), option_name(item)
+        if value is not None and (wrong := what_is_wrong(value, item.metadata)):
+            raise UsageError(f"{option} {value}: {wrong}")
+
+
+def what_is_wrong(value: Any, limits: Mapping[str, Any]) -> str:
+    """Why a value does not lie within a field's limits, in words; empty where it does."""
+    minimum, maximum, above, choices = (limits.get(key) for key in ("minimum", "maximum", "above", "choices"))
+    if choices is not None and value not in choices and not isinstance(value, bool):
+        return f"choose one of {', '.join(choices)}"
+    if minimum is not None and not value >= minimum:
+        return f"must be at least {_number(minimum)}"
+    if above is not None and not value > above:
+        return f"must be above {_number(above)}"
+    if maximum is not None and not value <= maximum:
+        return f"must be at most {_number(maximum)}"
+    return ""
 
 
 def read_word_list(path: str, option: str) -> tuple[str, ...]:
@@ -89,11 +180,29 @@ def read_word_list(path: str, option: str) -> tuple[str, ...]:
     UsageError
         If the file cannot be read.
     """
+    lines = read_lines(path, option, "term")
+    return tuple(sorted({line.strip().lower() for line in lines if not line.startswith("#")}))
+
+
+def read_lines(path: str, option: str, what: str) -> list[str]:
+    """The lines of a UTF-8 file that hold more than white space.
+
+    Parameters
+    ----------
+    path, option : str
+        As for `read_word_list`.
+    what : str
+        What a line holds, for the message.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read.
+    """
     try:
         lines = read_small_text(Path(path).expanduser()).splitlines()
     except (OSError, ValueError, RuntimeError) as error:  # the last where ~NAME is nobody's folder
         raise UsageError(
-            f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one term a line"
+            f"{option} {path}: cannot be read ({error}); give a UTF-8 file, one {what} a line"
         ) from error
-    words = {line.strip().lower() for line in lines if line.strip() and not line.startswith("#")}
-    return tuple(sorted(words))
+    return [line for line in lines if line.strip()]

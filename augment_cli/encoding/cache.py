@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -16,8 +17,16 @@ from augment_cli.errors import BadInputError
 
 # What reading a damaged or forged .npz ends in.
 DAMAGED_ARCHIVE = (
-    OSError, ValueError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+    OSError,
+    ValueError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 Key = dict[str, str | int | None]
 
 
@@ -30,14 +39,17 @@ class EmbeddingCache:
         Folder that holds one sub-folder per key.
     key : dict of str to (str, int or None)
         What decides an embedding besides its text.
+    dimension : int
+        Numbers in a vector; a file with others is foreign.
     """
 
-    def __init__(self, root: Path, key: Key) -> None:
+    def __init__(self, root: Path, key: Key, dimension: int) -> None:
         stamp = json.dumps(key, sort_keys=True)
         self.folder = root / hashlib.sha256(stamp.encode()).hexdigest()[:32]
         self.folder.mkdir(parents=True, exist_ok=True)
         if not (self.folder / "key.json").exists():
             _write(self.folder / "key.json", stamp.encode())
+        self._dimension = dimension
         self._rows: dict[bytes, np.ndarray] = {}
         self._chunks: set[str] = set()
 
@@ -94,6 +106,10 @@ class EmbeddingCache:
                 digests, vectors = arrays["digests"], arrays["vectors"]
             if digests.dtype != np.uint8 or digests.shape != (len(vectors), 32) or vectors.ndim != 2:
                 raise ValueError("arrays of the wrong shape")
+            if vectors.shape[1] != self._dimension:
+                raise ValueError(
+                    f"vectors of {vectors.shape[1]} numbers, the encoder's have {self._dimension}"
+                )
         except (KeyError, *DAMAGED_ARCHIVE) as error:
             raise BadInputError(
                 f"{path} is damaged ({error}); delete it, its sentences are encoded again"

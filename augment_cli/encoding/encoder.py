@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augment_cli.encoding.bert import PackedBert, is_known
 from augment_cli.encoding.cache import EmbeddingCache
+from augment_cli.encoding.fast.bert import PackedBert, is_known
 from augment_cli.encoding.layout import DEFAULT_POOLING
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
@@ -76,6 +76,7 @@ class Encoder:
     name: str = ""
     revision: str | None = None
     weights: Tensor | None = None
+    _dimensions: dict[int, int] = field(default_factory=dict, init=False, repr=False)  # by number of modules
 
     def encode(
         self,
@@ -117,7 +118,7 @@ class Encoder:
         if not len(texts):
             return np.zeros((0, self.dimension), dtype=np.float32)
         distinct = list(dict.fromkeys(texts))
-        store = EmbeddingCache(cache, self.cache_key()) if cache else None
+        store = EmbeddingCache(cache, self.cache_key(), self.dimension) if cache else None
         known = store.load(distinct) if store else [None] * len(distinct)
         missing = [text for text, vector in zip(distinct, known, strict=True) if vector is None]
         if progress and len(missing) < len(distinct):
@@ -152,7 +153,9 @@ class Encoder:
     @property
     def dimension(self) -> int:
         """Length of an embedding."""
-        return int(self._forward([[]]).shape[1])
+        if (count := len(self.modules)) not in self._dimensions:
+            self._dimensions[count] = int(self._forward([[]]).shape[1])
+        return self._dimensions[count]
 
     def encode_ids(
         self,

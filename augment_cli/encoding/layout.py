@@ -10,7 +10,7 @@ from typing import Any
 
 from augment_cli.encoding.pooling import LAYER_MEANS, canonical
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models.json_files import read_json, read_object
+from augment_cli.models.json_files import JsonFiles
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
@@ -93,40 +93,44 @@ class StaticLayout:
     modules: tuple[Module, ...] = field(default=())
 
 
-def is_static(folder: Path) -> bool:
+def is_static(folder: Path, files: JsonFiles | None = None) -> bool:
     """Whether a folder holds a static encoder, in sentence-transformers' or model2vec's layout."""
-    modules = read_json(folder / "modules.json")
+    files = files or JsonFiles()
+    modules = files.value(folder / "modules.json")
     if modules is None:
-        return read_object(folder / "config.json").get("model_type") == "model2vec"
+        return files.settings(folder / "config.json").get("model_type") == "model2vec"
     return [kind for kind, _ in _steps(folder, modules)][:1] == ["StaticEmbedding"]
 
 
-def read_static_layout(folder: Path) -> StaticLayout:
+def read_static_layout(folder: Path, files: JsonFiles | None = None) -> StaticLayout:
     """Read the layout of a folder that `is_static` knows.
 
     Parameters
     ----------
     folder : pathlib.Path
         The model's.
+    files : JsonFiles, optional
+        What was read of it.
 
     Raises
     ------
     BadInputError
         If it needs a module that is not supported here, or a file is damaged.
     """
-    modules = read_json(folder / "modules.json")
+    files = files or JsonFiles()
+    modules = files.value(folder / "modules.json")
     if modules is None:
-        length_one = read_object(folder / "config.json").get("normalize", False)
+        length_one = files.settings(folder / "config.json").get("normalize", False)
         return StaticLayout(folder, modules=(Module("Normalize", folder, {}),) if length_one else ())
     (_, table), *rest = _steps(folder, modules)
-    later = tuple(Module(kind, path, read_object(path / "config.json")) for kind, path in rest)
+    later = tuple(Module(kind, path, files.settings(path / "config.json")) for kind, path in rest)
     for module in later:
         if module.kind not in _LATER:
             raise BadInputError(
                 f"{folder}: module {module.kind} is not supported after StaticEmbedding; supported are "
                 f"{', '.join(_LATER)}"
             )
-    return StaticLayout(table, _read_prompt(folder), later)
+    return StaticLayout(table, _read_prompt(folder, files), later)
 
 
 def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
@@ -144,13 +148,15 @@ def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
     return steps
 
 
-def read_layout(folder: Path) -> Layout:
+def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
     """Read a plain transformers folder or a sentence-transformers folder, old or new file layout.
 
     Parameters
     ----------
     folder : pathlib.Path
         The model's.
+    files : JsonFiles, optional
+        What was read of it.
 
     Raises
     ------
@@ -159,7 +165,8 @@ def read_layout(folder: Path) -> Layout:
     BadInputError
         If it needs a module that is not supported here, or a file is damaged.
     """
-    modules = read_json(folder / "modules.json")
+    files = files or JsonFiles()
+    modules = files.value(folder / "modules.json")
     if modules is None:
         _check_transformer(folder)
         return Layout(folder)
@@ -176,13 +183,13 @@ def read_layout(folder: Path) -> Layout:
     word_weights: dict[str, float] = {}
     weighting = layer_mean = ""
     for kind, path in steps[1:]:
-        settings = read_object(path / "config.json")
+        settings = files.settings(path / "config.json")
         if kind == "WeightedLayerPooling" and pooling is None and not word_weights:
-            layer_mean = _read_layer_mean(path)
+            layer_mean = _read_layer_mean(path, files)
         elif kind == "WordWeights" and pooling is None:
             with _readable(path):
                 word_weights = {str(token): float(value) for token, value in settings["word_weights"].items()}
-            weighting = str(read_object(path / "kind.json").get("kind", "idf"))  # ours says; idf is usual
+            weighting = str(files.settings(path / "kind.json").get("kind", "idf"))  # ours says; idf is usual
         elif kind == "Pooling":
             with _readable(path):
                 pooling = _read_pooling(settings)
@@ -201,10 +208,10 @@ def read_layout(folder: Path) -> Layout:
                 f"{folder}: module {kind} is not supported here; supported are Transformer, Pooling, "
                 "Normalize, WeightedLayerPooling, WordWeights, Dense, LayerNorm and Dropout"
             )
-    prompt = _read_prompt(folder)
+    prompt = _read_prompt(folder, files)
     if prompt and not include_prompt:
         raise BadInputError(f"{folder}: a default prompt that is left out of the pooling is not supported")
-    stored = _sentence_config(transformer)
+    stored = _sentence_config(transformer, files)
     longest = stored.get("max_seq_length")
     if longest is not None and (not isinstance(longest, int) or longest < 1):
         raise BadInputError(
@@ -221,9 +228,9 @@ def read_layout(folder: Path) -> Layout:
     )
 
 
-def _read_layer_mean(path: Path) -> str:
+def _read_layer_mean(path: Path, files: JsonFiles) -> str:
     """Which layers' mean an exported model of ours takes; of foreign ones no weights are read here."""
-    mode = read_object(path / "kind.json").get("kind")
+    mode = files.settings(path / "kind.json").get("kind")
     if mode not in LAYER_MEANS:
         raise BadInputError(
             f"{path}: layers are averaged in a way that is not supported ({mode!r} in kind.json); supported "
@@ -239,8 +246,8 @@ def _read_pooling(settings: dict[str, Any]) -> str:
     return canonical(modes if isinstance(modes, str) else "+".join(modes))
 
 
-def _read_prompt(folder: Path) -> str:
-    settings = read_object(folder / "config_sentence_transformers.json")
+def _read_prompt(folder: Path, files: JsonFiles) -> str:
+    settings = files.settings(folder / "config_sentence_transformers.json")
     with _readable(folder / "config_sentence_transformers.json"):
         name = settings.get("default_prompt_name")
         return str(settings.get("prompts", {}).get(name, "")) if name else ""
@@ -257,10 +264,10 @@ def _readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _sentence_config(transformer: Path) -> dict[str, Any]:
+def _sentence_config(transformer: Path, files: JsonFiles) -> dict[str, Any]:
     # Older releases named the file after the architecture: sentence_bert_config.json, sentence_roberta_…
     for path in sorted(transformer.glob("sentence_*_config.json")):
-        return read_object(path)
+        return files.settings(path)
     return {}
 
 

@@ -25,7 +25,8 @@ from augment_cli.encoding.token_weights import TokenCounts
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
-from augment_cli.models.reasons import reason_of
+from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.reasons import panics_as_errors, reason_of
 from augment_cli.neural.loading import find_folder
 
 # A closed table: a model folder names its activation, and may name only these.
@@ -79,17 +80,18 @@ def load_encoder(
     UsageError
         If a setting makes no sense for the model.
     """
-    folder, revision = find_folder(str(path_or_name), allow_download, "model")
+    files = JsonFiles()
+    folder, revision = find_folder(str(path_or_name), allow_download, "model", files)
     if precision not in ("fp32", "bf16"):
         raise UsageError(f"precision {precision!r} is unknown; choose fp32 or bf16")
     name = str(path_or_name).rstrip("/").rsplit("/", 1)[-1]
-    if is_static(folder):
-        static = _load_static(folder, pooling, max_length, counts)
+    if is_static(folder, files):
+        static = _load_static(folder, files, pooling, max_length, counts)
         static.model.to(device)
         static.name, static.revision = name, revision
         _try_out(static, folder)
         return static
-    layout = read_layout(folder)
+    layout = read_layout(folder, files)
     model, tokenizer = _load_transformer(layout, torch.float32 if precision == "fp32" else torch.bfloat16)
     longest = longest_input(model, tokenizer)
     mode = canonical(pooling or layout.pooling or DEFAULT_POOLING)
@@ -102,7 +104,7 @@ def load_encoder(
         tokenizer=tokenizer,
         pooling=mode,
         max_length=min(chosen, longest),
-        digest=model_digest(folder),
+        digest=model_digest(folder, files),
         precision=precision,
         modules=[_load_module(module) for module in layout.modules],
         lower_case=layout.lower_case,
@@ -129,7 +131,7 @@ def _try_out(encoder: Encoder, folder: Path) -> None:
 
 
 def _load_static(
-    folder: Path, pooling: str | None, max_length: int | None, counts: TokenCounts | None
+    folder: Path, files: JsonFiles, pooling: str | None, max_length: int | None, counts: TokenCounts | None
 ) -> StaticEncoder:
     """The static encoder of a folder."""
     mode = canonical(pooling or "mean")
@@ -137,14 +139,14 @@ def _load_static(
         raise UsageError(f"pooling {mode!r}: a static encoder has mean alone, or idf:mean, sif:mean")
     if max_length is not None and max_length < 1:
         raise UsageError(f"--max-length {max_length} must be above 0")
-    layout = read_static_layout(folder)
+    layout = read_static_layout(folder, files)
     table, tokenizer = read_table(layout)
     return StaticEncoder(
         table,
         tokenizer,
         mode,
         max_length=max_length,
-        digest=model_digest(folder),
+        digest=model_digest(folder, files),
         modules=[_load_module(module) for module in layout.modules],
         prompt=layout.prompt,
         weights=_token_weights(mode, Layout(folder), counts, tokenizer),
@@ -179,7 +181,8 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
     quiet.disable_progress_bar()
     try:
         options = {"local_files_only": True, "trust_remote_code": False}
-        tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
+        with panics_as_errors():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
         check_tokenizer(layout.transformer, tokenizer)
         model, report = transformers.AutoModel.from_pretrained(
             layout.transformer, dtype=dtype, use_safetensors=True, output_loading_info=True, **options

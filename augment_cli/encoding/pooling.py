@@ -88,10 +88,7 @@ def needs_all_layers(mode: str) -> bool:
 
 
 def pool(
-    hidden_states: Sequence[Tensor] | Tensor,
-    attention_mask: Tensor,
-    mode: str,
-    weights: Tensor | None = None,
+    hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str, weights: Tensor | None = None
 ) -> Tensor:
     """Pool token vectors into sentence vectors; differentiable.
 

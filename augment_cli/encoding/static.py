@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from augment_cli.encoding.encoder import Encoder, Progress
+from augment_cli.encoding.fast.table import ByToken, weighted_sums
 from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
+from augment_cli.neural import fast
 
 SUFFIXES = (".vec", ".txt")
 LOOK_UP_TEXTS = 8192  # at once; the more there are, the fewer of their words are new
@@ -77,82 +77,9 @@ class StaticTable(nn.Module):
         scale = (1 / lengths.clamp(min=1).to(table.dtype)).repeat_interleave(lengths)
         if weights is not None:
             scale = scale * weights[ids].to(table.dtype)
-        summed: Tensor = _WeightedSums.apply(table, ids, offsets, scale, by_token)
-        return summed
-
-
-@dataclass(frozen=True)
-class ByToken:
-    """The tokens of some texts, equal ones together: what a gradient's way back to the table goes along.
-
-    It depends on the texts alone, so that a training can have it made ahead of the step.
-
-    Attributes
-    ----------
-    tokens : torch.Tensor
-        The tokens that occur, ascending, shape (u,), int64.
-    starts : torch.Tensor
-        Where each of them begins in `places`, shape (u,), int64.
-    places : torch.Tensor
-        Places in the texts, shape (tokens,), int64.
-    texts : torch.Tensor
-        Which text each of these places is in, shape (tokens,), int64.
-    """
-
-    tokens: Tensor
-    starts: Tensor
-    places: Tensor
-    texts: Tensor
-
-    @classmethod
-    def of(cls, ids: np.ndarray, lengths: np.ndarray) -> ByToken:
-        """Sort the tokens of texts of some lengths, which follow one another."""
-        narrow = np.min_scalar_type(int(ids.max(initial=0)))  # 16 bits are sorted four times as fast as 64
-        places = ids.astype(narrow).argsort(kind="stable")
-        in_order = ids[places]
-        starts = np.flatnonzero(np.diff(in_order, prepend=-1))
-        texts = np.repeat(np.arange(len(lengths)), lengths)[places]
-        return cls(*map(torch.from_numpy, (in_order[starts], starts, places, texts)))
-
-    def to(self, device: torch.device) -> ByToken:
-        """The same on another device."""
-        return ByToken(*(part.to(device) for part in (self.tokens, self.starts, self.places, self.texts)))
-
-
-class _WeightedSums(torch.autograd.Function):
-    """Sums of weighted rows, whose gradient holds each row that was met once.
-
-    torch's own gradient of an embedding bag has a row for each token of the batch, and adding up those of
-    equal tokens takes longer than the rest of a training step. The gradient of row v is Σ over the places of
-    v of weight · (gradient of that text), which is an embedding bag again: its bags are the tokens, and its
-    table the texts' gradients.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, table: Tensor, ids: Tensor, offsets: Tensor, scale: Tensor, by_token: ByToken | None
-    ) -> Tensor:
-        ctx.save_for_backward(ids, offsets, scale)
-        ctx.shape, ctx.by_token = table.shape, by_token
-        return F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=scale)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
-        ids, offsets, scale = ctx.saved_tensors
-        by = ctx.by_token
-        if by is None:
-            lengths = np.diff(offsets.cpu().numpy(), append=len(ids))
-            by = ByToken.of(ids.cpu().numpy(), lengths).to(gradient.device)
-        values = gradient.new_zeros((0, gradient.shape[1]))
-        if len(ids):
-            values = F.embedding_bag(
-                by.texts, gradient.contiguous(), by.starts, mode="sum", per_sample_weights=scale[by.places]
-            )
-        table_gradient = torch.sparse_coo_tensor(
-            by.tokens[None], values, ctx.shape, is_coalesced=True, check_invariants=False
-        )
-        return table_gradient, None, None, None, None
+        if fast.is_on():
+            return weighted_sums(table, ids, offsets, scale, by_token)
+        return F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=scale, sparse=True)
 
 
 @dataclass

@@ -7,7 +7,9 @@ All have the same shape: they draw calls from an iterator as workers become free
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+import importlib.metadata
 import itertools
 import os
 import signal
@@ -16,11 +18,11 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import MissingError, MixError, UsageError
 
 # Worker processes share the cores among themselves; each library keeps to one thread in them.
 _THREAD_SETTINGS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -34,6 +36,52 @@ def call(function: str, arguments: Arguments) -> Any:
     """Import a function by its `module:name` and call it."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(**arguments)
+
+
+# What every stage is made with, whatever its settings name.
+_OF_EVERY_STAGE = ("augment-cli", "numpy", "pyarrow")
+
+
+def versions_of(calls: Sequence[Arguments]) -> dict[str, str]:
+    """The versions that the settings in some calls name, and those of what every stage is made with."""
+    versions: dict[str, str] = {}
+
+    def walk(value: Any) -> None:
+        if isinstance(libraries := getattr(value, "libraries", None), dict):
+            versions.update(libraries)
+        elif isinstance(value, dict | list | tuple):
+            for item in value.values() if isinstance(value, dict) else value:
+                walk(item)
+
+    for name in _OF_EVERY_STAGE:
+        versions[name] = _installed(name)
+    walk(calls[:1])  # all calls of a run have the same settings
+    return versions
+
+
+def call_elsewhere(function: str, arguments: Arguments, versions: Mapping[str, str]) -> Any:
+    """Call a function on another machine, whose libraries must be those that its results are stamped with.
+
+    Raises
+    ------
+    MixError
+        If one has another version, before anything is made.
+    """
+    for name, version in versions.items():
+        if (installed := _installed(name)) != version:
+            raise MixError(
+                f"worker {socket.gethostname()} (process {os.getpid()}) has {name} {installed}, and this "
+                f"machine {version}, which its settings would name; install the same versions on all machines"
+            )
+    return call(function, arguments)
+
+
+@functools.cache
+def _installed(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def start_worker(parent: int) -> None:
@@ -207,14 +255,14 @@ def run_on_dask(
             "`dask scheduler` and workers with `dask worker ADDRESS`"
         ) from error
     with client:
-        absolute = _with_absolute_paths(calls)
+        absolute, versions = _with_absolute_paths(calls), versions_of(calls)
         positions = iter(range(len(calls)))
         submitted: dict[Any, int] = {}
 
         def submit(count: int) -> list[Any]:
             futures = []
             for position in positions:
-                future = client.submit(call, function, absolute[position], pure=False)
+                future = client.submit(call_elsewhere, function, absolute[position], versions, pure=False)
                 submitted[future] = position
                 futures.append(future)
                 if len(futures) >= count:
@@ -258,11 +306,12 @@ def run_on_ray(
     resources = {"num_gpus": 1} if needs_gpu else {"num_cpus": 1}
     task = ray.remote(call_on_ray).options(max_retries=_RETRIES, **resources)
     waiting = iter(zip(calls, _with_absolute_paths(calls), strict=True))
+    versions = versions_of(calls)
     running: dict[Any, Arguments] = {}
     while True:
         if not asked_to_stop():
             for arguments, absolute in itertools.islice(waiting, 2 * max(1, places) - len(running)):
-                running[task.remote(function, absolute)] = arguments
+                running[task.remote(function, absolute, versions)] = arguments
         if not running:
             return
         for reference in ray.wait(list(running), num_returns=1, timeout=1)[0]:
@@ -282,11 +331,11 @@ def run_on_ray(
                 yield result
 
 
-def call_on_ray(function: str, arguments: Arguments) -> Any:
+def call_on_ray(function: str, arguments: Arguments, versions: Mapping[str, str]) -> Any:
     """A call in one of Ray's workers, where each library keeps to one thread."""
     for name, value in _THREAD_SETTINGS.items():
         os.environ.setdefault(name, value)
-    return call(function, arguments)
+    return call_elsewhere(function, arguments, versions)
 
 
 def _connected_to_ray(address: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import sys
 from collections import Counter
@@ -12,11 +13,11 @@ from pathlib import Path
 from augment_cli.errors import BadInputError
 from augment_cli.ingest.checks import RawLines
 from augment_cli.ingest.finding import STDIN, entries_of, find_files
+from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.readers import Layout, read_file
 from augment_cli.ingest.sentences import split_raw_lines
 from augment_cli.ingest.writer import CorpusWriter
-from augment_cli.remote.files import RemoteFile
 from augment_cli.store.files import sha256_of_file, sha256_of_json
 from augment_cli.store.manifest import Part, Stage
 from augment_cli.store.settings import Settings, library_versions
@@ -38,7 +39,7 @@ __all__ = [
 VERSION = 1
 
 
-def corpus_settings(files: Sequence[tuple[Path | RemoteFile, str]], options: IngestOptions) -> Settings:
+def corpus_settings(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Settings:
     """What the corpus stage depends on: the files' names and digests, and how they are read."""
     digest = sha256_of_json([[name, _sha256_of(file)] for file, name in files])
     return Settings(
@@ -63,8 +64,8 @@ def corpus_settings(files: Sequence[tuple[Path | RemoteFile, str]], options: Ing
     )
 
 
-def _sha256_of(file: Path | RemoteFile) -> str:
-    return file.sha256() if isinstance(file, RemoteFile) else sha256_of_file(file)
+def _sha256_of(file: CorpusFile) -> str:
+    return sha256_of_file(file) if isinstance(file, Path) else file.sha256()
 
 
 def ingest(
@@ -102,13 +103,14 @@ def ingest(
         If the store holds another corpus.
     """
     options = options or IngestOptions()
-    files = files_of(store, corpus)
+    left_out: list[str] = []
+    files = files_of(store, corpus, left_out)
     settings = corpus_settings(files, options)
     if make_room is None:
         missing = [store.begin(stage, settings) for stage in ("corpus", "rejects") if stage in store.stages()]
         if missing == [[], []]:
             store.clean_work("stdin")
-            return report_of(store)
+            return dataclasses.replace(report_of(store), left_out=tuple(left_out))
 
     with CorpusWriter(store, settings, options) as writer:
         read_into(files, writer, options, strict, progress)
@@ -117,17 +119,17 @@ def ingest(
             make_room()
         writer.commit()
     store.clean_work("stdin")
-    return report_of(store)
+    return dataclasses.replace(report_of(store), left_out=tuple(left_out))
 
 
-def files_of(store: Store, corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, str]]:
-    """The files to read, standard input behind the others."""
-    files = find_files([entry for entry in corpus if entry != STDIN])
-    return [*files, (_spool(store), "stdin")] if STDIN in corpus else files
+def files_of(store: Store, corpus: Sequence[str | Path], left_out: list[str]) -> list[tuple[CorpusFile, str]]:
+    """The files to read, standard input behind the others; `left_out` gets what is one of them again."""
+    files = find_files([entry for entry in corpus if entry != STDIN], left_out)
+    return [*files, (LocalFile(_spool(store)), "stdin")] if STDIN in corpus else files
 
 
 def read_into(
-    files: Sequence[tuple[Path | RemoteFile, str]],
+    files: Sequence[tuple[CorpusFile, str]],
     writer: CorpusWriter,
     options: IngestOptions,
     strict: bool,
@@ -147,7 +149,7 @@ def read_into(
             f"({_in_words(writer.reasons)}){IngestReport(0, dict(writer.reasons)).remedy}"
         )
     for file, _ in files:
-        if isinstance(file, RemoteFile):
+        if not isinstance(file, Path):
             file.refuse_change()
 
 
@@ -156,9 +158,7 @@ def _in_words(reasons: Counter[str]) -> str:
     return ", ".join(counts) or "the input is empty"
 
 
-def _read_pieces(
-    files: Sequence[tuple[Path | RemoteFile, str]], options: IngestOptions
-) -> Iterator[RawLines]:
+def _read_pieces(files: Sequence[tuple[CorpusFile, str]], options: IngestOptions) -> Iterator[RawLines]:
     layout = Layout(
         options.text_column,
         options.id_column,

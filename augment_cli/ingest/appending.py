@@ -8,9 +8,9 @@ from pathlib import Path
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import corpus_settings, files_of, read_into, report_of
+from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.options import IngestOptions, IngestReport
 from augment_cli.ingest.writer import CorpusWriter
-from augment_cli.remote.files import RemoteFile
 from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
@@ -50,7 +50,8 @@ def append(
     BadInputError
         If nothing can be read, or with `strict` at the first bad line.
     """
-    files = files_of(store, corpus)
+    left_out: list[str] = []
+    files = files_of(store, corpus, left_out)
     settings = appended_settings(store, files, options)
     for number, known in enumerate(store.stage("corpus").all_settings):
         if known["inputs"].get("files") == settings.inputs["files"]:
@@ -60,11 +61,12 @@ def append(
         read_into(files, writer, options, strict, progress)
         writer.append([name for name in store.stages() if _goes_with_corpus(store.stage(name))])
     store.clean_work("stdin")
-    return report_of(store, len(store.stage("corpus").earlier))
+    report = report_of(store, len(store.stage("corpus").earlier))
+    return dataclasses.replace(report, left_out=tuple(left_out))
 
 
 def appended_settings(
-    store: Store, files: Sequence[tuple[Path | RemoteFile, str]], options: IngestOptions
+    store: Store, files: Sequence[tuple[CorpusFile, str]], options: IngestOptions
 ) -> Settings:
     """What the parts depend on that files add to a corpus: the files, and all that is there before them."""
     settings = corpus_settings(files, options)
@@ -113,8 +115,5 @@ def what_was_appended(store: Store, report: IngestReport, before: int) -> str:
     parts = f"part {last}" if last == before else f"parts {before} to {last}"
     said = f"{report.kept:,} sentence{'' if report.kept == 1 else 's'} appended as {parts}"
     if behind := ", ".join(name for name in store.stages() if not store.has(name)):
-        said += (
-            f"; {behind}: without these parts, `augment-cli status --store {store.path}` says which "
-            "commands make them"
-        )
+        said += f"; {behind}: without these parts, `augment-cli run --behind --store {store.path}` makes them"
     return said

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.errors import UsageError
 from augment_cli.text.spans import offsets_from_lengths, ranges, string_buffers
 
-MAX_CHARACTERS = 5_000
 MAX_RAW_BYTES = 64 << 10
 
 # Reasons for a single line.
@@ -151,3 +151,18 @@ def take_raw(raw_lines: RawLines, positions: np.ndarray) -> pa.BinaryArray:
     """Some lines as they were read, each cut after `MAX_RAW_BYTES`."""
     raw = pc.take(raw_lines.raw, pa.array(positions))
     return pc.binary_slice(raw, 0, MAX_RAW_BYTES).cast(pa.binary())
+
+
+def refuse_several(path: str, names: Sequence[str], name: str, option: str) -> None:
+    """Refuse a column that a file has more than once.
+
+    Raises
+    ------
+    UsageError
+        If it has; `path` and the option that names the column are in the message.
+    """
+    if (count := list(names).count(name)) > 1:
+        raise UsageError(
+            f"{path}: has {count} columns {name!r}, and which is meant cannot be known; "
+            f"rename them, or name another with {option}"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from augment_cli.addresses import is_address, shown
 from augment_cli.errors import BadInputError, UsageError
+from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.readers import kind_of
 from augment_cli.remote.files import RemoteFile, find_files_at
 
@@ -44,11 +46,14 @@ def entries_of(corpus: str | Path | Sequence[str | Path] | None) -> list[str | P
     return list(entries)
 
 
-def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, str]]:
+def find_files(
+    corpus: Sequence[str | Path], left_out: list[str] | None = None
+) -> list[tuple[CorpusFile, str]]:
     """The files meant by paths, folders and globs, with the names under which they are stored.
 
     An address (`s3://…`) means a file, a folder or a glob as a path does. Folders are searched for the
-    known endings, at any depth, in sorted order. Stored names are
+    known endings, at any depth, in sorted order. A file that is found twice, by another path or through a
+    link, is read once; what is left out is added to `left_out`. Stored names are
     relative to what all files have in common, so that they don't depend on where a corpus lies; remote
     files that come with others have their whole address, without its secrets.
 
@@ -68,8 +73,19 @@ def find_files(corpus: Sequence[str | Path]) -> list[tuple[Path | RemoteFile, st
             known = {_identity(file) for file in remote}
             remote += [file for file in _remote_files(str(entry)) if _identity(file) not in known]
         else:
-            files += [file for file in _local_files(entry) if file not in files]
-    return [*_named(files), *_named_remote(remote, bool(files))]
+            files += _local_files(entry)
+    return [*_named(_each_once(files, left_out)), *_named_remote(remote, bool(files))]
+
+
+def _each_once(files: Sequence[Path], left_out: list[str] | None) -> list[Path]:
+    """The files without those that are another one of them, by device and inode."""
+    found: dict[tuple[int, int], Path] = {}
+    for file in files:
+        state = file.stat()
+        first = found.setdefault((state.st_dev, state.st_ino), file)
+        if first is not file and left_out is not None and str(first) != str(file):
+            left_out.append(f"{file} is {first}")
+    return list(found.values())
 
 
 def _local_files(entry: str | Path) -> list[Path]:
@@ -87,7 +103,8 @@ def _local_files(entry: str | Path) -> list[Path]:
     elif path.exists():
         matches = [path]
     else:
-        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
+        found = (Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
+        matches = sorted(match for match in found if not _goes_round(match))
         if not matches:
             raise BadInputError(f"{path}: no such file; --corpus takes files, folders and globs")
     if broken := [match for match in matches if match.is_symlink() and not match.exists()]:
@@ -98,6 +115,15 @@ def _local_files(entry: str | Path) -> list[Path]:
             "for its lines; name a file, or pipe it in with `--corpus -`"
         )
     return matches
+
+
+def _goes_round(path: Path) -> bool:
+    """Whether a path passes a link to a parent so often that the system gives up."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _remote_files(entry: str) -> list[RemoteFile]:
@@ -116,14 +142,14 @@ def _identity(file: RemoteFile) -> tuple[str, ...]:
     return str(file), file.place.address.user, file.place.address.query
 
 
-def _named(files: Sequence[Path]) -> list[tuple[Path | RemoteFile, str]]:
+def _named(files: Sequence[Path]) -> list[tuple[CorpusFile, str]]:
     if not files:
         return []
     parent = Path(os.path.commonpath([file.resolve().parent for file in files]))
-    return [(file, _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]
+    return [(LocalFile(file), _utf8(file.resolve().relative_to(parent).as_posix())) for file in files]
 
 
-def _named_remote(files: Sequence[RemoteFile], among_others: bool) -> list[tuple[Path | RemoteFile, str]]:
+def _named_remote(files: Sequence[RemoteFile], among_others: bool) -> list[tuple[CorpusFile, str]]:
     if not files:
         return []
     folders = [str(file).split("/")[:-1] for file in files]

@@ -59,6 +59,24 @@ def as_arrow(texts: Any, column: str) -> pa.Table:
         ) from error
 
 
+def column_of(texts: Any, column: str) -> pa.Array:
+    """Sentences as one array of strings, null where one is missing.
+
+    Raises
+    ------
+    UsageError
+        If they are no sentences, or of a table that has no such column.
+    """
+    table = as_arrow(texts, column)
+    if column not in table.column_names:
+        raise UsageError(
+            f"texts has no column {column!r}; name its sentences with text_column=, one of "
+            f"{', '.join(table.column_names)}"
+        )
+    strings = strings_of(table[column])[0]
+    return strings.combine_chunks() if isinstance(strings, pa.ChunkedArray) else strings
+
+
 def spool(store: Store, texts: Any, options: IngestOptions) -> Path:
     """Write what is to be read of some sentences to a file in the store's `.work/`, as JSON a line.
 

@@ -116,11 +116,7 @@ def _checked(rows: pa.Table, column: str, role: str, max_characters: int) -> pa.
         reasons[is_same.to_numpy(zero_copy_only=False) & (reasons == "")] = Reason.SAME_TEXT
     bad = reasons != ""
     return pa.table(
-        [
-            rows["row_id"],
-            pc.if_else(pa.array(bad), None, texts),
-            pa.array(reasons, pa.string(), mask=~bad),
-        ],
+        [rows["row_id"], pc.if_else(pa.array(bad), None, texts), pa.array(reasons, pa.string(), mask=~bad)],
         schema=GIVEN_TEXTS,
     )
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +16,12 @@ import pyarrow as pa
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines
+from augment_cli.ingest.local_files import CorpusFile, LocalFile
 from augment_cli.ingest.streams import read_blocks, split_lines
 from augment_cli.ingest.tables import read_table
 from augment_cli.remote.files import RemoteFile
-from augment_cli.store.parquet import open_parquet
+from augment_cli.store.parquet import open_parquet, rows_in_memory
 
-FORMATS = ("text", "jsonl", "csv", "tsv", "parquet")
 _ENDINGS = {
     ".txt": "text",
     ".text": "text",
@@ -32,7 +32,6 @@ _ENDINGS = {
     ".parquet": "parquet",
 }
 _COMPRESSED = {".gz", ".zst"}
-_PARQUET_ROWS = 8_192
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Layout:
     text, id : str, optional
         Fields of a structured file that hold the text and, if wanted, the user's own id.
     format : str, optional
-        One of `FORMATS`, whatever the file's ending.
+        One of `augment_cli.contract.ingest_options.FORMATS`, whatever the file's ending.
     quoting : bool
         Whether csv and tsv quote fields with `"`; otherwise it is a character like any other.
     keep : tuple of str
@@ -61,15 +60,15 @@ class Layout:
     encoding: str = "utf-8"
 
 
-def kind_of(path: Path | RemoteFile) -> str | None:
-    """One of `FORMATS` from a file's ending (before .gz or .zst), or None where it says nothing."""
+def kind_of(path: CorpusFile) -> str | None:
+    """A format from a file's ending (before .gz or .zst), or None where it says nothing."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
     return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
-def read_file(path: Path | RemoteFile, source: str, layout: Layout) -> Iterator[RawLines]:
+def read_file(path: CorpusFile, source: str, layout: Layout) -> Iterator[RawLines]:
     """Read one file; the ending decides how, an unknown one is read as plain text.
 
     Damage in the middle of a file ends it with one rejected line that names the damage.
@@ -115,7 +114,7 @@ _TAR, _TAR_AT = b"ustar", 257
 _JSON_ARRAY = re.compile(rb'\s*\[\s*[{"\[]')
 
 
-def refuse_documents(path: Path | RemoteFile) -> None:
+def refuse_documents(path: CorpusFile) -> None:
     """See that a file that would be read as lines of text is not something else altogether.
 
     Raises
@@ -150,7 +149,7 @@ def _parses_as_lines(head: bytes) -> bool:
     return 2 * odd < len(lines)
 
 
-def _read_lines(path: Path | RemoteFile, source: str, encoding: str) -> Iterator[RawLines]:
+def _read_lines(path: CorpusFile, source: str, encoding: str) -> Iterator[RawLines]:
     first_line = 1
     for block in read_blocks(path, encoding):
         raw = split_lines(block.data)
@@ -237,16 +236,16 @@ def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None,
     return record[name], text_id, None
 
 
-def _read_parquet(path: Path | RemoteFile, source: str, layout: Layout) -> Iterator[RawLines]:
+def _read_parquet(path: CorpusFile, source: str, layout: Layout) -> Iterator[RawLines]:
     name = layout.text or "text"
     first_row = 1
     try:
-        with _opened(path) as source_file, open_parquet(source_file) as file:
+        with _opened(path) as source_file, open_parquet(source_file, is_ours=False) as file:
             check_columns(path, file.schema_arrow, name, layout.id)
             check_kept(path, file.schema_arrow, layout.keep)
             columns = list(dict.fromkeys([name, *([layout.id] if layout.id else []), *layout.keep]))
             for record_batch in file.iter_batches(
-                batch_size=_PARQUET_ROWS, columns=columns, use_threads=False
+                batch_size=rows_in_memory(file), columns=columns, use_threads=False
             ):
                 texts = record_batch.column(record_batch.schema.get_field_index(name))
                 if pa.types.is_dictionary(texts.type):
@@ -274,9 +273,11 @@ def _read_parquet(path: Path | RemoteFile, source: str, layout: Layout) -> Itera
         yield RawLines(source, np.array([first_row]), broken, broken, ids, damage, more)
 
 
-def _opened(path: Path | RemoteFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:
+def _opened(path: CorpusFile) -> contextlib.AbstractContextManager[Path | BinaryIO]:
     """What Arrow is given to read from: a remote file as a stream, of which it asks for what it needs."""
-    return path.open() if isinstance(path, RemoteFile) else contextlib.nullcontext(path)
+    if isinstance(path, RemoteFile):
+        return path.open()
+    return contextlib.nullcontext(path.path if isinstance(path, LocalFile) else path)
 
 
 def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
@@ -296,11 +297,14 @@ def _ids_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
 
 
 def strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]:
-    """A kept column as strings, null where it has none, and the rows whose value is not UTF-8."""
+    """A kept column as strings, null where it has none, and the rows whose value cannot be one."""
     strings: list[str | None] = []
     reasons = []
-    values = column.cast(pa.binary()).to_pylist() if _is_text(column.type) else column.to_pylist()
-    for row, value in enumerate(values):
+    for row, value in enumerate(_values_of(column)):
+        if value is _NO_VALUE:
+            strings.append(None)
+            reasons.append((row, checks.WRONG_TYPE))
+            continue
         try:
             strings.append(
                 value.decode() if isinstance(value, bytes) else None if value is None else str(value)
@@ -311,7 +315,30 @@ def strings_of(column: pa.Array) -> tuple[pa.StringArray, list[tuple[int, str]]]
     return pa.array(strings, pa.string()), reasons
 
 
-def check_kept(path: Path | RemoteFile, schema: pa.Schema, names: Sequence[str]) -> None:
+def _values_of(column: pa.Array) -> list[Any]:
+    """A column's values: bytes of texts, else what Python has for them, such as no year after 9999."""
+    if _is_text(column.type):
+        return column.cast(pa.binary()).to_pylist()
+    if column.type == pa.time64("ns"):  # Python's time has microseconds
+        exact = pa.array(column.to_pylist(), column.type)
+        return column.to_pylist() if exact.equals(column) else column.cast(pa.string()).to_pylist()
+    try:
+        return column.to_pylist()
+    except (OverflowError, ValueError, pa.ArrowException):
+        return [_value_of(value) for value in column]
+
+
+_NO_VALUE = object()
+
+
+def _value_of(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError, pa.ArrowException):
+        return _NO_VALUE
+
+
+def check_kept(path: CorpusFile, schema: pa.Schema, names: Sequence[str]) -> None:
     """See that columns to be kept are there, and can be strings.
 
     Raises
@@ -322,10 +349,27 @@ def check_kept(path: Path | RemoteFile, schema: pa.Schema, names: Sequence[str])
     for name in names:
         if name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; see --keep-column")
-        if pa.types.is_nested(kind := schema.field(name).type) or pa.types.is_binary(kind):
+        checks.refuse_several(str(path), schema.names, name, "--keep-column")
+        if not _can_be_kept(kind := schema.field(name).type):
             raise UsageError(
-                f"{path}: column {name!r} is {kind}; --keep-column keeps text, numbers and dates"
+                f"{path}: column {name!r} is {kind}; --keep-column keeps text, numbers, dates and times"
             )
+
+
+def _can_be_kept(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal,
+        pa.types.is_date,
+        pa.types.is_time,
+        pa.types.is_timestamp,
+        pa.types.is_null,
+    )
+    return _is_text(kind) or any(test(kind) for test in tests)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -334,7 +378,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
 
 
-def check_columns(path: Path | RemoteFile, schema: pa.Schema, text: str, identity: str | None) -> None:
+def check_columns(path: CorpusFile, schema: pa.Schema, text: str, identity: str | None) -> None:
     """See that the columns of texts and ids are there, once, and of such a type.
 
     Raises
@@ -345,11 +389,8 @@ def check_columns(path: Path | RemoteFile, schema: pa.Schema, text: str, identit
     for name, option in ((text, "--text-column"), (identity, "--id-column")):
         if name is not None and name not in schema.names:
             raise UsageError(f"{path}: has no column {name!r}, it has {schema.names}; name one with {option}")
-        if name is not None and (count := schema.names.count(name)) > 1:
-            raise UsageError(
-                f"{path}: has {count} columns {name!r}, and which is meant cannot be known; "
-                f"rename them, or name another with {option}"
-            )
+        if name is not None:
+            checks.refuse_several(str(path), schema.names, name, option)
     if not _is_text(kind := schema.field(text).type):
         raise UsageError(f"{path}: column {text!r} is {kind}, not text; name another with --text-column")
     if identity is None:

@@ -6,6 +6,7 @@ import dataclasses
 
 from augment_cli.errors import MixError
 from augment_cli.ingest.options import IngestOptions
+from augment_cli.store.refusals import option_of
 from augment_cli.store.store import Store
 
 
@@ -33,7 +34,8 @@ def refuse_other_options(store: Store, options: IngestOptions) -> None:
         if key == "keep_columns" and list(options.kept) == read_with:
             continue  # the corpus keeps those of pairs, too
         if value not in (usual, tuple(read_with) if isinstance(read_with, list) else read_with):
+            same = option_of(store.stage("corpus").settings, f"parameters.{key}")
             raise MixError(
                 f"{store.path / 'corpus'}: made with parameters.{key} = {stored.get(key)!r}, now "
-                f"{value!r}; use the same, or another --store"
+                f"{value!r}; give the same ({same}), or another --store"
             )

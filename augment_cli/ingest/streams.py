@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from augment_cli.errors import BadInputError
 from augment_cli.ingest import checks
-from augment_cli.remote.files import RemoteFile
+from augment_cli.ingest.local_files import CorpusFile
 
 BLOCK_BYTES = 4 << 20
 PIECE_BYTES = 256 << 10  # read at a time; what a damage may cost beside it
@@ -52,11 +52,11 @@ class Block:
     damage: str | None = None
 
 
-def read_blocks(path: Path | RemoteFile, encoding: str = "utf-8") -> Iterator[Block]:
+def read_blocks(path: CorpusFile, encoding: str = "utf-8") -> Iterator[Block]:
     """The lines of a file in blocks, as UTF-8; what compresses it is told from its first bytes.
 
     A byte order mark is dropped, a missing line end added at the end of the file. Bytes that `encoding` does
-    not know are left as they are, to be rejected as what is not UTF-8.
+    not know make their line one that is not UTF-8, to be rejected.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def read_blocks(path: Path | RemoteFile, encoding: str = "utf-8") -> Iterator[Bl
         yield Block(joined + end, is_too_long, damage)
 
 
-def _chunks(path: Path | RemoteFile) -> Iterator[bytes]:
+def _chunks(path: CorpusFile) -> Iterator[bytes]:
     """Uncompressed bytes, without a byte order mark."""
     with path.open("rb") as file:
         try:
@@ -118,16 +118,28 @@ def _chunks(path: Path | RemoteFile) -> Iterator[bytes]:
 
 
 def _as_utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    if encoding == "utf-8":
+    if encoding in ("utf-8", "utf-8-sig"):
         yield from chunks
         return
-    decoder = codecs.getincrementaldecoder(encoding)("replace" if encoding.startswith("utf") else _KEEP)
+    decoder = codecs.getincrementaldecoder(encoding)(_SPOIL)
     for data in chunks:
-        yield decoder.decode(data).encode("utf-8", "surrogateescape")
-    yield decoder.decode(b"", True).encode("utf-8", "surrogateescape")
+        yield decoder.decode(data).encode("utf-8", _SPOIL)
+    yield decoder.decode(b"", True).encode("utf-8", _SPOIL)
 
 
-_KEEP = "surrogateescape"
+_SPOIL = "augment_cli.spoil"
+
+
+def _spoil(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What cannot be decoded becomes the byte FF, which no UTF-8 has, so that its line is rejected."""
+    if isinstance(error, UnicodeDecodeError):
+        return "\udcff", error.end
+    if isinstance(error, UnicodeEncodeError):
+        return b"\xff" * (error.end - error.start), error.end
+    raise error
+
+
+codecs.register_error(_SPOIL, _spoil)
 
 
 def _gunzip(file: BinaryIO) -> Iterator[bytes]:
@@ -162,12 +174,12 @@ def _unzstd(file: BinaryIO) -> Iterator[bytes]:
         raise _DamageError(checks.DAMAGED_ZSTD) from None
 
 
-def size_of(path: Path | RemoteFile) -> int:
+def size_of(path: CorpusFile) -> int:
     """Bytes of a file, as it is stored."""
-    return path.size if isinstance(path, RemoteFile) else path.stat().st_size
+    return path.stat().st_size if isinstance(path, Path) else path.size
 
 
-def _limited(path: Path | RemoteFile, chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _limited(path: CorpusFile, chunks: Iterator[bytes]) -> Iterator[bytes]:
     allowed = max(_RATIO_FROM_BYTES, _MAX_RATIO * size_of(path))
     for data in chunks:
         allowed -= len(data)

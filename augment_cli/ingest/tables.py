@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +11,8 @@ import pyarrow as pa
 from augment_cli.errors import UsageError
 from augment_cli.ingest import checks
 from augment_cli.ingest.checks import RawLines
+from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.streams import read_blocks
-from augment_cli.remote.files import RemoteFile
 
 _ROWS_AT_A_TIME = 8_192
 _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 survive, to be named
@@ -22,7 +21,7 @@ _ENCODING, _ERRORS = "utf-8", "surrogateescape"  # bytes that are not UTF-8 surv
 class _Lines:
     """The file's lines for `csv.reader`, and those it has taken for the row at hand."""
 
-    def __init__(self, path: Path | RemoteFile, encoding: str) -> None:
+    def __init__(self, path: CorpusFile, encoding: str) -> None:
         self._blocks = read_blocks(path, encoding)
         self._lines: list[bytes] = []
         self._next = 0
@@ -47,7 +46,7 @@ class _Lines:
 
 
 def read_table(
-    path: Path | RemoteFile,
+    path: CorpusFile,
     source: str,
     text_name: str | None,
     id_name: str | None,
@@ -104,7 +103,7 @@ def read_table(
 
 
 def _header(
-    path: Path | RemoteFile, rows: Iterator[list[str]], columns: list[str | None], keep: Sequence[str]
+    path: CorpusFile, rows: Iterator[list[str]], columns: list[str | None], keep: Sequence[str]
 ) -> list[str]:
     try:
         header = next(rows, [])
@@ -118,6 +117,8 @@ def _header(
     for name, option in zip([*columns, *keep], options, strict=True):
         if header and name is not None and name not in header:
             raise UsageError(f"{path}: has no column {name!r}, it has {header}; name one with {option}")
+        if name is not None:
+            checks.refuse_several(str(path), header, name, option)
     return header
 
 

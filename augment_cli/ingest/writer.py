@@ -20,6 +20,7 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 
 _REJECT_BYTES = 16 << 20
+_MOST_TEXT = (1 << 31) - 1  # bytes of a row group: what 32-bit offsets reach
 
 
 class CorpusWriter:
@@ -232,4 +233,11 @@ def _digest(text: bytes) -> bytes:
 
 def _row_groups(table: pa.Table) -> Iterator[pa.Table]:
     for start in range(0, max(table.num_rows, 1), ROW_GROUP_ROWS):
-        yield table.slice(start, ROW_GROUP_ROWS)
+        rows = table.slice(start, ROW_GROUP_ROWS)
+        if "text" in rows.column_names and (pc.sum(pc.binary_length(rows["text"])).as_py() or 0) > _MOST_TEXT:
+            first = rows["source"][0].as_py(), rows["line"][0].as_py()
+            raise BadInputError(
+                f"{first[0]}, from line {first[1]}: {rows.num_rows:,} texts in a row take more than "
+                f"{_MOST_TEXT:,} bytes; set long ones aside with a smaller --max-characters, or cut them up"
+            )
+        yield rows

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.models.json_files import read_json, read_object
+from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.reasons import panics_as_errors, reason_of
 from augment_cli.models.vocabulary_ids import check_unknown_token, highest_id
 
 LONGEST = 2**20  # tokens; a length above it is a slip or an attack
@@ -25,13 +26,27 @@ _MOST_BEAMS = 1_000
 _LONGEST_COMPUTED = 2**16  # positions whose vectors an encoder-decoder computes itself when it is loaded
 
 _LAYERS = (
-    "num_hidden_layers", "n_layer", "n_layers", "num_layers",
-    "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers",
-)  # fmt: skip
+    "num_hidden_layers",
+    "n_layer",
+    "n_layers",
+    "num_layers",
+    "encoder_layers",
+    "decoder_layers",
+    "num_encoder_layers",
+    "num_decoder_layers",
+)
 _WIDTHS = (
-    "hidden_size", "d_model", "dim", "n_embd", "intermediate_size", "hidden_dim", "d_ff", "n_inner",
-    "encoder_ffn_dim", "decoder_ffn_dim",
-)  # fmt: skip
+    "hidden_size",
+    "d_model",
+    "dim",
+    "n_embd",
+    "intermediate_size",
+    "hidden_dim",
+    "d_ff",
+    "n_inner",
+    "encoder_ffn_dim",
+    "decoder_ffn_dim",
+)
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_length", "max_new_tokens", "max_seq_length")
 _BEAMS = ("num_beams", "num_return_sequences", "num_beam_groups")
 _IDS = ("pad_token_id", "decoder_start_token_id", "forced_bos_token_id")
@@ -44,9 +59,14 @@ _LAYERS_SHARED = ("albert",)  # one layer's weights, used many times
 
 # How architectures call their tables: of tokens, of positions, of sentence one and two.
 _TOKENS = (
-    "word_embeddings.weight", "embed_tokens.weight", "shared.weight", "wte.weight", "tok_embeddings.weight",
-    "word_embedding.weight", "tokens_embed.weight",
-)  # fmt: skip
+    "word_embeddings.weight",
+    "embed_tokens.weight",
+    "shared.weight",
+    "wte.weight",
+    "tok_embeddings.weight",
+    "word_embedding.weight",
+    "tokens_embed.weight",
+)
 _POSITIONS = ("position_embeddings.weight", "embed_positions.weight", "wpe.weight")
 _STATIC = ("embedding.weight", "embeddings")
 _OFFSET = 2  # BART's table has two rows more than positions, FSMT's one
@@ -57,7 +77,7 @@ _CONFIGURATIONS = ("config.json", "generation_config.json", "sentence_*_config.j
 Shapes = dict[str, tuple[int, ...]]
 
 
-def check_model(folder: Path) -> None:
+def check_model(folder: Path, files: JsonFiles | None = None) -> None:
     """Refuse a model folder that claims what cannot be.
 
     Parameters
@@ -65,6 +85,8 @@ def check_model(folder: Path) -> None:
     folder : pathlib.Path
         A folder as transformers, sentence-transformers or model2vec write it. What is missing is not looked
         for here.
+    files : JsonFiles, optional
+        Keeps what is read, for what is read next of the folder.
 
     Raises
     ------
@@ -73,21 +95,24 @@ def check_model(folder: Path) -> None:
     MissingError
         If its weights are larger than this machine's memory.
     """
-    places = list(_places(folder))
+    files = files or JsonFiles()
+    places = list(_places(folder, files))
     for place in places:
         _check_files(place)
     for place in places:
-        check_unknown_token(place)
-        config = read_object(place / "config.json")
+        check_unknown_token(place, files)
+        config = files.settings(place / "config.json")
         for pattern in _CONFIGURATIONS:
             for path in sorted(place.glob(pattern)):
-                _check_limits(path, read_object(path))
-        shapes = _shapes(place)
+                _check_limits(path, files.settings(path))
+        shapes = _shapes(place, files)
         if not shapes:
             continue
         if config.get("model_type") not in (None, "model2vec"):  # a static encoder has a table alone
             _check_sizes(place, config, shapes)
-        _check_ids(place, config, shapes)
+        _check_ids(place, config, shapes, files)
+    for place in places:
+        files.forget(place / "tokenizer.json")
 
 
 def check_pipeline(folder: Path) -> None:
@@ -121,17 +146,30 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
     Raises
     ------
     BadInputError
-        If it gives ids that the model's table has no rows for.
+        If it gives ids that the model's table has no rows for, fails on a text of unknown words, or knows
+        nothing but special tokens, as transformers makes one where its vocabulary's file is missing.
     """
-    rows = _rows_of_tokens(_shapes(folder))
+    rows = _rows_of_tokens(_shapes(folder, JsonFiles()))
     if rows:
         _check_highest(folder, max(tokenizer.get_vocab().values(), default=0), rows)
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+        raise BadInputError(
+            f"{folder}: its tokenizer knows no words (is tokenizer.json or vocab.txt missing?); fetch or "
+            "export the model again"
+        )
+    try:
+        with panics_as_errors():
+            tokenizer("a \u2603 \U0001f643")
+    except Exception as error:  # tokenizers raises that very class
+        raise BadInputError(
+            f"{folder}: its tokenizer fails on a text ({reason_of(error)}); fetch or export the model again"
+        ) from error
 
 
-def _places(folder: Path) -> Iterator[Path]:
+def _places(folder: Path, files: JsonFiles) -> Iterator[Path]:
     """The folder itself, and those of its modules."""
     yield folder
-    modules = read_json(folder / "modules.json") if (folder / "modules.json").is_file() else []
+    modules = files.value(folder / "modules.json")
     named = (
         [entry.get("path") for entry in modules if isinstance(entry, dict)]
         if isinstance(modules, list)
@@ -162,15 +200,15 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _shapes(place: Path) -> Shapes:
+def _shapes(place: Path, files: JsonFiles) -> Shapes:
     """The shape of every tensor by its name, from the headers of the weights; empty where there are none."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:  # whoever loads a model says what is missing
         return {}
     shapes: Shapes = {}
-    files = _weights(place)
-    for path in files:
+    weights = _weights(place, files)
+    for path in weights:
         try:
             with safe_open(path, framework="np") as file:
                 for name in list(file.keys()):
@@ -179,7 +217,7 @@ def _shapes(place: Path) -> Shapes:
             raise BadInputError(
                 f"{path} cannot be read ({error}); fetch or export the model again"
             ) from error
-    needed = sum(path.stat().st_size for path in files)
+    needed = sum(path.stat().st_size for path in weights)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
         raise MissingError(
@@ -189,14 +227,14 @@ def _shapes(place: Path) -> Shapes:
     return shapes
 
 
-def _weights(place: Path) -> list[Path]:
+def _weights(place: Path, files: JsonFiles) -> list[Path]:
     """The files that transformers reads: one, or those that the index names, none of them elsewhere."""
     single, index = place / "model.safetensors", place / "model.safetensors.index.json"
     if single.is_file():
         return [single]
     if not index.is_file():
         return sorted(place.glob("*.safetensors"))
-    places = read_object(index).get("weight_map")
+    places = files.settings(index).get("weight_map")
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
         raise BadInputError(f"{index} names no files of weights; fetch or export the model again")
     names = sorted(set(places.values()))
@@ -280,14 +318,14 @@ def _check_tables(path: Path, config: dict[str, Any], shapes: Shapes) -> None:
         _contradict(path, "type_vocab_size", kinds, f"a table of {max(found, default=0):,}")
 
 
-def _check_ids(place: Path, config: dict[str, Any], shapes: Shapes) -> None:
+def _check_ids(place: Path, config: dict[str, Any], shapes: Shapes, files: JsonFiles) -> None:
     rows = _rows_of_tokens(shapes)
     if not rows:
         return
-    _check_highest(place, highest_id(place), rows)
+    _check_highest(place, highest_id(place, files), rows)
     for path, settings in (
         (place / "config.json", config),
-        (place / "generation_config.json", read_object(place / "generation_config.json")),
+        (place / "generation_config.json", files.settings(place / "generation_config.json")),
     ):
         for name, value in _numbers(settings):
             if name in _IDS and value is not None and not (isinstance(value, int) and -1 <= value < rows):

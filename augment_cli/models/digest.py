@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from augment_cli.errors import MissingError
+from augment_cli.models.json_files import JsonFiles
 from augment_cli.store.files import sha256_of_file
 
 # What decides a model's output: weights, configuration, tokenizer. Cards, logs and optimizer states do not.
@@ -26,6 +27,9 @@ _PATTERNS = (
     "merges.txt",
     "*.model",
     "*.spm",
+    "*.tiktoken",
+    "bpe.codes",
+    "dict.txt",
 )
 
 # A spaCy pipeline consists of its configuration and whatever its components wrote beside it, so all
@@ -34,14 +38,16 @@ _PIPELINE_MARK = "config.cfg"
 _NOT_PIPELINE = ("meta.json", "accuracy.json", "*.md", "LICEN[CS]E*", "*.pyc", ".*", "*~")
 
 
-def model_digest(folder: Path) -> str:
+def model_digest(folder: Path, files: JsonFiles | None = None) -> str:
     """SHA-256 over the sorted (name, SHA-256) pairs of the files that decide what a model answers.
 
     Parameters
     ----------
     folder : Path
-        A model folder with safetensors weights (the numbered sub-folders of a sentence-transformers
-        model count too), or a spaCy pipeline.
+        A model folder with safetensors weights (the sub-folders that a sentence-transformers model names
+        in its modules.json count too, and numbered ones), or a spaCy pipeline.
+    files : JsonFiles, optional
+        What was read of it.
 
     Returns
     -------
@@ -53,23 +59,41 @@ def model_digest(folder: Path) -> str:
     MissingError
         If the folder is not there or holds no model.
     """
-    files = _pipeline_files(folder) if (folder / _PIPELINE_MARK).is_file() else _model_files(folder)
-    if not files:
+    is_pipeline = (folder / _PIPELINE_MARK).is_file()
+    decisive = _pipeline_files(folder) if is_pipeline else _model_files(folder, files or JsonFiles())
+    if not decisive:
         raise MissingError(
             f"{folder} holds no model: no weights, config or tokenizer file, nor a spaCy pipeline's "
             f"{_PIPELINE_MARK}; name the folder that has these files"
         )
     total = hashlib.sha256()
-    for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in files):
+    for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in decisive):
         total.update(f"{name}\0{sha256_of_file(path)}\n".encode())
     return total.hexdigest()
 
 
-def _model_files(folder: Path) -> set[Path]:
+def _model_files(folder: Path, files: JsonFiles) -> set[Path]:
     if not folder.is_dir():
         return set()
+    parts = {folder, *module_folders(folder, files)}
+    return {path for part in parts for pattern in _PATTERNS for path in part.glob(pattern)}
+
+
+def module_folders(folder: Path, files: JsonFiles | None = None) -> set[Path]:
+    """The folders within a model's that its modules lie in: numbered ones, and those it names."""
     numbered = [child for child in folder.iterdir() if child.is_dir() and child.name[:1].isdigit()]
-    return {path for part in (folder, *numbered) for pattern in _PATTERNS for path in part.glob(pattern)}
+    return {*numbered, *_named_modules(folder, files or JsonFiles())} - {folder}
+
+
+def _named_modules(folder: Path, files: JsonFiles) -> list[Path]:
+    """The folders that a sentence-transformers model names in its modules.json, whatever they are called.
+
+    One outside the model's folder is left out here, as loading refuses it.
+    """
+    modules = files.value(folder / "modules.json")
+    entries = modules if isinstance(modules, list) else []
+    paths = [folder / str(entry.get("path", "")) for entry in entries if isinstance(entry, dict)]
+    return [path for path in paths if path.is_dir() and path.resolve().is_relative_to(folder.resolve())]
 
 
 def _pipeline_files(folder: Path) -> set[Path]:

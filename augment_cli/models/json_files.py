@@ -8,6 +8,7 @@ from typing import Any
 
 from augment_cli.errors import BadInputError
 
+_NO_FILE = object()
 _LARGEST = 2**28  # bytes; the largest vocabularies take a tenth of it
 
 
@@ -40,17 +41,35 @@ def read_json(path: Path, default: Any = None) -> Any:
         ) from error
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """A JSON file's object; empty where there is no such file.
+class JsonFiles:
+    """A model folder's JSON, each file read once: made where a model is loaded, and passed down."""
 
-    Raises
-    ------
-    BadInputError
-        If the file is damaged or holds another value than an object.
-    """
-    value = read_json(path, {})
-    if not isinstance(value, dict):
-        raise BadInputError(
-            f"{path} holds a {type(value).__name__}, not settings by name; fetch or export the model again"
-        )
-    return value
+    def __init__(self) -> None:
+        self._read: dict[Path, Any] = {}
+
+    def value(self, path: Path, default: Any = None) -> Any:
+        """What `read_json` gives."""
+        if path not in self._read:
+            self._read[path] = read_json(path, _NO_FILE)
+        value = self._read[path]
+        return default if value is _NO_FILE else value
+
+    def settings(self, path: Path) -> dict[str, Any]:
+        """A JSON file's object; empty where there is no such file.
+
+        Raises
+        ------
+        BadInputError
+            If the file is damaged or holds another value than an object.
+        """
+        value = self.value(path, {})
+        if not isinstance(value, dict):
+            raise BadInputError(
+                f"{path} holds a {type(value).__name__}, not settings by name; fetch or export the model "
+                "again"
+            )
+        return value
+
+    def forget(self, path: Path) -> None:
+        """Let go of a file that is large, and read no more."""
+        self._read.pop(path, None)

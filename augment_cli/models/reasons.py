@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 _ADVICE = {
     "trust_remote_code": "it needs code of its own, which is never run",
     "weights only load failed": "it is damaged, or holds more than tensors",
@@ -21,3 +24,14 @@ def reason_of(error: Exception) -> str:
         if advice in text.lower():
             return meaning
     return (text.splitlines() or [type(error).__name__])[0]
+
+
+@contextlib.contextmanager
+def panics_as_errors() -> Iterator[None]:
+    """Within the `with` block a panic of tokenizers' Rust code, which is no `Exception`, is a ValueError."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise ValueError(str(error)) from error
+        raise

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError
-from augment_cli.models.json_files import read_json, read_object
+from augment_cli.models.json_files import JsonFiles
 
 
-def highest_id(folder: Path) -> int:
+def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
     """The highest token id in a folder's `tokenizer.json`, `vocab.json`, `vocab.txt` and `added_tokens.json`.
 
     Parameters
     ----------
     folder : pathlib.Path
         The model's.
+    files : JsonFiles, optional
+        What was read of it.
 
     Returns
     -------
@@ -29,14 +31,14 @@ def highest_id(folder: Path) -> int:
         If an id is not a whole number from 0.
     """
     highest = -1
-    for path, number in _ids(folder):
+    for path, number in _ids(folder, files or JsonFiles()):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise BadInputError(f"{path} has the token id {number!r}; fetch or export the model again")
         highest = max(highest, number)
     return highest
 
 
-def check_unknown_token(folder: Path) -> None:
+def check_unknown_token(folder: Path, files: JsonFiles) -> None:
     """Refuse a `tokenizer.json` whose vocabulary lacks the token that stands for unknown words.
 
     Raises
@@ -45,7 +47,7 @@ def check_unknown_token(folder: Path) -> None:
         If it does: the first unknown word would end the run.
     """
     path = folder / "tokenizer.json"
-    settings = read_object(path)
+    settings = files.settings(path)
     model, added = settings.get("model"), settings.get("added_tokens")
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
         return
@@ -58,10 +60,10 @@ def check_unknown_token(folder: Path) -> None:
         )
 
 
-def _ids(folder: Path) -> Iterator[tuple[Path, Any]]:
+def _ids(folder: Path, files: JsonFiles) -> Iterator[tuple[Path, Any]]:
     path = folder / "tokenizer.json"
     if path.is_file():  # transformers reads no other vocabulary then
-        settings = read_object(path)
+        settings = files.settings(path)
         model = settings.get("model")
         yield from (
             (path, number)
@@ -73,13 +75,13 @@ def _ids(folder: Path) -> Iterator[tuple[Path, Any]]:
                 yield path, entry.get("id")
     else:
         path = folder / "vocab.json"
-        yield from ((path, number) for number in _of_vocabulary(read_json(path, {})))
+        yield from ((path, number) for number in _of_vocabulary(files.value(path, {})))
         path = folder / "vocab.txt"
         if path.is_file():
             with path.open("rb") as file:
                 yield path, max(0, sum(1 for _ in file) - 1)
     path = folder / "added_tokens.json"
-    yield from ((path, number) for number in _of_vocabulary(read_json(path, {})))
+    yield from ((path, number) for number in _of_vocabulary(files.value(path, {})))
 
 
 def _of_vocabulary(vocabulary: Any) -> Iterator[Any]:

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.neural.grammar import is_broken
-from augment_cli.neural.phrasing import is_misphrased
-from augment_cli.neural.vocabulary import Vocabulary, english
-from augment_cli.neural.word_order import is_misplaced
+from augment_cli.neural.slips import has_slip
+from augment_cli.neural.structure import is_restructured, parser
+from augment_cli.neural.vocabulary import Vocabulary, english, vocabulary_digests
+from augment_cli.resources.collocations import collocations_digest
+from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -48,86 +49,32 @@ _NEGATED = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall",
     )
 }
 _SUFFIXES = {"'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "'d"}
-_HOSTS = frozenset(
-    [
-        "i",
-        "you",
-        "he",
-        "she",
-        "it",
-        "we",
-        "they",
-        "there",
-        "here",
-        "that",
-        "this",
-        "these",
-        "those",
-        "who",
-        "what",
-        "how",
-        "where",
-        "when",
-        "which",
-        "would",
-        "could",
-        "should",
-        "might",
-        "must",
-    ]
+_HOSTS = words(
+    "i you he she it we they there here that this these those who what how where when which "
+    "would could should might must"
 )
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "nobody",
-        "nothing",
-        "nowhere",
-        "neither",
-        "nor",
-        "without",
-        "hardly",
-        "scarcely",
-    ]
-)
+_NEGATIONS = words("not no never none nobody nothing nowhere neither nor without hardly scarcely")
 _MODALS = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would"])
 _BE = frozenset(["is", "are", "was", "were", "am", "be", "been", "being"])
 _VERB_TAGS = frozenset(["VB", "VBZ", "VBD", "VBN", "VBG"])
 _NOT_INFLECTED = frozenset(["JJ", "RB"])
 _BEFORE_PARTICIPLE = frozenset(["is", "are", "was", "were", "be", "been", "has", "have", "had"])
-_CALENDAR = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ]
+_CALENDAR = words(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday"
 )
 _PERSONS = {
     form: forms.split()[0]
     for forms in (
-        "i me my mine myself", "we us our ours ourselves", "you your yours yourself yourselves",
-        "he him his himself", "she her hers herself", "they them their theirs themselves",
+        "i me my mine myself",
+        "we us our ours ourselves",
+        "you your yours yourself yourselves",
+        "he him his himself",
+        "she her hers herself",
+        "they them their theirs themselves",
     )
     for form in forms.split()
-}  # fmt: skip
+}
 _FIGURES = (
     {cardinal(number): str(number) for number in (*range(21), *range(30, 100, 10))}
     | {
@@ -148,11 +95,13 @@ _TURNS = (
     re.compile(r"\b(?:before|prior)\b"),
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("„", "“"))
+_SINGLE_QUOTE = re.compile(r"(?<!\w)['’]|['’](?!\w)")  # an apostrophe has a letter on either side
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: (?:(?:upon|on|under|sur|de|von|van) )?[A-Z][\w-]*)+")
 _SYMBOL = re.compile(r"[@#$€£°^*+=<>|~/\\&]")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original
 _SLACK = 3  # words that an output may have more or fewer in any case
 _ENGLISH_SHARE = 0.7  # of the original's words, for the guards on words
+_FUNCTION_SHARE = 0.25  # of function words among them, which English has whatever its rare words
 
 
 @dataclass(frozen=True)
@@ -236,9 +185,12 @@ def unfaithful(original: str, output: str) -> str | None:
     low, high = _SHORTEST * len(before) - _SLACK, _LONGEST * len(before) + _SLACK
     if not low <= len(after) <= high:
         return Reason.ABSURD_LENGTH
-    letters = [word for word in before if not (word.is_capitalised or word.text[0].isdigit())]
+    letters = [
+        word for word in before if not (word.is_capitalised or word.is_first or word.text[0].isdigit())
+    ]
     recognised = sum(vocabulary.knows(word.text) for word in letters)
-    if recognised < _ENGLISH_SHARE * len(letters):
+    plain = sum(word.text in vocabulary.function_words for word in letters)
+    if recognised < _ENGLISH_SHARE * len(letters) and plain < _FUNCTION_SHARE * len(letters):
         return None
     own = {word.text for word in before} | known
     if any(not (word.text in own or _is_real(word.text, vocabulary)) for word in after):
@@ -257,11 +209,26 @@ def unfaithful(original: str, output: str) -> str | None:
         len(turn.findall(output.lower())) for turn in _TURNS
     ]:
         return Reason.WORD_ADDED
-    if _roles(before) != _roles(after) or is_broken(original, output, vocabulary):
+    if _roles(before) != _roles(after) or has_slip(original, output, vocabulary):
         return Reason.BROKEN_GRAMMAR
-    if is_misphrased(original, output) or is_misplaced(original, output, vocabulary):
-        return Reason.BROKEN_GRAMMAR
-    return None
+    return Reason.BROKEN_GRAMMAR if is_restructured(original, output) else None
+
+
+def guard_digests() -> dict[str, str]:
+    """What the guards read, for the fingerprint: word lists, collocations, and the pipeline with its spaCy.
+
+    Raises
+    ------
+    MissingError
+        If spaCy is not installed.
+    """
+    pipeline = parser()
+    return {
+        **vocabulary_digests(),
+        "collocations": collocations_digest(),
+        "pipeline": pipeline.digest,
+        **pipeline.library_versions(),
+    }
 
 
 def _is_real(word: str, vocabulary: Vocabulary) -> bool:
@@ -285,6 +252,11 @@ def _marks_pair(original: str, output: str) -> bool:
             if depth < 0 and original.count(opening) == original.count(closing):
                 return False
     if output.count('"') != original.count('"'):
+        return False
+    if [output.count("‘"), len(_SINGLE_QUOTE.findall(output))] != [
+        original.count("‘"),
+        len(_SINGLE_QUOTE.findall(original)),
+    ]:
         return False
     # A mark that opens has no space behind it, one that closes none before it.
     quoted = re.findall(r'"[^"]*"', output) if output.count('"') % 2 == 0 else []

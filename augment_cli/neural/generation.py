@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import UsageError
+from augment_cli.neural import fast
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of, inference
@@ -19,7 +21,7 @@ _TOKENISED_AT_ONCE = 4096
 _LONGEST_OUTPUT = 128  # tokens, where neither the model nor the user says
 # Settings of a model that look at the whole batch, or at the clock: transformers' own search keeps to them.
 _ONLY_THEIRS = ("encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "max_time", "stop_strings")
-_TRIED = 4  # outputs of a search that are looked at in turn, where the user does not say how many
+_TRIED = 8  # outputs of a search that are looked at in turn, where the user does not say how many
 _NO_LIMIT = 1_000_000  # tokenizers without a limit claim some astronomical one
 
 
@@ -32,7 +34,7 @@ class Decoding:
     beams : int
         Width of the beam search; 0 for the model's own.
     returned : int
-        Outputs a sentence, best first; 0 for one sample, or for four of the beams.
+        Outputs a sentence, best first; 0 for one sample, or for eight of the beams.
     max_length : int
         Most tokens of an output; 0 for the model's own.
     sample : bool
@@ -108,11 +110,20 @@ class Seq2Seq:
                 "sequence-to-sequence model such as PEGASUS, T5 or BART"
             )
         self.prefix = prefix_of(self._config, prefix)
+        self._known: dict[str, bool] = {}
 
     @cached_property
     def tokenizer(self) -> Any:
         """The model's tokenizer."""
         return load_tokenizer(self._folder.path)
+
+    def knows(self, character: str) -> bool:
+        """Whether a character is the same once the tokenizer has read and written it."""
+        if character not in self._known:
+            ids = self.tokenizer(character, add_special_tokens=False)["input_ids"]
+            written = self.tokenizer.decode(ids, skip_special_tokens=True).strip()
+            self._known[character] = written == character.strip()
+        return self._known[character]
 
     @cached_property
     def longest_input(self) -> int:
@@ -128,7 +139,7 @@ class Seq2Seq:
 
     @cached_property
     def _model(self) -> Any:
-        from augment_cli.neural.attention import share_beams
+        from augment_cli.neural.fast.attention import share_beams
 
         dtype = dtype_of(self._precision)
         model = load_weights(self._folder.path, "AutoModelForSeq2SeqLM", dtype, self.device)
@@ -195,7 +206,7 @@ class Seq2Seq:
         list of list of Generated
             For each text its outputs, best first; fewer than asked for where the search found no more.
         """
-        from augment_cli.neural.beam_search import sharing_beam_search
+        from augment_cli.neural.fast.beam_search import sharing_beam_search
         from augment_cli.neural.sampling import keyed_sampling
 
         model, config = self._model, self._generation_config
@@ -203,16 +214,20 @@ class Seq2Seq:
         if config.do_sample:
             rows = np.asarray(row_ids, np.int64)
             decode: Any = keyed_sampling(key, rows, config.top_k or 0, self._shares)
-        elif config.num_beams > 1 and all(
-            getattr(config, name, None) in (None, 0, 1) for name in _ONLY_THEIRS
+        elif (
+            fast.is_on()
+            and config.num_beams > 1
+            and all(getattr(config, name, None) in (None, 0, 1) for name in _ONLY_THEIRS)
         ):
             decode = sharing_beam_search(self._shares)
         else:  # also for one beam, which is greedy search: it keeps no finished sequences
             decode = None
+        generate = functools.partial(model.generate, tokens, attention_mask=mask, generation_config=config)
         with inference(self._threads):
-            output = model.generate(
-                tokens, attention_mask=mask, generation_config=config, custom_generate=decode
-            )
+            try:
+                output = generate(custom_generate=decode)
+            except fast.MissingInterfaceError:
+                output = generate()
         return self._decode(output.cpu().tolist(), config)
 
     def surprises(

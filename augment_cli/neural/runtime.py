@@ -7,10 +7,9 @@ import ctypes
 import dataclasses
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from augment_cli.contract.parameters import parameter
+from augment_cli.contract.runtime_parameters import RuntimeParameters
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import ModelFolder
@@ -21,26 +20,6 @@ Result = TypeVar("Result")
 # Measured on one core and on one GPU: larger batches gain nothing more. Tokens, padding counted.
 _BATCH_TOKENS = {"cpu": 1024, "cuda": 16384}
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-
-
-@dataclass(frozen=True)
-class RuntimeParameters:
-    """Options of every augmentation that runs a model."""
-
-    precision: str = parameter(
-        "auto",
-        "of the model's numbers; auto: bf16 on a GPU and on CPUs that compute in it, else fp32",
-        choices=("auto", "fp32", "bf16"),
-    )
-    device: str = parameter("auto", "auto takes the GPUs if there are any", choices=("auto", "cpu", "cuda"))
-    batch_tokens: int = parameter(
-        0, "most input tokens in a batch; 0: 1024 on a CPU, 16384 on a GPU", minimum=0
-    )
-    threads: int = parameter(1, "CPU threads of each worker", minimum=1, maximum=1024)
-    rows: int = parameter(
-        0, "run the model on the first N sentences only, the others stay unchanged; 0 for all", minimum=0
-    )
-    allow_download: bool = parameter(False, "fetch a model that is not on this machine from the hub")
 
 
 Parameters = TypeVar("Parameters", bound=RuntimeParameters)

@@ -107,20 +107,24 @@ class Vocabulary:
         return len(short) >= _STEM and long.startswith(short) and long[len(short) :] in _ENDINGS
 
     def may_replace(self, one: str, other: str) -> bool:
-        """Whether a lower-case word may stand where another stood: akin, and not a pair known to mislead."""
+        """Whether a lower-case word may stand where another stood, if its neighbours there allow it."""
         return (
             self.is_akin(one, other)
             and self.share_a_form(one, other)
-            and not any(
-                (self._is_form_of(one, left) and self._is_form_of(other, right))
-                or (self._is_form_of(one, right) and self._is_form_of(other, left))
-                for left, right in self._misused
-            )
             and (
                 self.is_inflection(one, other)
                 or self._is_listed(one, other)
+                or self.is_doubtful(one, other)
                 or self._mostly_agree(one, other)
             )
+        )
+
+    def is_doubtful(self, one: str, other: str) -> bool:
+        """Whether two lower-case words seldom fit each other's place, whatever WordNet says."""
+        return any(
+            (self._is_form_of(one, left) and self._is_form_of(other, right))
+            or (self._is_form_of(one, right) and self._is_form_of(other, left))
+            for left, right in self._misused
         )
 
     def _is_form_of(self, word: str, lemma: str) -> bool:

@@ -8,9 +8,10 @@ another of the sentence's own negatives stands in, and a row without any is drop
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from augment_cli.augmentations.labels import has_row_labels, row_labels
 from augment_cli.contract.entailment import BY_LABEL, NEEDED
 from augment_cli.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
-from augment_cli.pack.export import check_export_path, export
-from augment_cli.pack.layouts import rows_of
+from augment_cli.errors import UsageError
+from augment_cli.pack.export import check_export_path, export, reserved
+from augment_cli.pack.layouts import count_rows, rows_of
 from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
+from augment_cli.store.manifest import Part
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import PendingPart, Store
@@ -35,19 +38,24 @@ __all__ = [
     "SIDES",
     "VERSION",
     "PackOptions",
+    "check_cost",
     "check_export_path",
     "choose",
     "cost_of",
     "cost_of_filters",
+    "costs_of_parts",
     "export",
     "left_out",
     "pack",
     "pack_settings",
     "read_pack_recipe",
+    "reserved",
+    "sides_of",
 ]
 
 VERSION = 1
 PACK_STAGE = "pack"
+_COUNTED = "filters."  # statistics of a part: rows without filters, and how many each filter costs
 
 
 def pack_settings(store: Store, options: PackOptions) -> Settings:
@@ -87,37 +95,84 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
     )
 
 
+def sides_of(options: PackOptions, name: str = PACK_STAGE) -> dict[str, PackOptions]:
+    """The stages that options make: `name`, or with a split `name-train` and `name-test`."""
+    if not options.split or options.side:
+        return {name: options}
+    return {f"{name}-{side}": dataclasses.replace(options, side=side) for side in SIDES}
+
+
 def pack(
     store: Store,
     options: PackOptions,
     name: str = PACK_STAGE,
     engine: Engine | None = None,
     progress: Callable[[int], None] = lambda rows: None,
-) -> None:
-    """Make the packed stage; finished parts are kept. The caller holds the store's lock."""
-    settings = pack_settings(store, options)
+) -> list[str]:
+    """Make the packed stage, or both sides of a split, in one pass over the columns.
 
-    def commit(pending: PendingPart) -> None:
-        store.commit(pending)
+    Finished parts are kept. The caller holds the store's lock.
+
+    Returns
+    -------
+    list of str
+        The stages.
+
+    Raises
+    ------
+    UsageError
+        If filters leave no row; nothing is written then.
+    """
+    sides = sides_of(options, name)
+    made = {stage: (one, pack_settings(store, one)) for stage, one in sides.items()}
+    missing = {stage: store.begin(stage, settings) for stage, (_, settings) in made.items()}
+    has_rows = not options.filters or any(store.stage(stage).rows for stage in sides)
+    waiting: list[PendingPart] = []  # parts without a row, committed as soon as there is one with rows
+
+    def commit(pending: list[PendingPart]) -> None:
+        nonlocal has_rows
+        waiting.extend(pending)
+        has_rows = has_rows or any(one.part.rows for one in pending)
+        if has_rows:
+            for one in waiting:
+                store.commit(one)
+            waiting.clear()
         # Sentences that were read: a packed part may have fewer rows than those, or several of each.
-        progress(store.parts[pending.index][1])
+        progress(store.parts[pending[0].index][1])
 
-    arguments = {"store_path": store.path, "stage": name, "options": options, "settings": settings}
-    calls = [arguments | {"index": index} for index in store.begin(name, settings)]
+    calls = [
+        {
+            "store_path": store.path,
+            "stage": name,
+            "index": index,
+            "sides": {stage: made[stage] for stage in sides if index in missing[stage]},
+        }
+        for index in sorted(set().union(*missing.values()))
+    ]
     (engine or Engine()).run("augment_cli.pack:pack_part", calls, commit)
-    store.clean_work(name)
+    for stage in sides:
+        store.clean_work(stage)
+    if waiting:
+        check_cost(store, options, costs_of_parts(options, [one.part for one in waiting]))
+    return list(sides)
 
 
 def pack_part(
-    store_path: Path, stage: str, index: int, options: PackOptions, settings: Settings
-) -> PendingPart:
-    """Pack one part (in a worker) and leave it to be committed."""
+    store_path: Path, stage: str, index: int, sides: Mapping[str, tuple[PackOptions, Settings]]
+) -> list[PendingPart]:
+    """Pack one part, for all sides of a split (in a worker), and leave it to be committed.
+
+    `stage` is the name that was asked for, for the message where a worker dies.
+    """
     store = Store.open(store_path)
-    columns = _columns_of(store, index, options)
-    statistics: dict[str, Any] = {"sentences": 0, "dropped": 0, "complete": 0, "unchanged": {}}
-    schema = options.schema(columns.schema)
-    tables = _tables(columns, options, schema, statistics)
-    return store.write_part(stage, index, schema, tables, settings, statistics)
+    columns = _columns_of(store, index, next(iter(sides.values()))[0])
+    pending = []
+    for name, (options, settings) in sides.items():
+        statistics: dict[str, Any] = {"sentences": 0, "dropped": 0, "complete": 0, "unchanged": {}}
+        schema = options.schema(columns.schema)
+        tables = _tables(columns, options, schema, statistics)
+        pending.append(store.write_part(name, index, schema, tables, settings, statistics))
+    return pending
 
 
 def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
@@ -169,16 +224,42 @@ def cost_of_filters(store: Store, options: PackOptions) -> dict[str, int]:
         `rows` without any filter, and for each filter, in the order in which they are applied, how many rows
         it costs beyond those before it.
     """
-    filters = options.filters
-    counts = np.zeros(len(filters) + 1, np.int64)
+    counts = np.zeros(len(options.filters) + 1, np.int64)
     for index in range(len(store.parts)):
         columns = _columns_of(store, index, options)
-        schema = options.schema(columns.schema)
-        for number in range(len(counts)):
-            for positive in options.positives:
-                packed = rows_of(columns, positive, options, schema, filters[:number])
-                counts[number] += packed.table.num_rows
-    return {"rows": int(counts[0]), **dict(zip(filters, (-np.diff(counts)).tolist(), strict=True))}
+        counts += sum(count_rows(columns, positive, options) for positive in options.positives)
+    return _by_filter(options, counts)
+
+
+def _by_filter(options: PackOptions, counts: np.ndarray) -> dict[str, int]:
+    """Rows without filters, and what each costs, of the numbers of rows with the first 0, 1, … of them."""
+    return {"rows": int(counts[0]), **dict(zip(options.filters, (-np.diff(counts)).tolist(), strict=True))}
+
+
+def costs_of_parts(options: PackOptions, parts: Collection[Part]) -> dict[str, int]:
+    """What `cost_of_filters` counts, added up over packed parts; empty if an earlier version packed some."""
+    keys = ("rows", *options.filters)
+    if not all(_COUNTED + key in part.statistics for part in parts for key in keys):
+        return {}
+    return {key: sum(part.statistics[_COUNTED + key] for part in parts) for key in keys}
+
+
+def check_cost(store: Store, options: PackOptions, costs: Mapping[str, int]) -> str:
+    """How many rows there are, what each filter costs, and how many are left, as a person reads it.
+
+    Raises
+    ------
+    UsageError
+        If filters leave none.
+    """
+    filters = [
+        f"--{name.replace('_', '-')} {getattr(options, name):g} costs {costs[name]:,}"
+        for name in options.filters
+    ]
+    left = costs["rows"] - sum(costs[name] for name in options.filters)
+    if filters and not left:
+        raise UsageError(f"{store.path}: no row passes the filters ({'; '.join(filters)}); loosen them")
+    return "; ".join([f"{costs['rows']:,} rows without filters", *filters, f"{left:,} left"])
 
 
 def _tables(
@@ -193,14 +274,21 @@ def _tables(
     for name in options.stages:
         statistics["unchanged"][name] = columns[f"stage:{name}"].null_count
 
+    counts = np.zeros(len(options.filters) + 1, np.int64)
+
     def wide() -> Iterator[pa.Table]:
+        nonlocal counts
         for start in range(0, columns.num_rows, ROW_GROUP_ROWS):
             rows = columns.slice(start, ROW_GROUP_ROWS)
             for positive in options.positives:
                 packed = rows_of(rows, positive, options, schema, options.filters)
+                if options.filters:
+                    counts += count_rows(rows, positive, options)
                 statistics["complete"] += packed.complete
                 statistics["dropped"] += packed.dropped
                 yield packed.table
+        if options.filters:
+            statistics.update({_COUNTED + key: cost for key, cost in _by_filter(options, counts).items()})
 
     if not options.shuffle:
         yield from wide()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.errors import UsageError
+from augment_cli.store.files import hold_lock
 from augment_cli.store.store import Store
 from augment_cli.store.targets import check_target
 
@@ -36,17 +39,22 @@ def export(store: Store, stage: str, path: Path) -> int:
         Number of rows.
     """
     check_export_path(path, store)
-    temporary = path.with_name(f".{path.name}.writing")
+    # A name of its own, which is there for nobody else: no link is followed, and two exports do not mix.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.writing")
     rows = 0
-    with temporary.open("w", encoding="utf-8", newline="") as file:
-        write = _csv_rows if path.suffix == ".csv" else _jsonl_rows
-        for number, index in enumerate(sorted(store.stage(stage).parts)):
-            table = store.read_part(stage, index)
-            write(file, table, number == 0)
-            rows += table.num_rows
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("x", encoding="utf-8", newline="") as file:
+            write = _csv_rows if path.suffix == ".csv" else _jsonl_rows
+            for number, index in enumerate(sorted(store.stage(stage).parts)):
+                table = store.read_part(stage, index)
+                write(file, table, number == 0)
+                rows += table.num_rows
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     return rows
 
 
@@ -77,6 +85,26 @@ def check_export_path(path: Path, store: Store, suffixes: Sequence[str] = ("",))
                 f"{target}: has the name of a file that the corpus of {store.path} was read from; name "
                 "another file"
             )
+
+
+@contextlib.contextmanager
+def reserved(paths: Iterable[Path]) -> Iterator[None]:
+    """Keep other runs away from the files that an export will write, until the `with` block ends.
+
+    Raises
+    ------
+    MixError
+        If another run is writing one of them.
+    """
+    with contextlib.ExitStack() as stack:
+        for path in sorted(paths):
+            taken = (
+                f"--out {path}: another run (process %s) writes it; wait for its end, or name another file"
+            )
+            lock = path.with_name(f".{path.name}.lock")
+            stack.enter_context(hold_lock(lock, taken=taken))
+            stack.callback(lock.unlink, missing_ok=True)
+        yield
 
 
 def _may_be_input(path: Path, store: Store) -> bool:

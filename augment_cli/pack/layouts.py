@@ -54,36 +54,62 @@ def rows_of(
     filters : sequence of str
         Those of `options.filters` to apply.
     """
-    sentences = _Sentences(columns, positive, options, filters)
-    complete = np.logical_and.reduce([sentences.is_positive, *sentences.are_negatives])
+    sentences = _Sentences(columns, positive, options)
+    there = sentences.there(filters)
+    kinds = _kinds_of_rows(columns, positive, sentences, options, filters)
+    if options.layout == "n-tuple" and options.fills:
+        sentences.fill(there[1:])
+    tables = [sentences.take(kind, options, schema) for kind in kinds]
+    gives = (
+        np.logical_or.reduce([kind.kept for kind in kinds]) if options.layout == "triplet" else kinds[0].kept
+    )
+    complete = np.logical_and.reduce(there)
+    return Packed(pa.concat_tables([schema.empty_table(), *tables]), int(complete.sum()), int((~gives).sum()))
+
+
+def count_rows(columns: pa.Table, positive: str, options: PackOptions) -> np.ndarray:
+    """int64 (f + 1,): how many rows there are with the first 0, 1, … of all f filters, without making any."""
+    sentences, filters = _Sentences(columns, positive, options), options.filters
+    counts = [
+        sum(int(kind.kept.sum()) for kind in _kinds_of_rows(columns, positive, sentences, options, some))
+        for some in (filters[:number] for number in range(len(filters) + 1))
+    ]
+    return np.array(counts, np.int64)
+
+
+@dataclass(frozen=True)
+class _KindOfRow:
+    """Rows of one kind: the sentences that give one (bool, (n,)), the places of its texts, its label."""
+
+    kept: np.ndarray
+    places: Sequence[int]
+    label: int | None = None
+
+
+def _kinds_of_rows(
+    columns: pa.Table, positive: str, sentences: _Sentences, options: PackOptions, filters: Sequence[str]
+) -> list[_KindOfRow]:
+    """The kinds of rows of the layout, in their order; another negative may stand in for one (`fills`)."""
+    is_positive, *are_negatives = sentences.there(filters)
     if options.layout == "n-tuple":
-        gives, tables = _n_tuples(sentences, options, schema)
-    elif options.layout == "triplet":
-        rows = [sentences.is_positive & one for one in sentences.are_negatives]
-        gives = np.logical_or.reduce(rows)
-        tables = [
-            sentences.take(kept, [0, 1, 2 + number], options, schema) for number, kept in enumerate(rows)
-        ]
-    elif options.layout == "pair":
-        gives, tables = (
-            sentences.is_positive,
-            [sentences.take(sentences.is_positive, [0, 1], options, schema)],
-        )
-    else:
-        gives, tables = (
-            sentences.is_positive,
-            _labeled_pairs(sentences, columns, positive, options, schema, filters),
-        )
-    table = pa.concat_tables([schema.empty_table(), *tables])
-    return Packed(table, int(complete.sum()), int((~gives).sum()))
+        enough = np.logical_or if options.fills else np.logical_and
+        kept = is_positive & enough.reduce(are_negatives) if are_negatives else is_positive
+        return [_KindOfRow(kept, range(2 + len(are_negatives)))]
+    if options.layout == "triplet":
+        return [_KindOfRow(is_positive & one, (0, 1, place)) for place, one in enumerate(are_negatives, 2)]
+    if options.layout == "pair":
+        return [_KindOfRow(is_positive, (0, 1))]
+    is_first = is_positive.copy()  # a negative stands once, beside the first of the sentence's positives
+    for name in options.positives[: options.positives.index(positive)]:
+        is_first &= ~_Sentences(columns, name, options).there(filters)[0]
+    pairs = [_KindOfRow(is_first & one, (0, place), 0) for place, one in enumerate(are_negatives, 2)]
+    return [_KindOfRow(is_positive, (0, 1), 1), *pairs]
 
 
 class _Sentences:
-    """Anchor, one positive and all negatives of some sentences, and which of them pass the filters."""
+    """Anchor, one positive and all negatives of some sentences, and which of them pass filters."""
 
-    def __init__(
-        self, columns: pa.Table, positive: str, options: PackOptions, filters: Sequence[str]
-    ) -> None:
+    def __init__(self, columns: pa.Table, positive: str, options: PackOptions) -> None:
         anchor = columns[f"stage:{CORPUS_STAGE}"]
         names = [positive, *options.negatives]
         own = [columns[f"stage:{name}"] for name in names]
@@ -92,77 +118,48 @@ class _Sentences:
         self.columns = columns
         self.texts = [anchor, *own]
         self.cosines = [_cosine_of(columns, name) for name in (CORPUS_STAGE, *names)]
-        is_there = [column.is_valid().to_numpy() for column in own]
-        if "min_positive" in filters:
-            is_there[0] &= self.cosines[1] >= options.min_positive
-        for number in range(1, len(is_there)):
-            if "max_negative" in filters:
-                is_there[number] &= self.cosines[1 + number] <= options.max_negative
-            if "margin" in filters:
-                is_there[number] &= self.cosines[1] - self.cosines[1 + number] >= options.margin
-        self.is_positive, self.are_negatives = is_there[0], is_there[1:]
+        self._is_text = [column.is_valid().to_numpy() for column in own]
+        self._options = options
 
-    def take(
-        self,
-        kept: np.ndarray,
-        places: Sequence[int],
-        options: PackOptions,
-        schema: pa.Schema,
-        label: int | None = None,
-    ) -> pa.Table:
-        """Rows with the texts at some places: 0 the anchor, 1 the positive, from 2 on the negatives."""
-        mask = pa.array(kept)
-        arrays = [self.texts[place].filter(mask) for place in places]
+    def there(self, filters: Sequence[str]) -> list[np.ndarray]:
+        """bool (n,) each: whether the positive, and each negative, is there and passes the filters."""
+        positive, *negatives = (is_text.copy() for is_text in self._is_text)
+        limits = self._options
+        if "min_positive" in filters:
+            positive &= self.cosines[1] >= limits.min_positive
+        for is_there, cosines in zip(negatives, self.cosines[2:], strict=True):
+            if "max_negative" in filters:
+                is_there &= cosines <= limits.max_negative
+            if "margin" in filters:
+                is_there &= self.cosines[1] - cosines >= limits.margin
+        return [positive, *negatives]
+
+    def fill(self, are_there: Sequence[np.ndarray]) -> None:
+        """Put another of a sentence's negatives in the place of each that is not there."""
+        count = len(are_there)
+        texts = [
+            pc.if_else(pa.array(there), text, None)
+            for there, text in zip(are_there, self.texts[2:], strict=True)
+        ]
+        cosines = [
+            np.where(there, cosine, np.nan) for there, cosine in zip(are_there, self.cosines[2:], strict=True)
+        ]
+        # The row's next negative that is there, from the gap on and round.
+        around = [[*range(place, count), *range(place)] for place in range(count)]
+        self.texts[2:] = [pc.coalesce(*(texts[at] for at in order)) for order in around]
+        self.cosines[2:] = [_first_number([cosines[at] for at in order]) for order in around]
+
+    def take(self, rows: _KindOfRow, options: PackOptions, schema: pa.Schema) -> pa.Table:
+        """The rows of a kind; of the places of texts 0 is the anchor, 1 the positive."""
+        mask = pa.array(rows.kept)
+        arrays = [self.texts[place].filter(mask) for place in rows.places]
         if options.scores:
-            values = np.stack([self.cosines[place][kept] for place in places[1:]], axis=1)
+            values = np.stack([self.cosines[place][rows.kept] for place in rows.places[1:]], axis=1)
             arrays.append(_scores(values, schema))
-        elif label is not None:
-            arrays.append(pa.array(np.full(int(kept.sum()), label)))
+        elif rows.label is not None:
+            arrays.append(pa.array(np.full(int(rows.kept.sum()), rows.label)))
         arrays += [self.columns[name].filter(mask) for name in options.carry]
         return pa.table(arrays, names=schema.names).cast(schema)
-
-
-def _n_tuples(
-    sentences: _Sentences, options: PackOptions, schema: pa.Schema
-) -> tuple[np.ndarray, list[pa.Table]]:
-    """Which sentences give a row, and the rows; another negative may stand in for a missing one (`fills`)."""
-    are_there, count = sentences.are_negatives, len(options.negatives)
-    if not options.fills:
-        kept = np.logical_and.reduce([sentences.is_positive, *are_there])
-        return kept, [sentences.take(kept, range(2 + count), options, schema)]
-    kept = sentences.is_positive & np.logical_or.reduce(are_there)
-    texts = [
-        pc.if_else(pa.array(there), text, None)
-        for there, text in zip(are_there, sentences.texts[2:], strict=True)
-    ]
-    cosines = [
-        np.where(there, cosine, np.nan)
-        for there, cosine in zip(are_there, sentences.cosines[2:], strict=True)
-    ]
-    # The row's next negative that is there, from the gap on and round.
-    around = [[*range(place, count), *range(place)] for place in range(count)]
-    sentences.texts[2:] = [pc.coalesce(*(texts[at] for at in order)) for order in around]
-    sentences.cosines[2:] = [_first_number([cosines[at] for at in order]) for order in around]
-    return kept, [sentences.take(kept, range(2 + count), options, schema)]
-
-
-def _labeled_pairs(
-    sentences: _Sentences,
-    columns: pa.Table,
-    positive: str,
-    options: PackOptions,
-    schema: pa.Schema,
-    filters: Sequence[str],
-) -> list[pa.Table]:
-    """Pairs with label 1, then those with label 0 of the sentences that had no positive before this one."""
-    earlier = options.positives[: options.positives.index(positive)]
-    is_first = sentences.is_positive.copy()
-    for name in earlier:
-        is_first &= ~_Sentences(columns, name, options, filters).is_positive
-    tables = [sentences.take(sentences.is_positive, [0, 1], options, schema, 1)]
-    for number, are_there in enumerate(sentences.are_negatives):
-        tables.append(sentences.take(is_first & are_there, [0, 2 + number], options, schema, 0))
-    return tables
 
 
 def _first_number(columns: Sequence[np.ndarray]) -> np.ndarray:

@@ -1,30 +1,25 @@
-"""What goes into a packed stage: stages, filters, layout; from the command line or a recipe, and checked."""
+"""Which stages are packed: options from the command line or a recipe, filled in and checked."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from augment_cli import augmentations
 from augment_cli.augmentations.labels import check_labels, entailment_of_stage
-from augment_cli.contract.entailment import BY_LABEL, LABEL_MODES, NEEDED
+from augment_cli.contract.entailment import NEEDED
+from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, PackOptions
+from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
 from augment_cli.small_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 
-CORPUS_STAGE = "corpus"
-UNCHANGED = ("drop", "anchor")
-LAYOUTS = ("n-tuple", "triplet", "pair", "labeled-pair")  # the names of sentence-transformers
-FILTERS = ("min_positive", "max_negative", "margin")  # in the order in which they are applied
 NUMBERS = ("label", "score")
 SIDES = ("train", "test")
-DEFAULT_SEED = 42
 _RECIPE_KEYS: dict[str, tuple[type, ...]] = {
     "positives": (list,),
     "negatives": (list,),
@@ -37,112 +32,6 @@ _RECIPE_KEYS: dict[str, tuple[type, ...]] = {
     "scores": (bool,),
     "labels": (str,),
 }
-
-
-@dataclass(frozen=True)
-class PackOptions:
-    """What goes into the columns.
-
-    Parameters
-    ----------
-    positives : tuple of str
-        Stages of positives, each giving rows of its own; `corpus` is the anchor itself, as in
-        unsupervised SimCSE.
-    negatives : tuple of str
-        Stages of negatives, each a column of its own.
-    unchanged : {"drop", "anchor"}
-        What becomes of a row in which a stage changed nothing: it is dropped, or the anchor stands in.
-        (An anchor among its own negatives teaches nothing good: it is meant for positives.)
-    require_all : bool
-        Drop a row that lacks one of several negatives, instead of putting another of its own there.
-    carry : tuple of str
-        Columns of the corpus to have behind the texts, such as `row_id`, `id` or what ingest kept
-        (sentence-transformers takes every column but `label` and `score` for a text).
-    split : float
-        Share of the sentences, 0 to 1, on the side `test`; equal sentences are always on the same side.
-    side : {"", "train", "test"}
-        Which side of the split this is; empty where nothing is split.
-    shuffle : bool
-        Put the rows of each part in a random order.
-    seed : int
-        Of split and shuffle.
-    min_positive : float, optional
-        Lowest cosine of anchor and positive, −1 to 1.
-    max_negative : float, optional
-        Highest cosine of anchor and negative, −1 to 1.
-    margin : float, optional
-        How much lower a negative's cosine is than the positive's, at least; 0 to 2.
-    vectors : str, optional
-        Which vectors the cosines are of, where there are several.
-    layout : {"n-tuple", "triplet", "pair", "labeled-pair"}
-        Which columns there are; see `augment_cli.pack.layouts`.
-    scores : bool
-        A column `score` with the cosines, as losses for distillation take them.
-    labels : {"entailment", "kind"}
-        Whether the label of each augmentation, and where it has some of each row, decides where it may stand,
-        or the kind that its paper gives it.
-    """
-
-    positives: tuple[str, ...]
-    negatives: tuple[str, ...] = ()
-    unchanged: str = "drop"
-    require_all: bool = False
-    carry: tuple[str, ...] = ()
-    split: float = 0.0
-    side: str = ""
-    shuffle: bool = False
-    seed: int = DEFAULT_SEED
-    min_positive: float | None = None
-    max_negative: float | None = None
-    margin: float | None = None
-    vectors: str | None = None
-    layout: str = "n-tuple"
-    scores: bool = False
-    labels: str = BY_LABEL
-
-    @property
-    def fills(self) -> bool:
-        """Whether a negative may stand in for another."""
-        several = len(self.negatives) > 1 and self.layout == "n-tuple"
-        return several and not self.require_all and self.unchanged == "drop"
-
-    @property
-    def stages(self) -> list[str]:
-        """The stages that are read beside the corpus."""
-        return [name for name in dict.fromkeys(self.positives + self.negatives) if name != CORPUS_STAGE]
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns of texts: anchor, positive, negative, negative_1, …, by the layout."""
-        if self.layout == "labeled-pair":
-            return ["sentence1", "sentence2"]
-        count = {"n-tuple": len(self.negatives), "triplet": 1, "pair": 0}[self.layout]
-        negatives = [f"negative_{number}" if number else "negative" for number in range(count)]
-        return ["anchor", "positive", *negatives]
-
-    def schema(self, corpus: pa.Schema) -> pa.Schema:
-        """Columns of texts, label or score, and what is carried from the corpus; no nulls but in the last."""
-        fields = [pa.field(name, pa.string(), nullable=False) for name in self.columns]
-        if self.scores:
-            is_pair = self.layout in ("pair", "labeled-pair")
-            kind = pa.float32() if is_pair else pa.list_(pa.float32())
-            fields.append(pa.field("score", kind, nullable=False))
-        elif self.layout == "labeled-pair":
-            fields.append(pa.field("label", pa.int64(), nullable=False))
-        return pa.schema([*fields, *(corpus.field(name) for name in self.carry)])
-
-    @property
-    def filters(self) -> list[str]:
-        """Names of the filters that are on, in the order in which they are applied."""
-        return [name for name in FILTERS if getattr(self, name) is not None]
-
-    @property
-    def compared(self) -> list[str]:
-        """The stages whose cosines to the corpus are asked for, those that are the corpus itself left out."""
-        both = self.scores or self.margin is not None
-        wanted = self.positives if both or self.min_positive is not None else ()
-        wanted += self.negatives if both or self.max_negative is not None else ()
-        return [name for name in dict.fromkeys(wanted) if name != CORPUS_STAGE]
 
 
 def read_pack_recipe(path: Path) -> dict[str, Any]:
@@ -198,18 +87,12 @@ def choose(
         If a stage is missing, unfinished or of the wrong label or kind, a column is not there, a number or a
         layout makes no sense, or there is nothing to pack.
     """
-    if labels not in LABEL_MODES:
-        raise UsageError(f"--labels {labels}: choose one of {', '.join(LABEL_MODES)}")
+    wanted = PackOptions(unchanged=unchanged, carry=tuple(carry or ()), labels=labels, **more)
+    check_parameters(wanted)
     if negatives is None:
-        negatives = [] if more.get("layout") == "pair" else _fitting(store, "negative", labels)
-    options = PackOptions(
-        tuple(positives or _fitting(store, "positive", labels) or [CORPUS_STAGE]),
-        tuple(negatives),
-        unchanged,
-        carry=tuple(carry or ()),
-        labels=labels,
-        **more,
-    )
+        negatives = [] if wanted.layout == "pair" else _fitting(store, "negative", labels)
+    positives = positives or _fitting(store, "positive", labels) or [CORPUS_STAGE]
+    options = dataclasses.replace(wanted, positives=tuple(positives), negatives=tuple(negatives))
     _check_values(options)
     if not options.stages:
         raise UsageError(f"{store.path}: has no augmentation to pack; run `augment-cli una` first")
@@ -229,18 +112,9 @@ def choose(
 
 
 def _check_values(options: PackOptions) -> None:
-    """See that each value makes sense by itself, and the layout has what it needs."""
-    if options.unchanged not in UNCHANGED:
-        raise UsageError(f"--unchanged {options.unchanged}: choose one of {', '.join(UNCHANGED)}")
-    if not 0 <= options.split < 1:
+    """See that the values make sense together, and the layout has what it needs."""
+    if not options.split < 1:
         raise UsageError(f"--split {options.split:g}: must be a share from 0 to below 1, such as 0.1")
-    for name, lowest, highest in (("min_positive", -1, 1), ("max_negative", -1, 1), ("margin", 0, 2)):
-        value = getattr(options, name)
-        if value is not None and not lowest <= value <= highest:
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} {value:g}: cosines are compared; give a number {lowest} to {highest}")
-    if options.layout not in LAYOUTS:
-        raise UsageError(f"--layout {options.layout}: choose one of {', '.join(LAYOUTS)}")
     if options.layout == "pair" and options.negatives:
         raise UsageError("--layout pair: has no negatives; leave --negative out, or take another layout")
     if options.layout in ("triplet", "labeled-pair") and not options.negatives:

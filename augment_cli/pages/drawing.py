@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -65,7 +66,9 @@ def histogram(
     return _svg(parts, _WIDTH, _HEIGHT, says)
 
 
-def lines(series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str) -> Markup:
+def lines(
+    series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str, marked: float | None = None
+) -> Markup:
     """Values over steps, a line for each series; means of neighbours where there are more than can be seen.
 
     Parameters
@@ -74,6 +77,8 @@ def lines(series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str) -> Ma
         Name, steps (n,) in rising order and values (n,); values that are not finite are left out.
     says : str
         For those who hear the page.
+    marked : float, optional
+        A step that an upright line marks.
     """
     thinned = []
     for _, steps, values in series:
@@ -85,8 +90,15 @@ def lines(series: Sequence[tuple[str, np.ndarray, np.ndarray]], says: str) -> Ma
     first, last, low, high = (float(end) for end in (steps.min(), steps.max(), values.min(), values.max()))
     room = _HEIGHT - _BOTTOM
     parts = []
+
+    def across_at(step: Any) -> Any:
+        return _GUTTER + (step - first) / max(last - first, 1e-9) * (_WIDTH - _LEFT - _GUTTER)
+
+    if marked is not None:
+        x = across_at(marked)
+        parts.append(f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{room}"/>')
     for number, (x, y) in enumerate(thinned):
-        across = _GUTTER + (x - first) / max(last - first, 1e-9) * (_WIDTH - _LEFT - _GUTTER)
+        across = across_at(x)
         up = room - 8 - (y - low) / max(high - low, 1e-9) * (room - 16)
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
         parts.append(f'<polyline class="line line-{number % 4}" points="{points}"/>')
@@ -137,7 +149,7 @@ def overlap_of(first: np.ndarray, second: np.ndarray, low: float, high: float, b
         np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))[0] / max(len(values), 1)
         for values in (first, second)
     ]
-    return float(np.minimum(*counts).sum())
+    return min(1.0, float(np.minimum(*counts).sum()))  # sums of shares round
 
 
 def stacked_bar(parts: Sequence[tuple[str, float]], says: str) -> Markup:

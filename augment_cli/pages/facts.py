@@ -17,7 +17,7 @@ from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import choose_rows, numbers_of
 from augment_cli.reports.report import is_augmentation, stats
-from augment_cli.reports.signs import kind_of, signs_of
+from augment_cli.reports.signs import kind_of, signs_of, signs_of_stage
 from augment_cli.reports.typical import amount_of_change
 from augment_cli.store.store import Store
 
@@ -83,6 +83,8 @@ class StageFacts:
         `random`, `most changed` and `suspicious`.
     fingerprint : str
         Its first twelve digits.
+    stage_signs : dict of str to float
+        What looks wrong with the sample as a whole, and the share of it.
     """
 
     name: str
@@ -105,6 +107,7 @@ class StageFacts:
     copies: int
     examples: dict[str, list[Example]] = field(default_factory=dict)
     fingerprint: str = ""
+    stage_signs: dict[str, float] = field(default_factory=dict)
 
     @property
     def changed_share(self) -> float:
@@ -132,6 +135,14 @@ def stages_of(store: Store) -> list[str]:
     """The finished augmentations with rows, in the order in which they were made."""
     names = [name for name in store.stages() if store.has(name) and is_augmentation(store.stage(name))]
     return [name for name in names if store.stage(name).rows]
+
+
+def _asked(beta: float | str | None) -> float | None:
+    """The share of tokens that was asked for: β, or the middle of its range."""
+    if beta is None or isinstance(beta, float | int):
+        return beta
+    ends = [float(end) for end in beta.split(":")]
+    return sum(ends) / len(ends)
 
 
 def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> StageFacts:
@@ -165,7 +176,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         rows=numbers["rows"],
         changed=numbers["changed"],
         reasons=dict(Counter(numbers["reasons"]).most_common()),
-        asked=numbers.get("beta"),
+        asked=_asked(numbers.get("beta")),
         realised=numbers.get("replaced_share"),
         sampled=len(rows),
         length_ratio=float(np.median(words)) if words else float("nan"),
@@ -181,6 +192,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
             "suspicious": _suspicious(rows, label == "other", examples),
         },
         fingerprint=numbers["fingerprint"][:12],
+        stage_signs=signs_of_stage([(row.original, row.text, row.edits) for row in rows]),
     )
 
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
-from augment_cli.contract.reasons import Reason
+from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, stats
+from augment_cli.reports.signs import NOISE
 from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
@@ -137,6 +138,9 @@ def _is_page(beginning: bytes) -> bool:
     )
 
 
+_EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
+
+
 def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     """At most five sentences on what stands out, the weightiest first."""
     unfinished = (
@@ -148,9 +152,11 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
         if is_augmentation(store.stage(name)) and not store.has(name)
     ]
     for one in stages:
+        for sign, share in one.stage_signs.items():
+            found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 3 + share))
         for sign, count in one.signs.items():
             share = count / one.sampled
-            if share > 0.5:  # what it is made for, as word-repetition; or else all of it is broken
+            if share > 0.5 or one.augmentation in NOISE:  # what it is made for; or else all of it is broken
                 text = f"{100 * share:.1f} % {sign}; see whether it is meant to be so"
                 found.append(Notice(one.name, text, 0.5))
             elif share >= 0.005:
@@ -166,9 +172,9 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     rejected = store.stage("rejects").rows if store.has("rejects") else 0
     if rejected:
         share = rejected / (rejected + store.rows)
-        found.append(
-            Notice("rejects", f"{100 * share:.1f} % of the lines are not sentences ({rejected:,})", 1 + share)
-        )
+        why = _counted(stats(store, "rejects").get("reasons", {}))
+        text = f"{100 * share:.1f} % of the lines were set aside ({rejected:,}: {why})"
+        found.append(Notice("rejects", text, 1 + share))
     found.sort(key=lambda notice: -notice.weight)
     heard: Counter[str] = Counter()
     first, further = list[Notice](), list[Notice]()
@@ -178,13 +184,19 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     return (first + further)[:_MOST_NOTICES]
 
 
+def _counted(reasons: Mapping[str, int]) -> str:
+    """Reasons with their counts, the most frequent first."""
+    ordered = sorted(reasons.items(), key=lambda item: -item[1])
+    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in ordered)
+
+
 def _of_change(one: StageFacts) -> list[Notice]:
     """That few rows are changed, of those that the stage was run on."""
     others = {reason: count for reason, count in one.reasons.items() if reason != Reason.BEYOND_LIMIT}
     share = one.changed / max(one.changed + sum(others.values()), 1)
     if share >= 0.25:
         return []
-    why = f"; most others: {next(iter(others))}" if others else ""
+    why = f"; most others: {in_words(next(iter(others)))}" if others else ""
     return [Notice(one.name, f"changes {100 * share:.1f} % of the rows that it was run on{why}", 1.0)]
 
 
@@ -192,6 +204,10 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
     if not len(one.cosines):
         return []
     if one.is_negative:
+        median = float(np.median(one.cosines))
+        if median < _EASY:
+            text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
+            return [Notice(one.name, text, 2.5)]
         share = float((one.cosines > 0.9).mean())
         return [Notice(one.name, f"{100 * share:.1f} % are nearer than 0.9 to their originals", 2 + share)][
             : share >= 0.05
@@ -226,6 +242,9 @@ def render(
         "corpus_digest": store.stage("corpus").digest[:12],
         "store": str(store.path),
         "libraries": ", ".join(_libraries(store, stages)),
+        # Where a notice leads: the heading there, and what it says.
+        "places": {one.name: (f"stage-{n}", f"Examples of {one.name}") for n, one in enumerate(stages, 1)}
+        | {"rejects": ("input", "The sentences")},
         "seconds": seconds,
         "left_out": left_out,
     }
@@ -233,7 +252,7 @@ def render(
         layout.template("report.html"),
         f"{_TITLE}{store.path.name}",
         values,
-        filters={"visible": _shown, "marked": marked, "percent": _percent},
+        filters={"visible": _shown, "marked": marked, "percent": _percent, "in_words": in_words},
         script=layout.template("report.js"),
     )
 
@@ -285,7 +304,7 @@ def _headline(store: Store, stages: Sequence[StageFacts]) -> str:
 
 def _bar(one: StageFacts) -> Markup:
     most = list(one.reasons.items())[:4]
-    shares = [(visible_line(name), count / max(one.rows, 1)) for name, count in most]
+    shares = [(visible_line(in_words(name)), count / max(one.rows, 1)) for name, count in most]
     says = "; ".join(f"{name} {100 * share:.1f} %" for name, share in shares) or "every row is changed"
     return drawing.stacked_bar(shares, f"why rows are unchanged: {says}")
 

@@ -26,16 +26,24 @@ if TYPE_CHECKING:
 # Components whose answers no rule reads, or that would join words into one token; they are not loaded.
 NOT_NEEDED = frozenset(
     {
-        "ner", "beam_ner", "entity_ruler", "entity_linker", "span_ruler", "spancat", "spancat_singlelabel",
-        "span_finder", "textcat", "textcat_multilabel", "merge_entities", "merge_noun_chunks",
+        "ner",
+        "beam_ner",
+        "entity_ruler",
+        "entity_linker",
+        "span_ruler",
+        "spancat",
+        "spancat_singlelabel",
+        "span_finder",
+        "textcat",
+        "textcat_multilabel",
+        "merge_entities",
+        "merge_noun_chunks",
     }
-)  # fmt: skip
+)
 _PACKAGE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _DISTRIBUTION_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 # What reading a folder ends in that holds something else.
-_NO_PIPELINE = (
-    OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, configparser.Error,
-)  # fmt: skip
+_NO_PIPELINE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, configparser.Error)
 _GET_SPACY = "install it with `pip install 'augment-cli[parse]'`"
 
 
@@ -213,7 +221,7 @@ def load_pipeline(source: PipelineSource, warm_up: Callable[[], Sequence[str]] =
     MissingError
         If spaCy is not installed, or cannot load it.
     UsageError
-        If it has no parser or no tagger.
+        If it has no parser, or neither tagger nor morphologizer.
     """
     key = (source.folder, source.digest, source.disabled)
     if getattr(_LOADED, "key", None) != key:
@@ -234,15 +242,16 @@ def _load(source: PipelineSource) -> Language:
     try:
         nlp = spacy.load(source.package or source.folder, exclude=list(source.disabled))
         probe = nlp("The heron waits.")
-    except (ImportError, *_NO_PIPELINE) as error:
+    except Exception as error:  # spaCy and what it reads files with raise many kinds
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise MissingError(
             f"pipeline {source.name} {source.version}: spaCy {spacy.__version__} cannot load it ({reason}); "
             "install the version made for this spaCy, or choose another with --pipeline"
         ) from error
     nlp.max_length = sys.maxsize  # ingest has its own limit, --max-characters
-    for annotation, component in (("DEP", "parser"), ("TAG", "tagger")):
-        if not probe.has_annotation(annotation):
+    # Rules read fine tags where there are some, else the coarse ones with the morphology.
+    for any_of, component in ((("DEP",), "parser"), (("TAG", "POS"), "tagger or morphologizer")):
+        if not any(map(probe.has_annotation, any_of)):
             raise UsageError(
                 f"pipeline {source.name}: has no {component}, and the rules need one; choose another with "
                 f"--pipeline (it has {', '.join(nlp.pipe_names) or 'no component'})"

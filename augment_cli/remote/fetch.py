@@ -19,10 +19,7 @@ from augment_cli.store.store import PendingPart, Store
 
 
 def fetch(
-    address: str,
-    store: str | Path = "store",
-    *,
-    progress: Callable[[int], None] = lambda rows: None,
+    address: str, store: str | Path = "store", *, progress: Callable[[int], None] = lambda rows: None
 ) -> Copied:
     """Copy a published store into a folder, which is a store like any other then.
 

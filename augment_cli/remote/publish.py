@@ -15,7 +15,8 @@ from augment_cli.addresses import is_address
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.remote.files import RemoteFile, delete, find_file, write
 from augment_cli.remote.places import Place, place_of
-from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name, read_manifest
+from augment_cli.store.manifest import Manifest, Part, Stage, dump_manifest, part_name
+from augment_cli.store.manifest_reading import read_manifest
 from augment_cli.store.store import Store
 from augment_cli.store.targets import lies_within
 
@@ -102,7 +103,7 @@ def publish(
     if (card := opened.path / CARD).is_file():
         write(place.at(CARD), [card.read_bytes()])
     manifest = dump_manifest(opened.parts, stages)
-    if there is None or there.data != manifest:
+    if there is None or dump_manifest(there.row_ranges, there.stages) != manifest:
         write(place.at(MANIFEST), [manifest])
     return Copied(copied, kept, size, unfinished, outgrown)
 

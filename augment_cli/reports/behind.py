@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from augment_cli import augmentations
-from augment_cli.ingest.pairs import GIVEN
-from augment_cli.pack import PACK_STAGE
-from augment_cli.runs.again import command_of
-from augment_cli.store.store import Store
-from augment_cli.syntax.parses import PARSES_STAGE
-from augment_cli.tfidf import fit as tfidf
-from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE, stage_names
-from augment_cli.vectors.stages import VECTORS_STAGE
+import shlex
 
-_BY_PART = {PARSES_STAGE, VECTORS_STAGE, GIVEN, PACK_STAGE, "tokens"}  # of the makers without a descriptor
+import pyarrow as pa
+
+from augment_cli.errors import UserError
+from augment_cli.reports.kinds import kind_of
+from augment_cli.store.store import Store
 
 
 def goes_by_part(store: Store, name: str) -> bool:
     """Whether a stage is continued where the corpus grows, as its maker's settings say (`by_part`)."""
-    settings = store.stage(name).settings
-    if settings["stage"] in augmentations.names():
-        return not {"tfidf", "forms"} & settings["inputs"].keys()
-    return settings["stage"] in _BY_PART
+    stage = store.stage(name)
+    return kind_of(stage).goes_by_part(stage.settings)
 
 
 def behind(store: Store, name: str) -> str | None:
@@ -28,51 +22,49 @@ def behind(store: Store, name: str) -> str | None:
     parts = store.made_before(name)
     if parts is None:
         return None
+    commands = [f"`{shlex.join(words)}`" for words in _remaking(store, name)] or ["the command that made it"]
     if goes_by_part(store, name):
-        return f"lacks the parts appended to the corpus; {_continuing(store, name)} makes them"
+        return f"lacks the parts appended to the corpus; {commands[-1]} makes them"
     return (
         f"was made from the first {parts} of the corpus's {len(store.parts)} parts and depends on all of "
-        f"them; {_remaking(store, name)} makes it anew"
+        f"them; {', then '.join(commands)} makes it anew"
     )
 
 
-def _continuing(store: Store, name: str) -> str:
-    settings = store.stage(name).settings
-    if settings["stage"] in augmentations.names():
-        return f"`{command_of(store, name)} --store {store.path}`"
-    if settings["stage"] == PARSES_STAGE:
-        named = name.removeprefix(PARSES_STAGE).removeprefix("-")
-        return f"`augment-cli parse{f' --name {named}' if named else ''} --store {store.path}`"
-    return "the command that made it"
+def commands_behind(store: Store) -> list[list[str]]:
+    """The commands that make all that is behind, in the order in which they are to be run, as words."""
+    found = [command_for(store, name) for name in store.stages() if store.made_before(name) is not None]
+    return [list(words) for words in dict.fromkeys(tuple(words) for words in found if words)]
 
 
-def _remaking(store: Store, name: str) -> str:
-    settings = store.stage(name).settings
-    if settings["stage"] in (TFIDF_STAGE, FORMS_STAGE):
-        return _fitting(store, name)
-    if (fitted := _table_of(store, settings["inputs"].get("terms"))) is None:
-        return "the command that made it, with --overwrite,"
-    if settings["stage"] not in augmentations.names():
-        return f"{_fitting(store, fitted)}, then the command that made it,"
-    # Without its options: what it resolved from the corpus, such as a radius, is another now.
-    base = name.removesuffix(f".{settings['parameters']['draw']}")
-    named = f" --name {base}" if base != settings["stage"] else ""
-    command = f"`augment-cli {settings['stage']}{named} --store {store.path}`"
-    return f"{_fitting(store, fitted)}, then {command} with its options,"
+def command_for(store: Store, name: str) -> list[str]:
+    """The command that makes a stage again, as words; none where no command of ours does."""
+    words = words_for(store, name)
+    if not words:
+        return []
+    anew = [] if goes_by_part(store, name) else ["--overwrite"]
+    return ["augment-cli", *words, *anew, "--store", str(store.path)]
 
 
-def _table_of(store: Store, digest: str | None) -> str | None:
-    """The term table that has a digest."""
-    tables = (store.stage(name) for name in store.stages() if tfidf.is_term_table(store.stage(name)))
-    return next((table.name for table in tables if table.digest == digest), None)
+def words_for(store: Store, name: str) -> list[str]:
+    """What stands behind `augment-cli` to make a stage; none where nothing does, or settings are forged."""
+    try:
+        return kind_of(store.stage(name)).command(store, name) or []
+    except (UserError, pa.ArrowException, KeyError, IndexError, AttributeError, TypeError, ValueError):
+        return []
 
 
-def _fitting(store: Store, name: str) -> str:
-    """The command that fits again what a matrix, a table or the forms of one belong to."""
-    named = name.partition("-")[2] or None
-    table = stage_names(named)[1]
-    options = tfidf.FitOptions()
-    if table in store.stages():
-        stored = store.stage(table).settings["parameters"]
-        options = tfidf.FitOptions(stored["tokenizer"], stored["min_df"], tuple(stored["stages"]))
-    return f"`{tfidf.fit_command(options, named)} --overwrite --store {store.path}`"
+def _remaking(store: Store, name: str) -> list[list[str]]:
+    """The command that makes a stage anew, after those for what it was made from."""
+    inputs = set(store.stage(name).settings["inputs"].values())
+    first = [
+        words
+        for other in store.stages()
+        if other != name
+        and store.stage(other).digest in inputs
+        and store.made_before(other) is not None
+        and not goes_by_part(store, other)
+        for words in _remaking(store, other)
+    ]
+    own = [command_for(store, name)]
+    return [list(words) for words in dict.fromkeys(map(tuple, [*first, *own])) if words]

@@ -6,19 +6,16 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from augment_cli import augmentations
 from augment_cli.errors import UsageError
+from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import short
 from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
-from augment_cli.syntax.parses import PARSES_STAGE
-from augment_cli.tfidf.names import FORMS_STAGE, TFIDF_STAGE
 from augment_cli.version import __version__
 from augment_cli.visible import visible
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
-_WORKING = frozenset({TFIDF_STAGE, FORMS_STAGE, PARSES_STAGE})  # makers of what no reader of a dataset wants
 _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
 
 
@@ -48,8 +45,7 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
     a slash, which `datasets` refuses.
     """
     finished = [store.stage(name) for name in store.stages() if store.has(name) and store.stage(name).rows]
-    stages = [stage for stage in finished if stage.settings["stage"] not in _WORKING]
-    stages = [stage for stage in stages if "/" not in stage.name and stage.name != "rejects"]
+    stages = [stage for stage in finished if "/" not in stage.name and kind_of(stage).is_for_readers(stage)]
     if not stages:
         raise UsageError(f"{store.path}: has no finished stage to describe; run `augment-cli una` first")
     header = [
@@ -64,7 +60,10 @@ def card_of(store: Store, title: str, license_name: str, language: str) -> str:
         *(line for stage in stages for line in _configuration(stage)),
         "---",
     ]
-    rows = [f"| `{stage.name}` | {_what(stage)} | {stage.rows:,} | {_settings(stage)} |" for stage in stages]
+    rows = [
+        f"| `{stage.name}` | {kind_of(stage).describe(stage)} | {stage.rows:,} | {_settings(stage)} |"
+        for stage in stages
+    ]
     body = [
         _MARK,
         f"# {title}",
@@ -98,23 +97,6 @@ def _configuration(stage: Stage) -> Iterable[str]:
     yield f"  data_files: {json.dumps(f'{stage.name}/*.parquet')}"
     if stage.name == "corpus":
         yield "  default: true"
-
-
-def _what(stage: Stage) -> str:
-    maker = stage.settings["stage"]
-    if maker in augmentations.names():
-        descriptor = augmentations.get(maker)
-        return f"{augmentations.summary(maker)} Source: {descriptor.paper}."
-    known = {
-        "corpus": "the sentences",
-        "rejects": "lines that are not sentences, and why",
-        "terms": "terms by falling maximum TF-IDF score",
-        "tfidf": "TF-IDF of each sentence",
-        "parses": "tokens of each sentence with lemma, tags, morphology and dependencies",
-        "given": "texts that the input brought along",
-        "pack": "anchor, positive, negatives, ready for training",
-    }
-    return known.get(stage.name.partition("-")[0], known.get(maker, maker))
 
 
 def _settings(stage: Stage) -> str:

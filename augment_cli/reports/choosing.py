@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError, UsageError, did_you_mean
 from augment_cli.store.parquet import describe
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.store import Store
@@ -27,16 +27,19 @@ _OPERATORS = {
     ">": operator.gt,
 }
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_CONDITION = re.compile(rf"\s*([A-Za-z_]\w*)\s*(<=|>=|==|!=|<|>)\s*({_NUMBER})\s*")
+_QUOTED = r"'[^']*'|\"[^\"]*\""
+_CONDITION = re.compile(rf"\s*([A-Za-z_]\w*)\s*(<=|>=|==|!=|=|<|>)\s*({_NUMBER}|{_QUOTED}|[^\W\d][\w.-]*)\s*")
+_AND = re.compile(rf"\band\b(?=(?:[^'\"]|{_QUOTED})*$)")  # not one within quotation marks
+_TRUTH = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A column, an operator and a number, such as `cosine < 0.6`; a null meets none."""
+    """A column, an operator and a value as it was written, such as `cosine < 0.6`; a null meets none."""
 
     column: str
     operator: str
-    number: float
+    value: str
 
 
 def parse_where(text: str) -> list[Condition]:
@@ -49,18 +52,20 @@ def parse_where(text: str) -> list[Condition]:
 
     Examples
     --------
-    >>> parse_where("cosine < 0.6 and length_ratio >= 1")[0]
-    Condition(column='cosine', operator='<', number=0.6)
+    >>> parse_where("cosine < 0.6 and label == 'other'")[1]
+    Condition(column='label', operator='==', value='other')
     """
     conditions = []
-    for piece in re.split(r"\band\b", text):
+    for piece in _AND.split(text):
         match = _CONDITION.fullmatch(piece)
         if match is None:
             raise UsageError(
-                f"--where {text!r}: {piece.strip()!r} is not COLUMN OPERATOR NUMBER with one of "
-                f"{', '.join(sorted(_OPERATORS))}; join several with `and`: 'cosine < 0.6 and rank >= 5'"
+                f"--where {text!r}: {piece.strip()!r} is not COLUMN OPERATOR VALUE with one of "
+                f"{', '.join(sorted(_OPERATORS))}; join several with `and`: 'cosine < 0.6 and rank >= 5', "
+                "'label == other', 'is_negated == true'"
             )
-        conditions.append(Condition(match[1], match[2], float(match[3])))
+        sign = "==" if match[2] == "=" else match[2]
+        conditions.append(Condition(match[1], sign, match[3].strip("'\"")))
     return conditions
 
 
@@ -112,7 +117,7 @@ class Choice:
     Attributes
     ----------
     where : str or None
-        Conditions as `parse_where` reads them, on numbers of the stage or of `scores-STAGE`.
+        Conditions as `parse_where` reads them, on columns of the stage or of `scores-STAGE`.
     sort : str or None
         A column of numbers, smallest first; `-COLUMN`, largest first. Rows with null there are left out.
     rows : tuple of int
@@ -123,6 +128,8 @@ class Choice:
         Leave out rows that an augmentation left unchanged, or that have no negative.
     most_row_groups : int
         Random rows of so many row groups at most, since each one has to be read as a whole; 0 for any.
+    reason : str or None
+        Rows with this reason only, of a stage that has reasons.
     """
 
     where: str | None = None
@@ -131,6 +138,7 @@ class Choice:
     contains: str | None = None
     only_changed: bool = False
     most_row_groups: int = 0
+    reason: str | None = None
 
 
 def choose_rows(
@@ -169,12 +177,12 @@ def choose_rows(
     scores = f"scores-{stage}" if store.has(f"scores-{stage}") else None
     conditions = parse_where(choice.where) if choice.where is not None else []
     column = choice.sort.removeprefix("-") if choice.sort is not None else None
-    asked = [condition.column for condition in conditions] + ([column] if column else [])
-    numbers = numbers_of(store, stage, scores, asked)
     kept = np.ones(record.rows, bool)
     for condition in conditions:
-        values = numbers[condition.column]
-        kept &= ~np.isnan(values) & _OPERATORS[condition.operator](values, condition.number)
+        kept &= _meets(store, stage, scores, condition)
+    numbers = numbers_of(store, stage, scores, [column] if column else [])
+    if choice.reason is not None:
+        kept &= _has_reason(store, stage, choice.reason)
     if choice.rows:
         kept &= _has_row_id(store, stage, choice.rows)
     if choice.contains is not None:
@@ -243,6 +251,41 @@ def _column(store: Store, stage: str, name: str, of: str | None = None) -> pa.Ch
     return pa.chunked_array(
         [chunk for index in parts for chunk in store.read_part(of or stage, index, [name])[name].chunks]
     )
+
+
+def _meets(store: Store, stage: str, scores: str | None, condition: Condition) -> np.ndarray:
+    """Which rows meet a condition, on numbers, texts or booleans; bool (N,)."""
+    name, compare = condition.column, _OPERATORS[condition.operator]
+    kind = next((field.type for field in _schema(store, stage) if field.name == name), None)
+    if kind is not None and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+        value: Any = condition.value
+        if pa.types.is_boolean(kind):
+            value = _TRUTH.get(value.lower())
+            if value is None or condition.operator not in ("==", "!="):
+                raise UsageError(f"--where: {name} is true or false; write '{name} == true'")
+        return np.array(
+            [one is not None and compare(one, value) for one in _column(store, stage, name).to_pylist()]
+        )
+    numbers = numbers_of(store, stage, scores, [name])[name]
+    try:
+        number = float(condition.value)
+    except ValueError:
+        raise UsageError(f"--where: {name} holds numbers, and {condition.value!r} is none") from None
+    return ~np.isnan(numbers) & compare(numbers, number)
+
+
+def _has_reason(store: Store, stage: str, reason: str) -> np.ndarray:
+    if "reason" not in _schema(store, stage).names:
+        raise UsageError(f"{store.path}: rows of stage {stage!r} have no reasons; leave --reason out")
+    reasons = _column(store, stage, "reason")
+    has_it = pc.fill_null(pc.equal(reasons, reason), False).to_numpy()
+    if not has_it.any():
+        known = sorted(pc.unique(pc.drop_null(reasons)).to_pylist())
+        raise UsageError(
+            f"{store.path}: no row of stage {stage!r} has the reason {reason!r}; there are "
+            f"{', '.join(known) or 'none'}.{did_you_mean(reason, known)}"
+        )
+    return has_it
 
 
 def _has_row_id(store: Store, stage: str, wanted: Sequence[int]) -> np.ndarray:

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import augment_cli
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import MissingError, UsageError, UserError
@@ -38,7 +37,7 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
     "mine": (("scipy",), "pip install 'augment-cli[mine]'"),
     "mine --search graph": (("usearch",), "pip install 'augment-cli[graph]'"),
 }
-_BESIDE = Path(augment_cli.__file__).parent.parent
+_BESIDE = Path(__file__).parents[2]
 _GET_TRAINER = "`make setup` in a checkout: no wheel has the trainer"
 
 

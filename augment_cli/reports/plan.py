@@ -8,8 +8,8 @@ from typing import Any
 
 from augment_cli.errors import UsageError
 from augment_cli.ingest import STDIN, IngestOptions, find_files
+from augment_cli.ingest.local_files import CorpusFile
 from augment_cli.ingest.streams import size_of
-from augment_cli.remote.files import RemoteFile
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
@@ -60,10 +60,7 @@ def plan_run(
 
 
 def plan_stages(
-    store_path: Path,
-    corpus: Sequence[str] | None,
-    options: IngestOptions,
-    needed: Sequence[tuple[str, str]],
+    store_path: Path, corpus: Sequence[str] | None, options: IngestOptions, needed: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
     """The same for stages by their names and kinds, which are keys of `_SECONDS_PER_MILLION`."""
     if STDIN in (corpus or ()):
@@ -84,7 +81,7 @@ def plan_stages(
     return entries
 
 
-def estimate_rows(files: Sequence[Path | RemoteFile], limit: int | None) -> int:
+def estimate_rows(files: Sequence[CorpusFile], limit: int | None) -> int:
     """About how many sentences some files hold, from their sizes alone."""
     rows = 0
     for path in files:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
+from augment_cli.answers.read import READ_STAGE
 from augment_cli.errors import BadInputError
-from augment_cli.reports.behind import behind
+from augment_cli.reports.behind import behind, words_for
 from augment_cli.reports.choosing import quantiles
+from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.soundness import why_not_reused
 from augment_cli.reports.unfinished import rows_in_work
 from augment_cli.store.manifest import Stage
@@ -19,8 +22,8 @@ from augment_cli.store.store import Store
 
 
 def is_augmentation(stage: Stage) -> bool:
-    """Whether a stage was made by an augmentation."""
-    return stage.settings["stage"] in augmentations.names()
+    """Whether a stage was made by an augmentation, or read from a model's answers like one."""
+    return stage.settings["stage"] in {*augmentations.names(), READ_STAGE}
 
 
 def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dict[str, Any]]:
@@ -30,15 +33,29 @@ def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dic
     today, or is None; with `corpus`, the input files are compared too. `rows_in_work` are rows that an
     interrupted run made, beyond the finished parts; a stage that has no others comes with `parameters` of {}.
     `missing_parts` are the numbers of the parts to be made, as `--parts` takes them.
-    `behind` says what a stage lacks since files were appended to the corpus, or is None.
+    `behind` says what a stage lacks since files were appended to the corpus, or is None. `options` are those
+    that an augmentation was made with, the defaults left out.
     """
     in_work = rows_in_work(store)
     entries = []
     for name in store.stages():
         entry = _status_of(store.stage(name)) | {"differs": why_not_reused(store, name, corpus)}
         entry["behind"] = behind(store, name)
+        entry["options"] = _options_of(store, name)
         entries.append(entry | {"rows_in_work": in_work.pop(name, 0)})
     return entries + [_begun(store, name, rows) for name, rows in in_work.items()]
+
+
+def _options_of(store: Store, name: str) -> str:
+    """The options other than the defaults that an augmentation was made with: without them it is refused."""
+    if not is_augmentation(store.stage(name)):
+        return ""
+    words = words_for(store, name)[1:]
+    # What says which stage it is, and what the plain command takes over from a stage that was begun.
+    for option in ("--draws", "--name", "--parts-of-speech"):
+        if option in words:
+            del words[words.index(option) : words.index(option) + 2]
+    return shlex.join(words)
 
 
 def _as_ranges(numbers: Collection[int]) -> str:
@@ -53,9 +70,10 @@ def _as_ranges(numbers: Collection[int]) -> str:
 def _begun(store: Store, name: str, rows: int) -> dict[str, Any]:
     """The entry of a stage of which no part is finished, so that the manifest does not know it."""
     settings: dict[str, Any] = {"stage": name, "parameters": {}, "seed": None, "fingerprint": None}
-    return _status_of(Stage(name, settings, len(store.parts), {})) | {
+    return _status_of(Stage(settings, len(store.parts), {}, name=name)) | {
         "differs": None,
         "behind": None,
+        "options": "",
         "rows_in_work": rows,
     }
 
@@ -115,10 +133,12 @@ def stats(store: Store, name: str) -> dict[str, Any]:
     parts = _statistics_of(stage)
     if not is_augmentation(stage):
         keys = sorted({key for part in parts for key, value in part.items() if isinstance(value, int)})
-        entry |= {key: sum(part.get(key) or 0 for part in parts) for key in keys}
-        if stage.settings["stage"] == "corpus" and any("reasons" in part for part in parts):
+        # A count of rows never takes the name of a count of parts.
+        named = {key: f"{key}_rows" if key in entry else key for key in keys}
+        entry |= {named[key]: sum(part.get(key) or 0 for part in parts) for key in keys}
+        if any("reasons" in part for part in parts):
             entry["reasons"] = _sum_counts(parts, "reasons")
-        if stage.settings["stage"] in ("scores", "mined"):
+        if kind_of(stage).has_numbers:
             entry |= quantiles(store, name)
         return entry
     edits = sum(part["edits"] for part in parts)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from augment_cli.syntax.tree import words
 
 # An article twice, or "not not"; "that that" and "had had" are English.
 _TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
@@ -11,6 +17,16 @@ _ENGLISH_TWICE = frozenset({"that", "had", "her", "so", "very", "no", "bye", "ha
 _SPACE_BEFORE_MARK = re.compile(r"\w [,.;!?](?:\s|$)")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("{", "}"))
 _SHORT = 3  # words
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+# Stages that are noise by design: a broken text is what they are made for.
+NOISE = words(
+    "random-insertion random-mixture random-punctuation random-swap word-deletion word-repetition "
+    "sentence-reordering crop"
+)
+_LEAST = 40  # rows or edits, from which on a share says something
+_ONE_PAIR, _ONE_OPENING, _ODD_YEARS = 0.03, 1 / 3, 0.1
+_OPENING = 4  # words
 
 
 def signs_of(original: str, text: str) -> list[str]:
@@ -39,6 +55,8 @@ def signs_of(original: str, text: str) -> list[str]:
         found.append("a space before a punctuation mark")
     if original[:1].isupper() and text[:1].islower():
         found.append("begins with a small letter")
+    if word := _lost_letter(original, text):
+        found.append(f"“{word}” has lost a letter")
     words, before = len(text.split()), len(original.split())
     if words <= _SHORT < before and 2 * words <= before:
         found.append(f"{words} words left of {before}")
@@ -51,6 +69,8 @@ def kind_of(sign: str) -> str:
         return "put “not” twice in a row"
     if sign.endswith("twice in a row"):
         return "have a word twice in a row"
+    if sign.endswith("has lost a letter"):
+        return "lose letters of a word"
     if " words left of " in sign:
         return f"keep {_SHORT} words or fewer"
     return {
@@ -59,6 +79,64 @@ def kind_of(sign: str) -> str:
         "a space before a punctuation mark": "have a space before a punctuation mark",
         "begins with a small letter": "begin with a small letter",
     }.get(sign, sign)
+
+
+def signs_of_stage(rows: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]) -> dict[str, float]:
+    """What looks wrong with many rows together, though with each of them nothing may.
+
+    Parameters
+    ----------
+    rows : sequence of (str, str, sequence of mapping)
+        Changed rows: original, text, and edits with start, end and replacement.
+
+    Returns
+    -------
+    dict of str to float
+        The sign in words, and its share in (0, 1].
+    """
+    found: dict[str, float] = {}
+    pairs: Counter[tuple[str, str]] = Counter()
+    for original, _, edits in rows:
+        for edit in edits:
+            before, after = original[edit["start"] : edit["end"]], edit["replacement"]
+            pairs[before.strip(" .,;").lower(), after.strip(" .,;").lower()] += 1
+    exchanged = Counter({pair: count for pair, count in pairs.items() if pair[0] and pair[1]})
+    total = sum(exchanged.values())
+    if total >= _LEAST:
+        (before, after), count = exchanged.most_common(1)[0]
+        if count > _ONE_PAIR * total:
+            found[f"of the edits put “{after}” for “{before}”"] = count / total
+    openings = Counter(
+        " ".join(text.split()[:_OPENING])
+        for original, text, _ in rows
+        if text.split()[:_OPENING] != original.split()[:_OPENING]
+    )
+    if openings and len(rows) >= _LEAST:
+        opening, count = openings.most_common(1)[0]
+        if count > _ONE_OPENING * len(rows):
+            found[f"begin with “{opening}”"] = count / len(rows)
+    known = [int(year) for original, _, _ in rows for year in _YEAR.findall(original)]
+    drawn = [
+        int(year) for _, _, edits in rows for edit in edits for year in _YEAR.findall(edit["replacement"])
+    ]
+    if min(len(known), len(drawn)) >= _LEAST:
+        low, high = np.quantile(known, [0.01, 0.99])
+        share = float(np.mean([not low <= year <= high for year in drawn]))
+        if share > _ODD_YEARS:
+            found["of the years that were put in are unlike those of the corpus"] = share
+    return found
+
+
+def _lost_letter(original: str, text: str) -> str:
+    """A word that stands there without its letters beyond ASCII: “nave” for “naïve”."""
+    if original.isascii():
+        return ""
+    words, known = set(_WORD.findall(text)), set(_WORD.findall(original))
+    for word in sorted(known - words):
+        bare = "".join(letter for letter in word if letter.isascii())
+        if bare != word and len(bare) > 1 and bare in words - known:
+            return word
+    return ""
 
 
 def _new_repetition(original: str, text: str) -> str:

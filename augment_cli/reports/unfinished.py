@@ -1,24 +1,20 @@
-"""What an interrupted run left to go on with: the finished pieces and batches of stages in `.work/`."""
+"""What an interrupted run left to go on with: the finished pieces of stages in the journals of `.work/`."""
 
 from __future__ import annotations
 
-import os
-import re
 from pathlib import Path
 
 from augment_cli.errors import BadInputError
+from augment_cli.store.journal import pieces_in
 from augment_cli.store.manifest import is_stage_name
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
-
-_FINISHED = re.compile(r"(piece|batch)-\d+\.parquet")
 
 
 def rows_in_work(store: Store) -> dict[str, int]:
     """Rows that are made and not yet part of a finished part, by stage.
 
-    These are what `augment_cli/parsing/stage.py`, `augment_cli/runs/journal.py` and
-    `augment_cli/vectors/pieces.py` keep; the same command goes on from them.
+    The same command goes on from them.
 
     Returns
     -------
@@ -29,16 +25,11 @@ def rows_in_work(store: Store) -> dict[str, int]:
         return {}
     folders = {folder.name: folder for folder in sorted(store.work.iterdir()) if folder.is_dir()}
     rows = {
-        name: sum(_rows_of(path) for path in _finished(folder))
+        name: sum(_rows_of(path) for path in pieces_in(folder))
         for name, folder in folders.items()
         if is_stage_name(name) and name != "parts" and not store.has(name)
     }
     return {name: count for name, count in rows.items() if count}
-
-
-def _finished(folder: Path) -> list[Path]:
-    # `os.walk` passes over a folder that the running stage takes away meanwhile, `Path.rglob` fails.
-    return [Path(at, name) for at, _, names in os.walk(folder) for name in names if _FINISHED.fullmatch(name)]
 
 
 def _rows_of(path: Path) -> int:

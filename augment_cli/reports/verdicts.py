@@ -32,6 +32,15 @@ _SCORE = 1.959963984540054  # of the normal distribution, for an interval of 95 
 _DIGEST, _DIGEST_LETTERS = re.compile(r"[0-9a-f]{64}"), 12
 
 
+# What the verdicts say, by the label of what is judged.
+MEANINGS = {
+    "same": "good says the same and reads well; awkward reads badly; wrong says something else",
+    "other": "good says something else and is still like its original; awkward is broken or too unlike it; "
+    "wrong still says the same",
+    "neither": "good is what the augmentation is for; awkward reads badly; wrong is broken",
+}
+
+
 class Judgement(msgspec.Struct):
     """One row that was, or is to be, read.
 
@@ -259,11 +268,13 @@ def why_stale(judgement: Judgement) -> str | None:
     changed = sorted(
         name for name, digest in judgement.resources.items() if current.get(name, digest) != digest
     )
+    if current.get("rules") and "rules" not in judgement.resources:
+        changed.append("rules")  # they had no number then
     return f"changed since: {', '.join(changed)}" if changed else None
 
 
 def digests_in(parameters: dict[str, Any]) -> dict[str, str]:
-    """The first twelve letters of each SHA-256 among resolved parameters, also one level down."""
+    """The first twelve letters of each SHA-256 among resolved parameters, a level down too, and `rules`."""
     flat: dict[str, Any] = {}
     for name, value in parameters.items():
         flat |= value if isinstance(value, dict) else {name: value}
@@ -271,7 +282,7 @@ def digests_in(parameters: dict[str, Any]) -> dict[str, str]:
         name: value[:_DIGEST_LETTERS]
         for name, value in flat.items()
         if isinstance(value, str) and _DIGEST.fullmatch(value)
-    }
+    } | ({"rules": str(flat["rules"])} if "rules" in flat else {})  # the number of a mode's own rules
 
 
 def _resources_of(maker: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ TABLES = (
     *(f"wordnet/{name}.parquet" for name in ("entries", "senses", "synsets", "antonyms", "forms")),
     *(f"places/{name}.parquet" for name in ("cities", "small_cities", "countries")),
     "terms/english.parquet",
+    *(f"collocations/{name}.parquet" for name in ("words", "pairs")),
 )
 
 

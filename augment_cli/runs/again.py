@@ -10,10 +10,11 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.contract.avoiding import NOTHING, SHIPPED, avoided_digest
-from augment_cli.errors import MissingError
+from augment_cli.errors import MissingError, UserError
 from augment_cli.models import shipped_paraphraser
 from augment_cli.models.digest import model_digest
-from augment_cli.runs.run import DEFAULT_SEED
+from augment_cli.runs.run import DEFAULT_SEED, make_run
+from augment_cli.store import refusals
 from augment_cli.store.store import Store
 
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -48,6 +49,30 @@ def options_of(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return options, files
 
 
+def option_of(store: Store, settings: Mapping[str, Any], key: str) -> str | None:
+    """The option that gives a setting of a stage again (`parameters.radius`, `inputs.terms`), or None.
+
+    As `augment_cli.store.refusals.option_of`, for what augmentations resolve: lists by digest, switches.
+    """
+    section, _, name = key.partition(".")
+    parameters = augmentations.get(settings["stage"]).parameters
+    fields = {item.name: item for item in dataclasses.fields(parameters)}
+    stored = settings["parameters"]
+    if section == "inputs":
+        found = _read(store, settings)
+        return " ".join(f"--{option} {value}" for option, value in found.items() if value != "NAME") or None
+    if section != "parameters":
+        return refusals.option_of(settings, key)
+    if name in fields and name not in stored and "surface" in fields:  # as of a paper's surface
+        name = "surface"
+    if name not in fields or name not in stored:
+        return None
+    value = _given(name, stored, fields[name].default)
+    if isinstance(value, str) and _DIGEST.fullmatch(value):
+        value = "FILE"
+    return refusals.option_of({"parameters": {name: value}}, f"parameters.{name}")
+
+
 def command_of(store: Store, name: str) -> str:
     """The command that makes a stage again.
 
@@ -63,10 +88,22 @@ def command_of(store: Store, name: str) -> str:
         Ready to be typed but for FILE and FOLDER: of a file or a model of one's own the stage knows the
         digest and not the place.
     """
+    return shlex.join(words_of(store, name))
+
+
+def words_of(store: Store, name: str) -> list[str]:
+    """The command of `command_of` as words."""
     settings = store.stage(name).settings
     augmentation, draw = settings["stage"], settings["parameters"].get("draw", 0)
+    base = name.removesuffix(f".{draw}") if draw else name
     options, files = options_of(settings)
-    given = options | dict.fromkeys(files, "FILE") | _models(settings) | _read(store, settings)
+    read = _read(store, settings)
+    options = _without_defaults(store, settings, options, read.get("fit"))
+    first = store.stage(base).settings["parameters"] if base in store.stages() else {}
+    low, high = first.get("beta"), settings["parameters"].get("beta")
+    if draw and low is not None and low != high:
+        options["beta"] = f"{low}:{high}"  # spread over the draws
+    given = options | dict.fromkeys(files, "FILE") | _models(settings) | read
     words = ["augment-cli", augmentation]
     for option, value in given.items():
         typed = f"--{option.replace('_', '-')}"
@@ -76,8 +113,31 @@ def command_of(store: Store, name: str) -> str:
             words += [typed, str(value)]
     words += ["--seed", str(settings["seed"])] if settings["seed"] != DEFAULT_SEED else []
     words += ["--draws", str(draw + 1)] if draw else []
-    base = name.removesuffix(f".{draw}") if draw else name
-    return shlex.join(words + (["--name", base] if base != augmentation else []))
+    return words + (["--name", base] if base != augmentation else [])
+
+
+def last_draw(store: Store, name: str) -> str:
+    """Of several draws the last, whose command makes them all."""
+    base = name.removesuffix(f".{store.stage(name).settings['parameters'].get('draw', 0)}")
+    draws = [other for other in store.stages() if re.fullmatch(rf"{re.escape(base)}(\.\d+)?", other)]
+    return max(draws, key=lambda other: store.stage(other).settings["parameters"].get("draw", 0))
+
+
+def _without_defaults(
+    store: Store, settings: Mapping[str, Any], options: dict[str, Any], fit: str | None
+) -> dict[str, Any]:
+    """The options but for those whose default would be resolved to the same, such as a radius of 1%."""
+    try:
+        usual = make_run(settings["stage"], fit=fit)
+        resolved = usual.augmentation.resolve(usual.parameters, usual.resources(store))
+    except UserError:  # without the fit, or a model
+        return options
+    stored = settings["parameters"]
+    return {
+        name: value
+        for name, value in options.items()
+        if name not in resolved or name not in stored or resolved[name] != stored[name] or name == "surface"
+    }
 
 
 def _models(settings: Mapping[str, Any]) -> dict[str, str]:

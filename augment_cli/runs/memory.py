@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.augmentations.syntax.languages import languages_of
 from augment_cli.contract.augmentation import Augmentation, Prepared, PreparedModel
 from augment_cli.contract.rows import Rows, TokenRows
 from augment_cli.parsing.pipelines import load_pipeline
@@ -25,7 +26,7 @@ from augment_cli.tokenization import get_tokenizer
 
 
 def augment_texts(
-    texts: Sequence[str],
+    texts: Sequence[str] | pa.Array,
     store: Store,
     run: AugmentationRun,
     row_ids: np.ndarray | None = None,
@@ -55,7 +56,8 @@ def augment_texts(
     MissingError
         If the pipeline is not on this machine.
     """
-    column, run = pa.array(texts, pa.string()), run.settled(store)
+    column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
+    run = run.settled(store)
     if pipeline is None:
         run.check_named(store)
     resources = run.resources(store)
@@ -70,7 +72,9 @@ def augment_texts(
     parses = None
     if "parses" in run.needs:
         source = chosen_pipeline(store, stage_name(run.parses), pipeline)
-        parses = ParseRows.from_table(parse_texts(load_pipeline(source), column, row_ids), code_points)
+        run.check_language(source.name)
+        parsed = parse_texts(load_pipeline(source), column, row_ids)
+        parses = ParseRows.from_table(parsed, code_points, languages_of(source.name))
     rows = Rows(row_ids, column, code_points, tokens, parses)
     return _table_of(run.augmentation, rows, prepared).add_column(0, "original", column)
 

@@ -1,8 +1,8 @@
 """Run an augmentation that needs a model over a store: batch by batch, each kept as soon as it is done.
 
 A part's batches are fixed once and then made by any worker in any order; what goes through the model
-together was decided before, so parts come out byte-identical after any interruption. When all batches
-of a part are in its journal, this process puts them together and commits the part.
+together was decided before, so parts come out byte-identical after any interruption. Each batch is a piece of
+the journal; when all those of a part are there, this process puts them together and commits the part.
 """
 
 from __future__ import annotations
@@ -16,22 +16,25 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import PreparedModel
 from augment_cli.contract.rows import Rows
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError
-from augment_cli.runs.journal import Journal
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.tables import add_statistics, as_table, empty_statistics, schema_of
 from augment_cli.store.files import hold_lock
+from augment_cli.store.journal import Journal, MissingPieceError, make_parts
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.text.spans import CodePoints
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+_PLAN = "plan"  # beside the batches of a part: which rows each of them has
+_SPLITS_KEY = b"splits"  # how often memory made a batch be cut
 
 
 class ModelStage:
@@ -65,6 +68,7 @@ class ModelStage:
         self._store, self._run, self._stage, self._settings = store, run, stage, settings
         self._engine = _engine_for(engine, run.parameters.device)
         self._progress = progress
+        self._journal = Journal(store.work, stage, settings)
         self._counted: dict[int, int] = {}  # rows of each part that were reported as done
 
     def make(self, parts: Sequence[int]) -> None:
@@ -77,31 +81,27 @@ class ModelStage:
         finally:
             stop.unlink(missing_ok=True)
 
-    def _make(self, waiting: set[int], stop: Path) -> None:
-        unbegun = [index for index in sorted(waiting) if self._journal(index).batches() is None]
+    def _make(self, parts: set[int], stop: Path) -> None:
+        unbegun = [index for index in sorted(parts) if not _batches(self._journal, index)]
         self._run_tasks("begin_part", [{"index": index} for index in unbegun], stop, lambda result: None)
+        sizes = {index: list(map(len, _batches(self._journal, index))) for index in parts}
 
-        def done(index: int) -> None:
-            if index in waiting and self._finish(index):
-                waiting.discard(index)
+        def make(missing: dict[int, list[int]], look_at: Callable[[int], None]) -> None:
+            self._run_tasks("make_batches", self._tasks(missing, stop), stop, look_at)
 
-        for index in sorted(waiting):
-            done(index)  # an earlier run may have made every batch
-        with self._watching(sorted(waiting)):
-            # Once more where a finished batch turned out to be damaged.
-            while waiting:
-                self._run_tasks("make_batches", self._tasks(sorted(waiting), stop), stop, done)
+        def join(index: int) -> None:
+            self._join(index, sizes[index])
 
-    def _tasks(self, parts: list[int], stop: Path) -> list[dict[str, Any]]:
+        with self._watching(sorted(parts)):
+            make_parts(self._journal, sizes, make, join)
+
+    def _tasks(self, missing: dict[int, list[int]], stop: Path) -> list[dict[str, Any]]:
         """Unfinished batches of each part, dealt out so that all workers have something to do to the end."""
         tasks = []
-        groups = math.ceil(self._engine.jobs * (1 if len(parts) == 1 else 2) / len(parts))
-        for index in parts:
-            journal = self._journal(index)
-            batches, finished = journal.batches() or [], journal.finished()
-            missing = [number for number in range(len(batches)) if number not in finished]
+        groups = math.ceil(self._engine.jobs * (1 if len(missing) == 1 else 2) / len(missing))
+        for index, batches in missing.items():
             # Batches are sorted by length, so every group of each n-th one costs about the same.
-            shares = [missing[start::groups] for start in range(groups)]
+            shares = [batches[start::groups] for start in range(groups)]
             tasks += [{"index": index, "batches": share, "stop": stop} for share in shares if share]
         return tasks
 
@@ -117,22 +117,15 @@ class ModelStage:
         name = f"augment_cli.runs.model_stage:{function}"
         self._engine.run(name, [common | task for task in tasks], done, stop.touch, "batches")
 
-    def _journal(self, index: int) -> Journal:
-        return Journal(self._store.work, self._stage, index, self._settings.fingerprint)
-
-    def _finish(self, index: int) -> bool:
-        """Put a part together and commit it, if all its batches are there."""
-        journal = self._journal(index)
-        count = len(journal.batches() or [])
-        if len(journal.finished()) < count:
-            return False
-        whole = [pair for pair in map(journal.read, range(count)) if pair is not None]
-        if len(whole) < count:
-            return False
+    def _join(self, index: int, sizes: Sequence[int]) -> None:
+        """Put a part together from its batches, and commit it."""
+        batches = list(self._journal.read_part(index, sizes))
+        splits = sum(int(batch.schema.metadata[_SPLITS_KEY]) for batch in batches)
         schema = schema_of(self._run.augmentation)
-        table = pa.concat_tables([schema.empty_table(), *(table for table, _ in whole)]).sort_by("row_id")
+        tables = [batch.replace_schema_metadata(None) for batch in batches]
+        table = pa.concat_tables([schema.empty_table(), *tables]).sort_by("row_id")
         statistics = empty_statistics()
-        statistics["sums"]["memory_splits"] = sum(splits for _, splits in whole)
+        statistics["sums"]["memory_splits"] = splits
 
         def groups() -> Iterator[pa.Table]:
             for start in range(0, table.num_rows, ROW_GROUP_ROWS):
@@ -142,9 +135,7 @@ class ModelStage:
 
         pending = self._store.write_part(self._stage, index, schema, groups(), self._settings, statistics)
         self._store.commit(pending)
-        journal.remove()
         self._count(index, self._run.rows_in_reach(*self._store.parts[index]))
-        return True
 
     # --- progress: workers only leave files, so this process looks at them
 
@@ -158,7 +149,7 @@ class ModelStage:
         """Rows of each batch of a part that the model is run on."""
         first, count = self._store.parts[index]
         reached = self._run.rows_in_reach(first, count)  # those before a certain row, if not all
-        return [int((batch < reached).sum()) for batch in self._journal(index).batches() or []]
+        return [int((batch < reached).sum()) for batch in _batches(self._journal, index)]
 
     @contextlib.contextmanager
     def _watching(self, parts: list[int]) -> Iterator[None]:
@@ -168,7 +159,7 @@ class ModelStage:
         def look() -> None:
             while not over.wait(_SECONDS_BETWEEN_LOOKS):
                 for index, own in sizes.items():
-                    finished = self._journal(index).finished()
+                    finished = self._journal.finished(index)
                     self._count(index, sum(own[number] for number in finished if number < len(own)))
 
         watcher = threading.Thread(target=look, daemon=True)
@@ -195,8 +186,19 @@ def begin_part(store_path: Path, stage: str, index: int, run: AugmentationRun, s
     """Fix which rows of a part go through the model together."""
     store = Store.open(store_path)
     texts = store.read_part("corpus", index, ["text"])["text"].combine_chunks()
-    Journal(store.work, stage, index, settings.fingerprint).begin(_prepared(store, run).batches_of(texts))
+    batches = _prepared(store, run).batches_of(texts)
+    journal = Journal(store.work, stage, settings)
+    journal.remove(index)  # batches whose plan is lost
+    journal.write(index, _PLAN, pa.table({"rows": pa.array(batches, pa.list_(pa.int64()))}))
     return index
+
+
+def _batches(journal: Journal, index: int) -> list[np.ndarray]:
+    """The batches of a part as they were fixed, int64 positions of rows in it; none if they were not yet."""
+    try:
+        return [batch.values.to_numpy() for batch in journal.read(index, _PLAN)["rows"]]
+    except MissingPieceError:
+        return []
 
 
 def make_batches(
@@ -210,10 +212,10 @@ def make_batches(
 ) -> int:
     """Make some batches of a part, each kept when it is done; stop between two of them when asked to."""
     store = Store.open(store_path)
-    journal = Journal(store.work, stage, index, settings.fingerprint)
-    fixed = journal.batches()
-    if fixed is None:
-        raise MixError(f"{store.path / stage}: another run began it with other settings; run one at a time")
+    journal = Journal(store.work, stage, settings)
+    fixed = _batches(journal, index)
+    if not fixed:
+        raise MixError(f"{journal.folder}: another process changed it; run the same command again, alone")
     corpus = store.read_part("corpus", index, ["row_id", "text"])
     prepared = _prepared(store, run)
     with _device(store.work / stage, run.parameters.device) as device:
@@ -221,12 +223,13 @@ def make_batches(
         for number in batches:
             if stop.exists():
                 break
-            if journal.has(number):  # made before this worker's predecessor died
+            if number in journal.finished(index):  # made before this worker's predecessor died
                 continue
             rows = _rows_of(corpus.take(pa.array(fixed[number])))
             splits = prepared.splits
             table = as_table(run.augmentation, rows, prepared(rows))
-            journal.write(number, table, prepared.splits - splits)
+            metadata = {_SPLITS_KEY: str(prepared.splits - splits)}
+            journal.write(index, number, table.replace_schema_metadata(metadata))
     return index
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from augment_cli import augmentations
+from augment_cli.augmentations.syntax.languages import language_of
 from augment_cli.contract.augmentation import Augmentation, Resources
 from augment_cli.contract.parameters import check_parameters
-from augment_cli.errors import UsageError
+from augment_cli.errors import UsageError, UserError, did_you_mean
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.syntax.parses import stage_name
@@ -128,6 +129,33 @@ class AugmentationRun:
                 f"Make it with `augment-cli {option.removesuffix('s')} --name {name} --store {store.path}`"
             )
 
+    def pipeline(self, store: Store) -> str | None:
+        """Name of the pipeline that made the parses that it would read, or None where there are none."""
+        stage = stage_name(self.parses)
+        return store.stage(stage).settings["parameters"]["pipeline"] if stage in store.stages() else None
+
+    def check_language(self, pipeline: str | None) -> None:
+        """Refuse parses of a language that the augmentation has no rules for.
+
+        Parameters
+        ----------
+        pipeline : str or None
+            Its name, the language in front: `fr_core_news_sm`. None where nothing tells the language.
+
+        Raises
+        ------
+        UsageError
+            In a line that says which augmentations do run.
+        """
+        known = self.augmentation.languages
+        if pipeline is None or not known or (language := language_of(pipeline)).code in known:
+            return
+        others = ", ".join(name for name in augmentations.names() if _needs_no_language(name))
+        raise UsageError(
+            f"{self.name}: has rules for {' and '.join(known)}, and none for {language.name}, which pipeline "
+            f"{pipeline} parses; with it run {others}"
+        )
+
     def folder(self, stage: str | None = None) -> str:
         """Folder of the result: `stage` or the augmentation's name, with `.1`, `.2`, … for further draws."""
         base = stage or self.name
@@ -204,10 +232,18 @@ def make_run(name: str, **options: Any) -> AugmentationRun:
         if value is not None or _COMMON[key] is int:
             common[key] = _coerce(f"{name}: {key!r}", value, _COMMON[key])
     if unknown := sorted(options.keys() - known.keys()):
-        raise UsageError(f"{name}: has no parameter {unknown[0]!r}; it has {', '.join(known)}")
+        alike = did_you_mean(unknown[0], [*known, *_COMMON])
+        raise UsageError(f"{name}: has no parameter {unknown[0]!r}; it has {', '.join(known)}.{alike}")
     for key, value in options.items():
         options[key] = _coerce(f"{name}: parameter {key!r}", value, type(known[key].default))
     return AugmentationRun(name, descriptor.parameters(**options), **common)
+
+
+def _needs_no_language(name: str) -> bool:
+    try:
+        return not augmentations.get(name).languages
+    except UserError:  # of another package, which cannot be loaded
+        return False
 
 
 _COMMON: dict[str, type] = {"seed": int, "draw": int, "fit": str, "parses": str}  # of every augmentation

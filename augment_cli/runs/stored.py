@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from augment_cli.engine.engine import Engine
+from augment_cli.runs.again import option_of
 from augment_cli.runs.model_stage import ModelStage
 from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import AugmentationRun
@@ -56,7 +58,7 @@ def augment_store(
     """
     folder, run = run.folder(stage), run.settled(store, stage)
     settings = run.settings(store)
-    missing = store.begin(folder, settings)
+    missing = store.begin(folder, settings, option=functools.partial(option_of, store))
     if "model" in run.needs:
         pinned = dataclasses.replace(run, parameters=run.augmentation.pin(run.parameters))
         chosen = [index for index in missing if parts is None or index in parts]

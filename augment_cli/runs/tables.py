@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from augment_cli.contract.augmentation import Augmentation
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.errors import ContractError
+from augment_cli.errors import ContractError, issue_tracker
 from augment_cli.store.schema import AUGMENTATION
 from augment_cli.text.spans import Edits, apply_edits
 
@@ -35,16 +35,20 @@ def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Tab
     ContractError
         If the outcome does not fit the rows; the message names the augmentation.
     """
-    count = len(rows)
     _check(augmentation, rows, outcome)
-    edits = outcome.edits
     try:
-        texts = apply_edits(rows.code_points, edits)
+        texts = apply_edits(rows.code_points, outcome.edits)
     except ValueError as error:
         raise _not_as_agreed(augmentation, f"edits that do not fit: {error}") from error
+    return edited(rows, outcome, texts).cast(schema_of(augmentation))
+
+
+def edited(rows: Rows, outcome: Outcome, texts: pa.Array) -> pa.Table:
+    """The columns of edited rows: their texts after the edits, null with a reason where nothing changed."""
+    count, edits = len(rows), outcome.edits
     differs = pc.not_equal(texts, rows.texts).to_numpy(zero_copy_only=False)
-    edited = np.bincount(edits.rows, minlength=count) > 0
-    reasons = np.where(edited, Reason.SAME_TEXT, outcome.reasons)
+    touched = np.bincount(edits.rows, minlength=count) > 0
+    reasons = np.where(touched, Reason.SAME_TEXT, outcome.reasons)
     if not differs[edits.rows].all():  # edits that cancel each other out do not count
         keep = np.flatnonzero(differs[edits.rows])
         edits = Edits(
@@ -59,7 +63,7 @@ def as_table(augmentation: Augmentation, rows: Rows, outcome: Outcome) -> pa.Tab
         "reason": pc.if_else(unchanged, pa.array(reasons, pa.string()), pa.scalar(None, pa.string())),
         "edits": edits.as_column(count),
     }
-    return pa.table(columns | dict(outcome.columns)).cast(schema_of(augmentation))
+    return pa.table(columns | dict(outcome.columns))
 
 
 def _check(augmentation: Augmentation, rows: Rows, outcome: Any) -> None:
@@ -82,7 +86,7 @@ def _not_as_agreed(augmentation: Augmentation, what: str) -> ContractError:
     module = getattr(augmentation.prepare, "__module__", "")
     return ContractError(
         f"the augmentation {augmentation.name!r} (module {module}) returned {what}; if it is your own, mend "
-        "its function from rows to an outcome, otherwise please report this"
+        f"its function from rows to an outcome, otherwise please report this at {issue_tracker()}"
     )
 
 

@@ -3,8 +3,8 @@
 The commands and the Python interface both work through a `Session`.
 """
 
+from augment_cli.resources.sample import SAMPLE
 from augment_cli.session.opened import StageResult
-from augment_cli.session.reading import SAMPLE
 from augment_cli.session.reporter import Reporter, Silent
 from augment_cli.session.session import Session
 

@@ -8,11 +8,24 @@ from collections.abc import Collection
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.runs.run import AugmentationRun
 from augment_cli.runs.stored import augment_store
+from augment_cli.session.opened import Opened
 from augment_cli.session.preparing import Preparing
 
 
-class Augmenting(Preparing):
-    """The step that makes an augmentation."""
+class Augmenting:
+    """The step that makes an augmentation.
+
+    Attributes
+    ----------
+    failures : list of str
+        Messages about parts that failed for good.
+    """
+
+    def __init__(self, opened: Opened, preparing: Preparing) -> None:
+        self._opened, self.store, self._preparing = opened, opened.store, preparing
+        self.engine, self.reporter = opened.engine, opened.reporter
+        self.failures: list[str] = []
+        self._said: set[str] = set()
 
     def augment(
         self,
@@ -30,29 +43,30 @@ class Augmenting(Preparing):
             raise UsageError(f"--draws {draws}: must be at least 1")
         run = run.settled(self.store, stage)
         run.check_named(self.store)
+        run.check_language(run.pipeline(self.store))
         # Before what it needs is made, which may take long.
         self.store.check_name(run.of_draw(0, draws).folder(stage), run.name)
         if "tfidf" in run.needs:
-            self.fit(name=run.fit, with_forms="forms" in run.needs)
+            self._preparing.fit(name=run.fit, with_forms="forms" in run.needs)
         if "parses" in run.needs:
-            self.parse(name=run.parses)
+            self._preparing.parse(name=run.parses)
         for note in run.notes(self.store):
             if note not in self._said:  # a recipe has several stages of which the same is true
                 self._said.add(note)
                 self.reporter.say(note)
         for warning in run.warnings(self.store):
             self.reporter.warn(warning)
-        self._check_parts(parts)
+        self._opened.check_parts(parts)
         folders = []
         for draw in range(draws):
             one = run.of_draw(draw, draws)
             folders.append(one.folder(stage))
-            self._make_room(folders[-1:], functools.partial(one.settings, self.store))
-            with self._timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
+            self._opened.make_room(folders[-1:], functools.partial(one.settings, self.store))
+            with self._opened.timed(folders[-1], self._rows_to_make(one, folders[-1], parts)) as progress:
                 try:
                     augment_store(self.store, one, stage, self.engine, progress, parts)
                 except IncompleteError as error:
-                    self._failures.append(str(error))
+                    self.failures.append(str(error))
         return folders
 
     def _rows_to_make(self, run: AugmentationRun, folder: str, parts: Collection[int] | None) -> int:

@@ -6,7 +6,10 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
+from augment_cli.contract.combine_parameters import CombineParameters
+from augment_cli.session.opened import Opened
 from augment_cli.session.preparing import Preparing
+from augment_cli.vectors import combine as combining
 from augment_cli.vectors import embed as embedding
 from augment_cli.vectors import mine as mining
 from augment_cli.vectors import score as scoring
@@ -15,14 +18,15 @@ from augment_cli.vectors.mine_parameters import MineParameters, mine_settings, m
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set, vectors_name
 
 
-class Comparing(Preparing):
+class Comparing:
     """The steps that embed, score and mine."""
 
+    def __init__(self, opened: Opened, preparing: Preparing) -> None:
+        self._opened, self.store, self.engine = opened, opened.store, opened.engine
+        self._preparing = preparing
+
     def embed(
-        self,
-        of: str = CORPUS_STAGE,
-        parameters: EmbedParameters | None = None,
-        name: str | None = None,
+        self, of: str = CORPUS_STAGE, parameters: EmbedParameters | None = None, name: str | None = None
     ) -> str:
         """Make sentence vectors of a stage's texts, by the installed MiniLM where no model is named.
 
@@ -32,11 +36,27 @@ class Comparing(Preparing):
             Their folder.
         """
         parameters = parameters or EmbedParameters()
-        self._make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
+        self._opened.make_room([vectors_name(of, name)], lambda: wanted(self.store, of, parameters, name)[2])
         work = embedding.begin(self.store, of, parameters, name)
-        with self._timed(work.stage, work.rows) as progress:
+        with self._opened.timed(work.stage, work.rows) as progress:
             embedding.finish(self.store, work, self.engine, progress)
         return work.stage
+
+    def combine(self, sets: Sequence[str], name: str, parameters: CombineParameters | None = None) -> str:
+        """Make a set of vectors of the corpus out of others, smoothed over each sentence's neighbourhood.
+
+        Returns
+        -------
+        str
+            Its folder.
+        """
+        parameters = parameters or CombineParameters()
+        if parameters.lexical:
+            self._preparing.fit(with_forms=False)
+        stage = vectors_name(name=name)
+        self._opened.make_room([stage], lambda: combining.combine_settings(self.store, sets, parameters))
+        with self._opened.timed(stage, self.store.rows) as progress:
+            return combining.combine(self.store, sets, parameters, name, progress)
 
     def score(
         self,
@@ -56,14 +76,14 @@ class Comparing(Preparing):
         options.check()
         self.store.stage(of)  # there must be one
         if "unknown_words" in options.columns:
-            self.fit(name=options.fit, with_forms=False)
+            self._preparing.fit(name=options.fit, with_forms=False)
         if options.needs_vectors:
             options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
-            self._embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
+            self.embed_missing((CORPUS_STAGE, of), parameters, options.vectors)
         stage = scoring.scores_name(of, name)
-        self._make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
+        self._opened.make_room([stage], lambda: scoring.score_settings(self.store, of, options)[0])
         work = scoring.begin(self.store, of, options, name)
-        with self._timed(work.stage, work.rows) as progress:
+        with self._opened.timed(work.stage, work.rows) as progress:
             scoring.finish(self.store, work, self.engine, progress)
         return work.stage
 
@@ -85,25 +105,25 @@ class Comparing(Preparing):
         options = options or MineParameters()
         options.check()
         if options.by == "tfidf":
-            self.fit(name=fit, with_forms=False)
+            self._preparing.fit(name=fit, with_forms=False)
         else:
             vectors = chosen_set(self.store, vectors)
             stages = (CORPUS_STAGE, *([options.positive] if options.positive else []))
-            self._embed_missing(stages, parameters, vectors)
+            self.embed_missing(stages, parameters, vectors)
         for number, name in enumerate(mined_names(options, stage)):
             settings = functools.partial(mine_settings, self.store, options, fit, vectors, number)
-            self._make_room([name], settings)
+            self._opened.make_room([name], settings)
         work = mining.begin(self.store, options, stage, fit, vectors)
-        with self._timed(work.stages[0], work.rows) as progress:
+        with self._opened.timed(work.stages[0], work.rows) as progress:
             mining.finish(self.store, work, self.engine, progress)
         return work.stages
 
-    def _embed_missing(
+    def embed_missing(
         self, stages: Sequence[str], parameters: EmbedParameters | None, name: str | None
     ) -> None:
         """Make those vectors that are not there, all by one encoder."""
         for of in stages:
             if not self.store.has(vectors_name(of, name)):
                 alike = as_begun(self.store, [vectors_name(other, name) for other in stages], parameters)
-                with self._keeping():
+                with self._opened.keeping():
                     self.embed(of, alike, name)

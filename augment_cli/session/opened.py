@@ -6,12 +6,10 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self
 
 from augment_cli.engine.engine import Engine
-from augment_cli.errors import IncompleteError, UsageError
-from augment_cli.session.reporter import Reporter, Silent
+from augment_cli.errors import UsageError
+from augment_cli.session.reporter import Reporter
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 
@@ -26,66 +24,42 @@ class StageResult:
 
 
 class Opened:
-    """A store, an engine and a reporter; see `Session`."""
+    """A store with what every step needs beside it.
+
+    Parameters
+    ----------
+    store : Store
+    engine : Engine
+    reporter : Reporter
+    is_shared, overwrites : bool
+        As in `Session`: whether other processes may write, too; whether stages may be deleted.
+    """
 
     def __init__(
-        self,
-        store: str | Path,
-        engine: Engine | None = None,
-        reporter: Reporter | None = None,
-        shared: bool = False,
-        overwrite: bool = False,
+        self, store: Store, engine: Engine, reporter: Reporter, is_shared: bool, overwrites: bool
     ) -> None:
-        if shared and overwrite:
-            raise UsageError("--overwrite deletes stages, and --parts lets others write to them; choose one")
-        self._overwrite = overwrite
-        self._is_new = not Path(store).exists()
-        self.store = Store.create(store)
-        self.engine = engine or Engine.for_this_machine()
-        self.reporter: Reporter = reporter or Silent()
+        self.store, self.engine, self.reporter = store, engine, reporter
+        self.is_shared, self.overwrites = is_shared, overwrites
         self.results: list[StageResult] = []
-        self._shared = shared
-        self._failures: list[str] = []
-        self._said: set[str] = set()
-        self._lock = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        self._lock.enter_context(self.store.lock(self._shared))
-        self.store.reload()  # another run may have written between opening and locking
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        try:
-            if kind is not None:
-                self.store.discard_if_empty(with_folder=self._is_new)
-        finally:
-            self._lock.close()
-        if kind is None and self._failures:
-            raise IncompleteError("\n".join(self._failures))
-
-    def take_failures(self) -> list[str]:
-        """Messages about parts that failed for good; once taken, they are the caller's to report."""
-        failures, self._failures = self._failures, []
-        return failures
 
     @contextlib.contextmanager
-    def _keeping(self) -> Iterator[None]:
+    def keeping(self) -> Iterator[None]:
         """Without `overwrite`: for an earlier stage, which was not the one asked for."""
-        overwrite, self._overwrite = self._overwrite, False
+        overwrites, self.overwrites = self.overwrites, False
         try:
             yield
         finally:
-            self._overwrite = overwrite
+            self.overwrites = overwrites
 
-    def _make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
+    def make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> None:
         """With `overwrite`, delete a stage that has other settings, and what was made from it."""
-        if self._must_make_room(stages, settings):
-            self._remove(stages)
+        if self.must_make_room(stages, settings):
+            self.remove(stages)
 
-    def _must_make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> bool:
+    def must_make_room(self, stages: Sequence[str], settings: Callable[[], Settings]) -> bool:
         """Whether `overwrite` is given, and one of the stages is there with other settings."""
         present = [stage for stage in stages if stage in self.store.stages()]
-        if not self._overwrite or not present:
+        if not self.overwrites or not present:
             return False
         current = settings()
         return not all(
@@ -94,19 +68,21 @@ class Opened:
             for stage in present
         )
 
-    def _remove(self, stages: Sequence[str]) -> None:
+    def remove(self, stages: Sequence[str]) -> None:
         """Delete those of the stages that are there, and what was made from them."""
         present = [stage for stage in stages if stage in self.store.stages()]
         hanging = self.store.made_from(*present)
         self.store.remove(*present, *hanging)
         self.reporter.warn(f"--overwrite: removed {', '.join([*present, *hanging])}")
 
-    def _check_parts(self, parts: Collection[int] | None) -> None:
+    def check_parts(self, parts: Collection[int] | None) -> None:
+        """Refuse numbers of parts that the store does not have."""
         if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
             raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
 
     @contextlib.contextmanager
-    def _timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+    def timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:
+        """Make a stage within the `with` block; its value is called with rows done since the last call."""
         done = 0
 
         def count(rows_done: int) -> None:

@@ -5,23 +5,29 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from augment_cli.errors import UsageError
 from augment_cli.pack import (
     PACK_STAGE,
-    SIDES,
     PackOptions,
+    check_cost,
     cost_of,
     cost_of_filters,
+    costs_of_parts,
     pack,
     pack_settings,
+    sides_of,
 )
 from augment_cli.session.comparing import Comparing
+from augment_cli.session.opened import Opened
 from augment_cli.vectors.cosines import is_mined
 from augment_cli.vectors.stages import CORPUS_STAGE, chosen_set
 
 
-class Packing(Comparing):
+class Packing:
     """The step that packs, and the vectors that it compares."""
+
+    def __init__(self, opened: Opened, comparing: Comparing) -> None:
+        self._opened, self.store, self._comparing = opened, opened.store, comparing
+        self.engine, self.reporter = opened.engine, opened.reporter
 
     def pack(self, options: PackOptions, stage: str = PACK_STAGE, dry_run: bool = False) -> list[str]:
         """Make the table that sentence-transformers trains on; say what each filter and each column costs.
@@ -36,34 +42,28 @@ class Packing(Comparing):
         """
         if options.compared:
             options = dataclasses.replace(options, vectors=chosen_set(self.store, options.vectors))
-        self._price_filters(options, dry_run)
         if dry_run:
+            self.reporter.say(check_cost(self.store, options, cost_of_filters(self.store, options)))
             return []
-        sides = {stage: options}
-        if options.split:
-            sides = {f"{stage}-{side}": dataclasses.replace(options, side=side) for side in SIDES}
+        if options.compared:
+            own = [name for name in options.compared if not is_mined(self.store, name)]
+            self._comparing.embed_missing((CORPUS_STAGE, *own), None, options.vectors)
+        first, *further = sides = sides_of(options, stage)
         for name, one in sides.items():
-            self._make_room([name], functools.partial(pack_settings, self.store, one))
-            with self._timed(name, self.store.rows) as progress:
-                pack(self.store, one, name, self.engine, progress)
+            settings = functools.partial(pack_settings, self.store, one)
+            if options.filters and self._opened.must_make_room(
+                [name], settings
+            ):  # nothing is deleted for nothing
+                check_cost(self.store, options, cost_of_filters(self.store, options))
+            self._opened.make_room([name], settings)
+        with self._opened.timed(first, self.store.rows) as progress:
+            pack(self.store, options, stage, self.engine, progress)
+        results = self._opened.results
+        results += [dataclasses.replace(results[-1], stage=name) for name in further]
+        parts = [part for name in sides for part in self.store.stage(name).parts.values()]
+        if options.filters and (costs := costs_of_parts(options, parts)):
+            self.reporter.say(check_cost(self.store, options, costs))
+        for name in sides:
             if cost := cost_of(self.store, name):
                 self.reporter.say(cost)
         return list(sides)
-
-    def _price_filters(self, options: PackOptions, dry_run: bool) -> None:
-        """Say before anything is written how many rows each filter costs; refuse what leaves none."""
-        if options.compared and not dry_run:
-            own = [name for name in options.compared if not is_mined(self.store, name)]
-            self._embed_missing((CORPUS_STAGE, *own), None, options.vectors)
-        if not options.filters and not dry_run:
-            return
-        costs = cost_of_filters(self.store, options)
-        rows = costs.pop("rows")
-        left = rows - sum(costs.values())
-        said = [
-            f"--{name.replace('_', '-')} {getattr(options, name):g} costs {cost:,}"
-            for name, cost in costs.items()
-        ]
-        self.reporter.say("; ".join([f"{rows:,} rows without filters", *said, f"{left:,} left"]))
-        if said and not left:
-            raise UsageError(f"{self.store.path}: no row passes the filters ({'; '.join(said)}); loosen them")

@@ -22,15 +22,20 @@ from augment_cli.ingest import (
 )
 from augment_cli.ingest.appending import append, check_appendable, what_was_appended
 from augment_cli.ingest.stored import refuse_other_options, stored_options
+from augment_cli.resources.sample import SAMPLE
 from augment_cli.session.opened import Opened
 
 # What other stages are called, so that no column of pairs can be.
-_TAKEN = {*augmentations.names(), "corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors"}
-SAMPLE = Path(__file__).parents[1] / "sample" / "sentences.txt"
+_STAGES = ("corpus", "rejects", "tfidf", "terms", "parses", "pack", "vectors", "answers", "read")
+_TAKEN = {*augmentations.names(), *_STAGES}
 
 
-class Reading(Opened):
+class Reading:
     """The steps that make the corpus, and the stages of pairs that come with it."""
+
+    def __init__(self, opened: Opened, sample: bool) -> None:
+        self._sample = sample  # whether the shipped one may stand in for a corpus that nobody named
+        self._opened, self.store, self.reporter = opened, opened.store, opened.reporter
 
     def ingest(
         self,
@@ -41,7 +46,7 @@ class Reading(Opened):
         strict: bool = False,
         max_rejects: float = 0.01,
     ) -> IngestReport | None:
-        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own, else the sample.
+        """Make the corpus: from `corpus`, or `texts` in memory; else keep the store's own.
 
         `texts` is what `augment_cli.ingest.memory.as_arrow` takes. Only one of the two can be given.
         """
@@ -64,9 +69,14 @@ class Reading(Opened):
             of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
                 raise UsageError(f"{self.store.path}: its corpus is unfinished; give the same --corpus again")
-        if self._shared:
+        if self._opened.is_shared:
             raise UsageError("--parts needs a corpus in the store; run `augment-cli ingest` first")
         if corpus is None:
+            if not self._sample:
+                raise UsageError(
+                    f"{self.store.path}: no corpus there, and none is named; give files (corpus=…), "
+                    "sentences (texts=…), or the shipped sample (corpus=augment_cli.SAMPLE)"
+                )
             if not SAMPLE.exists():
                 raise UsageError(f"{SAMPLE}: the sample corpus is missing; name your own with --corpus")
             self.reporter.say(f"No --corpus: using the shipped sample ({SAMPLE.name}).")
@@ -74,11 +84,12 @@ class Reading(Opened):
         make_room = None
         if STDIN not in chosen:
             both = ["corpus", "rejects"]
-            if self._must_make_room(both, lambda: corpus_settings(find_files(chosen), reading)):
-                make_room = functools.partial(self._remove, both)  # once all is read, so that nothing is lost
-        elif self._overwrite:
+            if self._opened.must_make_room(both, lambda: corpus_settings(find_files(chosen), reading)):
+                # Once all is read, so that nothing is lost.
+                make_room = functools.partial(self._opened.remove, both)
+        elif self._opened.overwrites:
             raise UsageError("--overwrite cannot compare standard input; name the files with --corpus")
-        with self._timed("corpus", None) as progress:
+        with self._opened.timed("corpus", None) as progress:
             report = ingest(
                 self.store, chosen, reading, strict=strict, progress=progress, make_room=make_room
             )
@@ -111,7 +122,7 @@ class Reading(Opened):
             raise UsageError(
                 "--append needs what to read: name files with --corpus (in Python, or give texts=)"
             )
-        if self._overwrite:
+        if self._opened.overwrites:
             raise UsageError("--append keeps all that is there, and --overwrite deletes it; choose one")
         check_appendable(self.store)
         pairs.check_columns(self.store, options, _TAKEN)
@@ -121,7 +132,7 @@ class Reading(Opened):
             corpus = [memory.spool(self.store, texts, reading)]
         try:
             before = len(self.store.parts)
-            with self._timed("corpus", None) as progress:
+            with self._opened.timed("corpus", None) as progress:
                 report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
         finally:
             self.store.clean_work(memory.FOLDER)
@@ -137,6 +148,9 @@ class Reading(Opened):
         return report
 
     def _warn_of_rejects(self, report: IngestReport) -> None:
+        if report.left_out:
+            more = f" and {len(report.left_out) - 3} more" if len(report.left_out) > 3 else ""
+            self.reporter.warn(f"read once, though named twice: {', '.join(report.left_out[:3])}{more}")
         if report.rejected:
             self.reporter.warn(
                 f"{report.rejected:,} of {report.read:,} lines set aside: "
@@ -147,7 +161,9 @@ class Reading(Opened):
     def _give_pairs(self, options: IngestOptions) -> None:
         """Make the stages of the columns that hold the user's own positives and negatives."""
         for column, role in pairs.roles_of(options).items():
-            self._make_room([column], functools.partial(pairs.given_settings, self.store, column, role))
-            with self._timed(column, None) as progress:
+            self._opened.make_room(
+                [column], functools.partial(pairs.given_settings, self.store, column, role)
+            )
+            with self._opened.timed(column, None) as progress:
                 pairs.make_given(self.store, column, role)
                 progress(self.store.rows)

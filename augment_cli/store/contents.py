@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
-from augment_cli.errors import BadInputError, UsageError
+from augment_cli.errors import BadInputError, UsageError, did_you_mean
 from augment_cli.store.growth import noted_parts, parts_before
 from augment_cli.store.manifest import RowRanges, Stage, is_stage_name, part_name
-from augment_cli.store.parquet import iterate_row_groups, read_parquet, row_group_sizes
+from augment_cli.store.notes import half_removed
+from augment_cli.store.parquet import describe, iterate_row_groups, read_parquet, row_group_sizes
 from augment_cli.store.verification import refuse_links, verify_part
 
 if TYPE_CHECKING:
@@ -76,22 +78,43 @@ class StoreContents:
         """
         if name not in self._stages:
             known = ", ".join(self._stages) or "none"
-            raise UsageError(f"{self.path}: has no stage {name!r}; it has {known}")
+            raise UsageError(
+                f"{self.path}: has no stage {name!r}; it has {known}.{did_you_mean(name, self._stages)}"
+            )
         return self._stages[name]
 
     def made_before(self, name: str) -> int | None:
         """How many parts the corpus had when a stage was made, where files were appended to it since.
 
-        None for a stage that was made from all of today's corpus, or from something else.
+        None for a stage that was made from all of today's corpus, or from something else. What was made from
+        nothing but a stage that is behind is behind with it.
         """
-        inputs = self.stage(name).settings["inputs"]
-        if set(inputs.values()) <= {stage.digest for stage in self._stages.values()}:
-            return None
-        return parts_before(self._stages, inputs)
+        seen, waiting = {name}, [name]
+        while waiting:
+            inputs = self.stage(waiting.pop()).settings["inputs"]
+            if not all(self.has_digest(*item) for item in inputs.items()):
+                if (parts := parts_before(self._stages, inputs)) is not None:
+                    return parts
+                continue
+            made_from = [other for other in self.stages() if self.stage(other).digest in inputs.values()]
+            waiting += [other for other in made_from if other not in seen]
+            seen.update(made_from)
+        return None
+
+    def has_digest(self, name: str, digest: str) -> bool:
+        """Whether a stage has this digest today; most often it is the one of that name."""
+        named = self._stages.get(name)
+        if named is not None and named.digest == digest:
+            return True
+        return any(stage.digest == digest for stage in self._stages.values())
 
     def half_appended(self) -> list[Path]:
         """Files that an append left which was killed just before it ended; the next writer deletes them."""
         return [self.part_path(name, index) for name, index in noted_parts(self.work, self._stages)]
+
+    def half_removed(self) -> list[Path]:
+        """Folders of stages that a killed removal left; the next writer deletes them."""
+        return [self.path / name for name in half_removed(self.path, self.work, self._stages)]
 
     def part_path(self, stage: str, index: int) -> Path:
         """Where a part lies, or will lie."""
@@ -152,7 +175,30 @@ class StoreContents:
         row_groups: Sequence[int] | None = None,
     ) -> pa.Table:
         """Read a part, or some of its columns and row groups of 8,192 rows, digest and pages verified."""
-        return read_parquet(self.verified_path(stage, index), columns, row_groups)
+        path = self.verified_path(stage, index)
+        table = read_parquet(path, columns, row_groups)
+        if "row_id" in table.column_names:
+            self._check_row_ids(stage, index, path, table, row_groups)
+        return table
+
+    def _check_row_ids(
+        self, stage: str, index: int, path: Path, table: pa.Table, row_groups: Sequence[int] | None
+    ) -> None:
+        """Refuse rows that are not those of the corpus's part, whatever the digest of their file says."""
+        if describe(path)[1].names[0] != "row_id" or index >= len(self._row_ranges):  # a column among others
+            return
+        first, rows = self._row_ranges[index]
+        sizes = [table.num_rows] if row_groups is None else row_group_sizes(path)
+        groups = range(len(sizes)) if row_groups is None else row_groups
+        bounds = np.cumsum([first, *sizes])
+        # What the manifest says is compared and never made: it may be any number.
+        expected = [bounds[:0], *(np.arange(bounds[group], bounds[group + 1]) for group in groups)]
+        is_right = bounds[-1] == first + rows
+        if not is_right or not np.array_equal(table["row_id"].to_numpy(), np.concatenate(expected)):
+            raise BadInputError(
+                f"{path}: its rows are not those of the corpus, though its digest fits, so it is damaged or "
+                f"foreign; `augment-cli remove {stage}`, and make it anew"
+            )
 
     def read_rows(
         self, stage: str, index: int, positions: Sequence[int], columns: Sequence[str] | None = None

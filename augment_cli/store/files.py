@@ -96,7 +96,9 @@ def replace_folder(finished: Path, target: Path) -> None:
 
 
 @contextlib.contextmanager
-def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[None]:
+def hold_lock(
+    path: Path, shared: bool = False, wait: bool = False, taken: str | None = None
+) -> Iterator[None]:
     """Hold a lock file for the length of a `with` block.
 
     The kernel releases it when the owner dies, so a killed run leaves nothing to clean up.
@@ -108,6 +110,8 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
         Exclude only those who want it for themselves.
     wait : bool
         Wait for the others to finish, instead of raising.
+    taken : str, optional
+        What a message says that another process does; by default, that it writes to the store.
 
     Raises
     ------
@@ -125,12 +129,13 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
         except BlockingIOError:
             file.seek(0)
             owner = file.read().strip() or "unknown"
-            raise MixError(
-                f"{path.parent.parent}: another run (process {owner}) is writing to this store; "
+            taken = taken or (
+                f"{path.parent.parent}: another run (process %s) is writing to this store; "
                 "wait for it to end, or use another --store"
-            ) from None
+            )
+            raise MixError(taken.replace("%s", owner)) from None
         if not is_the_file:  # its last owner deleted it, with a store that was never begun
-            with hold_lock(path, shared, wait):
+            with hold_lock(path, shared, wait, taken):
                 yield
             return
         if not shared:
@@ -140,11 +145,26 @@ def hold_lock(path: Path, shared: bool = False, wait: bool = False) -> Iterator[
         yield
 
 
+_CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def writer_of(path: Path) -> str | None:
+    """The process that holds a lock file for itself, None if nobody does."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | _CAREFUL)) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read().strip() or "unknown"
+    except OSError:
+        pass
+    return None
+
+
 def _open_lock(path: Path) -> int:
     """Open a lock file, and nothing else that has its name: no link is followed, no pipe waited for."""
-    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | careful, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | _CAREFUL, 0o666)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV}:  # a link; a socket
             raise _no_lock(path) from None
@@ -198,7 +218,8 @@ def explain(
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return MissingError(f"{where}: not allowed ({reason}); make it writable or use another {option}")
     if error.errno in {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY}:
-        return BadInputError(f"{where}: a file or folder is in the way ({reason}); move it away, {again}")
+        file = next((place for place in Path(where).parents if place.is_file()), where)  # should be a folder
+        return BadInputError(f"{file}: a file or folder is in the way ({reason}); move it away, {again}")
     if error.errno == errno.EXDEV:
         return MissingError(
             f"{where}: lies on another file system than the store's .work folder ({reason}); a store must "

@@ -6,12 +6,12 @@ stage was made from is still there as the first parts of its inputs, and their d
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from augment_cli.store.files import fsync, write_atomically
+from augment_cli.store.files import fsync
 from augment_cli.store.manifest import Stage, part_name
+from augment_cli.store.notes import read_note, write_note
 
 _NOTE = "append.json"  # in `.work/`: the parts that are being given their names
 
@@ -50,7 +50,7 @@ def parts_before(
 
 def note_append(work: Path, parts: Iterable[tuple[str, int]]) -> None:
     """Write down which parts are about to get their names, so that `undo_append` finds them after a kill."""
-    write_atomically(work / _NOTE, json.dumps(sorted(parts)).encode(), work / "parts")
+    write_note(work, _NOTE, sorted(parts))
 
 
 def was_appending(work: Path) -> bool:
@@ -65,16 +65,13 @@ def append_is_over(work: Path) -> None:
 
 def noted_parts(work: Path, stages: Mapping[str, Stage]) -> list[tuple[str, int]]:
     """Parts that an append gave their names and the manifest does not name."""
-    if not (work / _NOTE).is_file():  # a pipe would be waited for, and a device has no end
-        return []
     try:
-        noted = json.loads((work / _NOTE).read_bytes())
         return [
             (name, index)
-            for name, index in noted
+            for name, index in read_note(work, _NOTE)
             if isinstance(index, int) and name in stages and index not in stages[name].parts
         ]
-    except (FileNotFoundError, ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError):  # other things than pairs
         return []
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -54,8 +55,8 @@ def write_parquet(
     """Write a part: zstd, page checksums, row groups of `ROW_GROUP_ROWS`, then fsync.
 
     Each table becomes one row group (or several, if it is longer), so the caller decides how much
-    is in memory at a time. A file that is soon read and deleted
-    needs neither compression nor statistics.
+    is in memory at a time. One of more than a GiB becomes several, which are read as one. A file that is soon
+    read and deleted needs neither compression nor statistics.
 
     Returns
     -------
@@ -81,11 +82,22 @@ def write_parquet(
         ) as writer:
             for given in tables:
                 table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
-                writer.write_table(table.cast(schema), row_group_size=ROW_GROUP_ROWS)
+                for rows_together in _small_enough(table.cast(schema)):
+                    writer.write_table(rows_together, row_group_size=ROW_GROUP_ROWS)
                 rows += table.num_rows
         file.flush()
         os.fsync(file.fileno())
     return rows
+
+
+def _small_enough(table: pa.Table) -> Iterator[pa.Table]:
+    """The table, in as many pieces as it takes for no row group to be as large as the reader refuses."""
+    if table.nbytes <= _MAX_ROW_GROUP_BYTES // 2 or table.num_rows < 2:
+        yield table
+        return
+    step = ROW_GROUP_ROWS if table.num_rows > ROW_GROUP_ROWS else -(-table.num_rows // 2)
+    for first in range(0, table.num_rows, step):
+        yield from _small_enough(table.slice(first, step))
 
 
 # Our own parts come nowhere near these; a file that claims more is an attempt to exhaust memory.
@@ -110,8 +122,10 @@ def _naming_damage(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def open_parquet(path: Path | BinaryIO, coded: Collection[str] = ()) -> Iterator[pq.ParquetFile]:
-    """A Parquet file for reading, page checksums verified, sizes that no honest file has refused.
+def open_parquet(
+    path: Path | BinaryIO, coded: Collection[str] = (), is_ours: bool = True
+) -> Iterator[pq.ParquetFile]:
+    """A Parquet file for reading, page checksums verified, sizes that no file of ours has refused.
 
     List columns named in `coded` keep their strings as codes into a dictionary, as they lie in the file.
     """
@@ -119,11 +133,30 @@ def open_parquet(path: Path | BinaryIO, coded: Collection[str] = ()) -> Iterator
         refuse_special(path)
     leaves = [f"{name}.list.element" for name in coded]
     with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=leaves, **_LIMITS) as file:
-        for group in range(file.num_row_groups):
+        for group in range(file.num_row_groups if is_ours else 0):
             size = file.metadata.row_group(group).total_byte_size
             if size > _MAX_ROW_GROUP_BYTES:
                 raise ValueError(f"row group {group} claims {size:,} bytes")
         yield file
+
+
+def rows_in_memory(file: pq.ParquetFile) -> int:
+    """How many rows of a file to read at a time, so that they are no more than a row group of ours."""
+    rows = ROW_GROUP_ROWS
+    for group in (file.metadata.row_group(number) for number in range(file.num_row_groups)):
+        of_each = group.total_byte_size // max(group.num_rows, 1)
+        rows = min(rows, _MAX_ROW_GROUP_BYTES // max(of_each, 1))
+    return max(rows, 1)
+
+
+def _groups(file: pq.ParquetFile) -> list[list[int]]:
+    """The file's row groups, those together that `_small_enough` wrote apart."""
+    together: dict[int, list[int]] = {}
+    first = 0
+    for group in range(file.num_row_groups):
+        together.setdefault(first // ROW_GROUP_ROWS, []).append(group)
+        first += file.metadata.row_group(group).num_rows
+    return list(together.values())
 
 
 def read_parquet(
@@ -142,20 +175,22 @@ def read_parquet(
             raise BadInputError(f"{path}: has no column {sorted(unknown)}; it has {file.schema_arrow.names}")
         if row_groups is None:
             return file.read(columns=names, use_threads=False)
-        return file.read_row_groups(list(row_groups), columns=names, use_threads=False)
+        groups = _groups(file)
+        chosen = [one for group in row_groups for one in groups[group]]
+        return file.read_row_groups(chosen, columns=names, use_threads=False)
 
 
 def iterate_row_groups(path: Path, columns: Sequence[str], coded: Collection[str] = ()) -> Iterator[pa.Table]:
     """The row groups of a part one after the other, page checksums verified; `coded` as in `open_parquet`."""
     with _naming_damage(path), open_parquet(path, coded) as file:
-        for group in range(file.num_row_groups):
-            yield file.read_row_group(group, columns=list(columns), use_threads=False)
+        for groups in _groups(file):
+            yield file.read_row_groups(groups, columns=list(columns), use_threads=False)
 
 
 def row_group_sizes(path: Path) -> list[int]:
     """Number of rows of each row group, from the footer."""
     with _naming_damage(path), open_parquet(path) as file:
-        return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        return [sum(file.metadata.row_group(one).num_rows for one in groups) for groups in _groups(file)]
 
 
 def describe(path: Path) -> tuple[int, pa.Schema]:
@@ -173,6 +208,19 @@ def write_ipc(path: Path, table: pa.Table) -> None:
     with naming(temporary), temporary.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     temporary.replace(path)
+
+
+class _Writes:
+    """A file that NumPy does not take for one: it would write past Python, and a full disk had no number."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
+
+
+def write_array(path: Path, array: np.ndarray) -> None:
+    """Write a temporary array as .npy; the error of a full disk is one of the operating system's."""
+    with naming(path), path.open("wb") as file:
+        np.save(_Writes(file), array, allow_pickle=False)
 
 
 def read_ipc(path: Path) -> pa.Table:

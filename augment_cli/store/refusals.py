@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,46 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.settings import differences
 
 _CORPUS = {"corpus", "rejects"}
+# Settings whose option has another name.
+_NAMES = {"stages": "on", "positives": "positive", "negatives": "negative", "keep_columns": "keep-column"}
+_ON_BY_DEFAULT = {"quoting"}  # switches that have a --no-
+
+OptionOf = Callable[[Mapping[str, Any], str], str | None]
+
+
+def option_of(settings: Mapping[str, Any], key: str) -> str | None:
+    """The option that gives a stage's setting (`parameters.min_df`) again; None where no option does."""
+    if key == "seed":
+        return f"--seed {settings['seed']}"
+    section, _, name = key.partition(".")
+    if section != "parameters":
+        return None
+    value = settings["parameters"].get(name)
+    if name == "unchanged_negatives":  # what stands there where not all are required
+        return "--require-all" if value is None else "no --require-all"
+    option = f"--{_NAMES.get(name, name).replace('_', '-')}"
+    if value is None or value is False:
+        return f"--no-{option[2:]}" if name in _ON_BY_DEFAULT else f"no {option}"
+    if value is True:
+        return option
+    if name == "stages":
+        return f"{option} {shlex.quote(','.join(value))}"
+    values = value if isinstance(value, list) else [value]
+    return " ".join(f"{option} {shlex.quote(str(one))}" for one in values) or f"no {option}"
+
+
+def options_again(settings: Mapping[str, Any], usual: Any, names: Iterable[str]) -> list[str]:
+    """The options, as words, of those parameters that are not as in `usual`, which has the defaults."""
+    words: list[str] = []
+    for name in names:
+        value, default = settings["parameters"].get(name), getattr(usual, name, None)
+        if value in (default, list(default) if isinstance(default, tuple) else None) or (
+            not value and not default
+        ):
+            continue
+        text = option_of(settings, f"parameters.{name}") or ""
+        words += [] if text.startswith("no ") else shlex.split(text)
+    return words
 
 
 def refusal(
@@ -19,6 +61,7 @@ def refusal(
     parts: tuple[int | None, int],
     beside: str,
     anew: str,
+    option: OptionOf = option_of,
 ) -> MixError:
     """The error for a stage that exists with other settings than those it is asked for with.
 
@@ -36,6 +79,8 @@ def refusal(
         What a person can do who wants both.
     anew : str
         How the stage is made anew, where files were appended to the corpus since.
+    option : callable
+        Given the stage's settings and a key of them: the option that gives its value again, or None.
     """
     name, (before, today) = record.name, parts
     place = store / name
@@ -62,7 +107,17 @@ def refusal(
             f"{made} Every stage is made from the corpus: read this one into another --store, or give "
             f"--overwrite, which deletes all stages of {store}"
         )
-    return MixError(
-        f"{made} Use the same settings, {beside}, or remove it with "
-        f"`augment-cli remove {name} --store {store}`"
-    )
+    options = []
+    for one, before_it, now in differences(record.settings, current):
+        found = option(record.settings, one)
+        if found is not None:
+            options.append(found)
+        elif "null" not in (
+            before_it,
+            now,
+        ):  # a library, a model, an earlier stage; else it comes with another
+            options.clear()
+            break
+    words = " ".join(dict.fromkeys(options))
+    same = f"Use the same settings ({words})," if words else "No option brings that back:"
+    return MixError(f"{made} {same} {beside}, or remove it with `augment-cli remove {name} --store {store}`")

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 SCHEMA_VERSION = 1
 APPENDED_SCHEMA_VERSION = 2  # of a manifest whose corpus grew: versions that don't know of it say so
-PART_ROWS = 50_000
 ROW_GROUP_ROWS = 8_192
 METADATA_KEY = b"augment_cli"
 

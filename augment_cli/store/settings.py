@@ -5,11 +5,18 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from augment_cli.errors import MissingError
 from augment_cli.store.files import canonical_json, sha256_of_json
 from augment_cli.store.schema import SCHEMA_VERSION
+
+Word = Annotated[str, Meta(min_length=1, max_length=200)]
+Digest = Annotated[str, Meta(max_length=200)]  # of a file or a stage; of a library or tokeniser, its version
+Count = Annotated[int, Meta(ge=-(2**62), le=2**62)]
 
 
 @dataclass(frozen=True)
@@ -37,13 +44,13 @@ class Settings:
         corpus change none that is there. It says how the stage is made and is not stored.
     """
 
-    stage: str
-    version: int
-    parameters: dict[str, Any] = field(default_factory=dict)
+    stage: Word
+    version: Count
+    parameters: dict[Word, Any] = field(default_factory=dict)
     seed: int | None = None
-    inputs: dict[str, str] = field(default_factory=dict)
-    resources: dict[str, str] = field(default_factory=dict)
-    libraries: dict[str, str] = field(default_factory=dict)
+    inputs: dict[Word, Digest] = field(default_factory=dict)
+    resources: dict[Word, Digest] = field(default_factory=dict)
+    libraries: dict[Word, Digest] = field(default_factory=dict)
     by_part: bool = field(default=False, compare=False)
 
     def as_json(self) -> dict[str, Any]:
@@ -62,13 +69,32 @@ class Settings:
 
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> Settings:
-        """The settings that `as_json` wrote."""
-        return cls(**{key: item for key, item in value.items() if key not in ("schema", "fingerprint")})
+        """The settings that `as_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If it did not; the message says where.
+        """
+        if missing := _KEYS - value.keys():
+            raise ValueError(f"Object missing required field `{min(missing)}`")
+        if unknown := value.keys() - _KEYS:
+            raise ValueError(f"Object contains unknown field `{min(unknown)}`")
+        if type(value["schema"]) is not int:
+            raise ValueError("Expected `int` - at `$.schema`")
+        of_it = {key: item for key, item in value.items() if key not in ("schema", "fingerprint")}
+        settings = msgspec.convert(of_it, cls)
+        if value["fingerprint"] != sha256_of_json({key: value[key] for key in _KEYS - {"fingerprint"}}):
+            raise ValueError("they do not fit their fingerprint")
+        return settings
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it; equal fingerprints mean equal contents."""
         return self.as_json()["fingerprint"]
+
+
+_KEYS = Settings("", 0).as_json().keys()  # of the settings in a manifest
 
 
 def differences(stored: dict[str, Any], current: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

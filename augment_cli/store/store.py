@@ -20,35 +20,23 @@ import secrets
 import shutil
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from augment_cli.addresses import is_address, shown
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.contents import StoreContents
 from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
-from augment_cli.store.growth import (
-    append_is_over,
-    note_append,
-    parts_before,
-    undo_append,
-    was_appending,
-)
-from augment_cli.store.manifest import (
-    Earlier,
-    Part,
-    Stage,
-    dump_manifest,
-    read_manifest,
-)
-from augment_cli.store.parquet import (
-    describe,
-    write_parquet,
-)
-from augment_cli.store.refusals import refusal
+from augment_cli.store.growth import append_is_over, note_append, parts_before, undo_append, was_appending
+from augment_cli.store.manifest import PART_NAME, Earlier, Part, Stage, dump_manifest
+from augment_cli.store.manifest_reading import read_manifest
+from augment_cli.store.notes import finish_removal, note_removal, was_removing
+from augment_cli.store.parquet import describe, write_parquet
+from augment_cli.store.refusals import OptionOf, option_of, refusal
 from augment_cli.store.schema import metadata_of, with_metadata
 from augment_cli.store.settings import Settings
 from augment_cli.store.verification import refuse_links, remember_verified
@@ -132,6 +120,10 @@ class Store(StoreContents):
             if was_appending(self.work):
                 self.reload()
                 undo_append(self.path, self.work, self._stages)
+            if was_removing(self.work):
+                with self._commits_alone():
+                    self.reload()
+                    finish_removal(self.path, self.work, self._stages)
             if not shared:
                 # Orphans of killed runs; what an unfinished stage keeps for its next run is spared.
                 for name in ("parts", "stdin", "texts", *filter(self.has, self._stages)):
@@ -150,6 +142,7 @@ class Store(StoreContents):
         expected_parts: int | None = None,
         beside: str = "write beside it with --name",
         anew: str = "the same command and --overwrite",
+        option: OptionOf = option_of,
     ) -> list[int]:
         """Announce a stage and learn which of its parts are still to be made.
 
@@ -165,6 +158,8 @@ class Store(StoreContents):
             What a person can do who wants both, for the message of a refusal.
         anew : str
             How it is made anew, for the message where files were appended to the corpus since.
+        option : callable
+            The option that gives a setting again, for the message of a refusal; as in `refusals.option_of`.
 
         Raises
         ------
@@ -178,13 +173,15 @@ class Store(StoreContents):
         if (record := self._stages.get(name)) is not None:
             if record.settings["fingerprint"] != current["fingerprint"]:
                 before = self._made_before(record, current)
-                raise refusal(record, current, self.path, (before, len(self._row_ranges)), beside, anew)
+                raise refusal(
+                    record, current, self.path, (before, len(self._row_ranges)), beside, anew, option
+                )
             missing = self._missing(record)
             for index in missing:  # a deleted or cut file is made anew
                 record.parts.pop(index, None)
             return missing
         count = len(self._row_ranges) if expected_parts is None else expected_parts
-        self._stages[name] = Stage(name, current, count, {})
+        self._stages[name] = Stage(current, count, {}, name=name)
         return list(range(count))
 
     def continues(self, name: str, settings: Settings) -> bool:
@@ -275,6 +272,8 @@ class Store(StoreContents):
             record = self._stages[pending.stage]
             if not (self.path / "manifest.json").exists():
                 self._write_manifest()  # a folder with a part in it must be known as a store
+            if not record.parts:
+                self._clear(pending.stage)
             self._give_name(pending)
             record.parts[pending.index] = pending.part
             if time.monotonic() < self._enter_later_until:
@@ -321,7 +320,7 @@ class Store(StoreContents):
             earlier = (*record.earlier, Earlier(record.settings, record.expected_parts))
             added = {one.index: one.part for one in pending if one.stage == name}
             parts, count = record.parts | added, record.expected_parts + len(added)
-            self._stages[name] = Stage(name, settings.as_json(), count, parts, earlier)
+            self._stages[name] = Stage(settings.as_json(), count, parts, earlier, name)
         before = len(self._row_ranges)
         for index in range(before, self._stages["corpus"].expected_parts):
             self._row_ranges.append((self.rows, self._stages["corpus"].parts[index].rows))
@@ -338,6 +337,15 @@ class Store(StoreContents):
         pending.path.replace(target)
         remember_verified(target, pending.part)
         fsync(target.parent)
+
+    def _clear(self, name: str) -> None:
+        """Delete what an earlier stage of that name left: a glob over the parts must find no others."""
+        folder = self.path / name
+        refuse_links(folder, self.path)
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if PART_NAME.fullmatch(path.name):
+                refuse_links(path, self.path)
+                path.unlink()
 
     @contextlib.contextmanager
     def _commits_alone(self) -> Iterator[None]:
@@ -371,6 +379,8 @@ class Store(StoreContents):
     def remove(self, *stages: str) -> None:
         """Delete stages: first their manifest entries, then their files.
 
+        A note says which, so that whoever opens the store after a kill deletes the rest.
+
         Raises
         ------
         UsageError
@@ -389,16 +399,13 @@ class Store(StoreContents):
             )
         for one in names & self._stages.keys():
             refuse_links(self.path / one, self.path)
+        note_removal(self.work, names)
+        for one in names & self._stages.keys():
             del self._stages[one]
         if "corpus" in names:
             self._row_ranges = []
         self._write_manifest()
-        for one in sorted(names):
-            for folder in (self.path, self.work):
-                shutil.rmtree(folder / one, ignore_errors=True)
-                for parent in list(Path(one).parents)[:-1]:  # of a cache, the folders around it
-                    with contextlib.suppress(OSError):  # there are other caches in it
-                        (folder / parent).rmdir()
+        finish_removal(self.path, self.work, self._stages)
 
     def discard_if_empty(self, with_folder: bool) -> None:
         """Leave nothing of a store in which no part was committed, as after a command that failed early.

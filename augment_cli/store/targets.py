@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -65,11 +66,19 @@ def check_output_folder(
 
     Raises
     ------
+    UsageError
+        If the folder is a store, or lies in one.
     BadInputError
         If a file is where a folder must be, or the other way round.
     MissingError
         If a folder may not be written.
     """
+    for folder in (out, *out.absolute().parents):
+        if _is_store(folder):
+            raise UsageError(
+                f"{option} {out}: {folder} is a store, which holds only what its manifest names; choose "
+                f"another {option}"
+            )
     for folder in (out, *(out / name for name in folders)):
         # A link that leads nowhere is in the way too.
         nearest = next(
@@ -95,3 +104,12 @@ def lies_within(path: str | Path, folder: str | Path) -> bool:
     around = os.path.realpath(folder)
     as_written = Path(os.path.realpath(Path(path).parent)) / Path(path).name
     return any(place.is_relative_to(around) for place in (Path(os.path.realpath(path)), as_written))
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether a folder has the manifest of a store; other programs call files of theirs so, too."""
+    place = folder / "manifest.json"
+    try:
+        return place.is_file() and {"schema", "stages"} <= json.loads(place.read_bytes()).keys()
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return (folder / ".work").is_dir()

@@ -24,16 +24,18 @@ def verify_part(path: Path, part: Part) -> None:
     again = "run the command that made the stage again to make it anew"
     try:
         status = path.stat()
+        key = _key(path, status, part)
+        if key in _VERIFIED:
+            return
+        is_the_part = status.st_size == part.bytes and path.is_file() and sha256_of_file(path) == part.sha256
     except (FileNotFoundError, NotADirectoryError):
         raise BadInputError(f"{path}: the file is missing; {again}") from None
-    key = _key(path, status, part)
-    if key not in _VERIFIED:
-        if status.st_size != part.bytes or not path.is_file() or sha256_of_file(path) != part.sha256:
-            raise BadInputError(
-                f"{path}: its bytes differ from what was committed (size or sha256), so it is damaged, "
-                f"or from another run; delete it and {again}"
-            )
-        _VERIFIED.add(key)
+    if not is_the_part:
+        raise BadInputError(
+            f"{path}: its bytes differ from what was committed (size or sha256), so it is damaged, "
+            f"or from another run; delete it and {again}"
+        )
+    _VERIFIED.add(key)
 
 
 def remember_verified(path: Path, part: Part) -> None:

@@ -7,13 +7,15 @@ reads the same through either adaptor.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
 
 from augment_cli.syntax import clear_nlp, universal
+from augment_cli.syntax.language import Language
 from augment_cli.syntax.morphology import (
     Number,
     VerbForm,
@@ -27,19 +29,10 @@ from augment_cli.syntax.parses import ParseRows
 from augment_cli.syntax.tree import Role, Tree, any_of, first_of_group, words
 from augment_cli.text.spans import ranges
 
-
-class Language(IntEnum):
-    """Which rules a row is for."""
-
-    ENGLISH = 0
-    CHINESE = 1
-
-
 _PLURAL_WORDS = words("we they these those both many few several ones")
 _FIRST_AND_SECOND = frozenset({"i", "you"})
 _BE = words("am is are was were 'm 're 's ’m ’re ’s be been being")
 _CONTRACTED_S = frozenset({"'s", "’s"})
-_FIRST_BYTE_OF_IDEOGRAPHS = 0xE3  # in UTF-8, of U+3000 and all that follows
 _PAST_MODALS = words("would could 'd ’d")
 
 
@@ -170,15 +163,13 @@ class ClauseView:
     def clauses(self) -> np.ndarray:
         """bool (N,): heads of subordinate clauses (acl, advcl, ccomp, csubj, csubjpass, relcl, xcomp).
 
-        Without adnominal and open ones in Chinese, where nothing may part them from what they belong to.
+        Without those that in the row's language nothing may part from what they belong to.
         """
         clauses = (self.roles == Role.CLAUSE) | (self.roles == Role.CLAUSAL_SUBJECT)
-        chinese = self.languages == Language.CHINESE
-        if chinese.any():
-            joined = self.parses.deps.where(
-                lambda label: label.partition(":")[0] in {"acl", "xcomp", "relcl"}
-            )
-            clauses &= ~(joined & chinese[self.rows])
+        for language, mine in self.by_language:
+            if language.joined_clauses and mine.any():
+                joined = self.parses.deps.where(functools.partial(_is_one_of, language.joined_clauses))
+                clauses &= ~(joined & mine[self.rows])
         return clauses
 
     @cached_property
@@ -248,21 +239,42 @@ class ClauseView:
         return numbers
 
     @cached_property
-    def languages(self) -> np.ndarray:
-        """uint8 (n,): `Language` of each row: Chinese where at least half of its tokens hold an ideograph."""
+    def by_language(self) -> list[tuple[Language, np.ndarray]]:
+        """Each language that rows may be in, and which rows are in it: bool (n,)."""
+        *told, usual = self.parses.languages
+        rest = np.ones(len(self.parses), bool)
+        found = []
+        for language in told:
+            found.append((language, self._is_in_script(language.script) & rest))
+            rest &= ~found[-1][1]
+        return [*found, (usual, rest)]
+
+    def in_language(self, is_meant: Callable[[Language], bool]) -> np.ndarray:
+        """bool (n,): rows in a language of which something is true."""
+        mine = [rows for language, rows in self.by_language if is_meant(language)]
+        return np.logical_or.reduce(mine) if mine else np.zeros(len(self.parses), bool)
+
+    def _is_in_script(self, script: tuple[tuple[int, int], ...]) -> np.ndarray:
+        """bool (n,): rows of which at least half of the tokens begin with a character of a script."""
         texts, parses = self.parses.texts, self.parses
-        languages = np.full(len(parses), Language.ENGLISH, np.uint8)
-        beyond = np.flatnonzero(texts.data >= _FIRST_BYTE_OF_IDEOGRAPHS)
+        result = np.zeros(len(parses), bool)
+        lowest = min(low for low, _ in script)
+        first_byte = chr(lowest).encode()[0]  # of UTF-8, where bytes rise as characters do
+        beyond = np.flatnonzero(texts.data >= first_byte)
         if not len(beyond):
-            return languages
+            return result
         rows = np.unique(np.searchsorted(texts.byte_offsets, beyond, "right") - 1)
         lengths = parses.offsets[rows + 1] - parses.offsets[rows]
         tokens = ranges(parses.offsets[rows], lengths)
         first = texts.values[texts.offsets[parses.rows[tokens]] + parses.starts[tokens]]
-        ideographs = (first >= 0x3400) & (first <= 0x9FFF) | (first >= 0x20000) & (first <= 0x3FFFF)
-        share = np.bincount(np.repeat(np.arange(len(rows)), lengths), ideographs, len(rows))
-        languages[rows[(share > 0) & (2 * share >= lengths)]] = Language.CHINESE
-        return languages
+        of_script = np.logical_or.reduce([(first >= low) & (first <= high) for low, high in script])
+        share = np.bincount(np.repeat(np.arange(len(rows)), lengths), of_script, len(rows))
+        result[rows[(share > 0) & (2 * share >= lengths)]] = True
+        return result
+
+
+def _is_one_of(labels: frozenset[str], label: str) -> bool:
+    return label.partition(":")[0] in labels
 
 
 def _first(positions: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.syntax.language import UNKNOWN, Language
 from augment_cli.text.spans import CodePoints, ascending_slices, strings_of
 
 PARSES_STAGE = "parses"
@@ -141,6 +142,8 @@ class ParseRows:
         Whether a sentence begins at the token; a row may hold more than one.
     texts : CodePoints
         The original texts.
+    languages : tuple of Language
+        What rows may be in: languages told by their script, and last the one of all other rows.
     """
 
     offsets: np.ndarray
@@ -151,9 +154,12 @@ class ParseRows:
     heads: np.ndarray
     sentence_starts: np.ndarray
     texts: CodePoints
+    languages: tuple[Language, ...] = (UNKNOWN,)
 
     @classmethod
-    def from_table(cls, table: pa.Table, texts: CodePoints) -> ParseRows:
+    def from_table(
+        cls, table: pa.Table, texts: CodePoints, languages: tuple[Language, ...] = (UNKNOWN,)
+    ) -> ParseRows:
         """The parses of a row group of the `parses` stage (schema `PARSES`), with its texts."""
         names = table.schema.names
         lists = {name: table[name].combine_chunks() for name in names if name != "row_id"}
@@ -165,7 +171,7 @@ class ParseRows:
         }
         strings = {name: flat[name] for name in STRING_COLUMNS}
         columns: dict[str, Any] = numbers
-        return cls(offsets=offsets - offsets[0], texts=texts, strings=strings, **columns)
+        return cls(offsets=offsets - offsets[0], texts=texts, languages=languages, strings=strings, **columns)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

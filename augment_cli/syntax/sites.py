@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, words
 
@@ -21,7 +21,6 @@ _WEAK_FINAL_MARKS = ",;:，；：、-–—"  # the first six divide clauses
 _BEFORE_MORE = words("IN TO WDT WP WP$ WRB DT PDT PRP$ MD")
 _RELATIVE_WORDS = words("WDT WP WP$ WRB IN")
 _LONGEST_SUBJECT = 25
-_SHORT_IN_CHINESE = 3
 _CLOSERS = "\"'”’»›)]}」』）】》〉"
 _PAIRED = "\"'‘’“”„«»‹›()[]{}<>「」『』（）【】《》〈〉`"
 _DOUBLE_QUOTES = '"“”„«»「」『』'
@@ -51,12 +50,17 @@ class PunctuationSites:
 
     @cached_property
     def is_closing_gap(self) -> np.ndarray:
-        """bool (N,): words with a word behind, and a space between (none in Chinese): room for a mark."""
+        """bool (N,): words with a word behind, and a space between where the language has them."""
         parses = self.view.parses
         last = np.zeros(len(self.is_mark), bool)
         last[parses.offsets[1:][np.diff(parses.offsets) > 0] - 1] = True
-        spaced = parses.whitespace | (self.view.languages == Language.CHINESE)[parses.rows]
-        return spaced & ~last & ~self.is_mark & ~self._is_space & ~np.append(self.is_mark[1:], True)
+        return self._spaced & ~last & ~self.is_mark & ~self._is_space & ~np.append(self.is_mark[1:], True)
+
+    @cached_property
+    def _spaced(self) -> np.ndarray:
+        """bool (N,): tokens with a space behind, and all tokens of a language without spaces."""
+        without = self.view.in_language(lambda language: not language.has_spaces)
+        return self.view.parses.whitespace | without[self.view.rows]
 
     @cached_property
     def clause(self) -> np.ndarray:
@@ -79,12 +83,10 @@ class PunctuationSites:
         # No comma parts a noun from a relative clause with "that", or with no relative word at all.
         linked = parses.tags.among(_RELATIVE_WORDS)[left] & ~parses.lower_at(left).among({"that"})
         wrong |= ~opens & view.relatives[heads] & ~linked
-        chinese = (view.languages == Language.CHINESE)[rows]
-        if chinese.any():  # one or two words in front of a verb are adverbials there
-            adverbial = (right - left < _SHORT_IN_CHINESE) | parses.pos.among({"ADV", "AUX", "DET", "PART"})[
-                behind
-            ]
-            wrong |= chinese & adverbial
+        for language, mine in view.by_language:
+            if (language.shortest_clause or language.joining) and mine[rows].any():
+                adverbial = right - left < language.shortest_clause
+                wrong |= mine[rows] & (adverbial | parses.pos.among(language.joining)[behind])
         return self._at_gaps(rows[~wrong], behind[~wrong])
 
     @cached_property
@@ -141,7 +143,7 @@ class PunctuationSites:
         before = np.concatenate([[0], np.cumsum(held)])
         clean = before[right + 1] == before[left]
         clean &= ~self.is_mark[left] & ~self._is_space[left] & (right >= left)
-        spaced = parses.whitespace | (self.view.languages == Language.CHINESE)[parses.rows]
+        spaced = self._spaced
         in_front = np.where(left > parses.offsets[:-1][rows], spaced[left - 1], True)
         in_front |= self.is_mark[left - 1]
         behind = spaced[right] | np.append(self.is_mark, True)[right + 1]
@@ -192,8 +194,7 @@ class PunctuationSites:
         parses, rows = self.view.parses, self.view.rows
         in_front = np.append(False, parses.whitespace[:-1])[: len(rows)]
         in_front[parses.offsets[:-1][np.diff(parses.offsets) > 0]] = True
-        chinese = (self.view.languages == Language.CHINESE)[rows]
-        loose = np.flatnonzero(self._inner_marks & (in_front | parses.whitespace | chinese))
+        loose = np.flatnonzero(self._inner_marks & (in_front | self._spaced))
         paired = parses.forms_at(loose).where(lambda form: form[:1] in _PAIRED)
         return self._first_of(loose[~paired])
 

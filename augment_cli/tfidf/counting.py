@@ -43,11 +43,7 @@ def count_part(
     terms, term_ids = encoded.dictionary, encoded.indices.to_numpy().astype(np.int32)
     counts, document_frequency, max_share = count_terms(term_ids, tokens.row_offsets, len(terms))
     vocabulary = pa.table(
-        {
-            "term": terms.cast(pa.string()),
-            "document_frequency": document_frequency,
-            "max_share": max_share,
-        }
+        {"term": terms.cast(pa.string()), "document_frequency": document_frequency, "max_share": max_share}
     )
     vocabulary = vocabulary.replace_schema_metadata({"rows": str(len(texts))})
     write_ipc(counts_path(folder, stage, index), vocabulary)

@@ -44,7 +44,8 @@ class Tokenizer(Protocol):
     name: str
     version: str
 
-    def __call__(self, texts: pa.Array) -> Tokens: ...
+    def __call__(self, texts: pa.Array) -> Tokens:
+        """The tokens of each text."""
 
 
 def tokens_of_rows(rows: Iterable[Sequence[tuple[str, int, int]]]) -> Tokens:

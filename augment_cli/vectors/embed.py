@@ -1,9 +1,9 @@
 """`embed`: sentence vectors of a stage's texts, one independent task for each piece of 1,024 texts.
 
 Over the whole stage each distinct text is encoded once, where it first stands; a part's texts are sorted by
-length and cut into pieces, so that what goes through the model together is of one length, and each piece is a
-file in `.work/` as soon as it is done. What is in a piece depends on the stage's texts alone: parts come out
-the same whatever was interrupted. This process joins pieces, and vectors of equal texts before, to parts.
+length and cut into pieces, so that what goes through the model together is of one length. What is in a piece
+depends on the stage's texts alone: parts come out the same whatever was interrupted. This process joins
+pieces, and vectors of equal texts before, to parts.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +21,12 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder
 from augment_cli.neural.runtime import hand_back_memory, sparing_memory
+from augment_cli.store.journal import Journal, MissingPieceError, make_parts, one_by_one
 from augment_cli.store.parquet import describe
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import PendingPart, Store
 from augment_cli.vectors.embed_parameters import EmbedParameters, is_static_model, wanted
-from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.stages import (
     as_column,
     as_matrix,
@@ -57,7 +58,7 @@ class Work:
     pieces : dict of int to list of ndarray
         For each part that is not finished, the positions of its pieces' rows in it.
     rows : int
-        How many rows the pieces hold that are not in `.work/`.
+        How many rows the pieces hold that are not in the journal.
     """
 
     of: str
@@ -104,17 +105,16 @@ def begin(store: Store, of: str, parameters: EmbedParameters, name: str | None =
         first[parameters.rows :] = -1
     if (first < 0).all():
         raise UsageError(f"{store.path}: stage {of!r} has no text to embed")
-    done = Pieces(store, stage, settings)
     size_of_piece = STATIC_PIECE_ROWS if is_static_model(model) else PIECE_ROWS
     pieces: dict[int, list[np.ndarray]] = {}
-    rows = 0
     for index in unfinished:
         start, size = store.parts[index]
         own = np.flatnonzero(first[start : start + size] == np.arange(start, start + size))
         # Longest first: what memory does not hold fails at once.
         own = own[np.argsort(-lengths[start + own], kind="stable")]
         pieces[index] = [own[low : low + size_of_piece] for low in range(0, len(own), size_of_piece)]
-        rows += sum(len(rows) for piece, rows in enumerate(pieces[index]) if not done.has(index, piece))
+    sizes = {index: list(map(len, own)) for index, own in pieces.items()}
+    rows = Journal(store.work, stage, settings).rows_to_make(sizes)
     return Work(of, stage, model, parameters, settings, first, pieces, rows)
 
 
@@ -127,21 +127,7 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     is_static = is_static_model(work.model)
     if work.parameters.device == "cuda" or is_static:
         engine = dataclasses.replace(engine, jobs=1, needs_gpu=not is_static)
-    done = Pieces(store, work.stage, work.settings)
-    waiting = sorted(work.pieces)
-
-    def commit_what_is_complete() -> None:
-        # In order, since equal texts are copied from parts before.
-        while waiting and (pending := _join_part(store, work, done, waiting[0])) is not None:
-            store.commit(pending)
-            done.remove(waiting.pop(0))
-
-    def count(rows: int) -> None:
-        progress(rows)
-        if is_static:
-            hand_back_memory()
-        commit_what_is_complete()
-
+    journal = Journal(store.work, work.stage, work.settings)
     common = {
         "store_path": store.path,
         "stage": work.stage,
@@ -150,41 +136,48 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "parameters": work.parameters,
         "settings": work.settings,
     }
-    commit_what_is_complete()  # a run may have ended between the last piece and the commit
-    while waiting:  # again where a finished piece turned out to be damaged
-        tasks = [
-            common | {"index": index, "piece": piece, "positions": work.pieces[index][piece]}
-            for index in waiting
-            for piece in _spread(len(work.pieces[index]))
-            if not done.has(index, piece)
-        ]
+
+    def run(*arguments: Any, **options: Any) -> None:
         with sparing_memory() if is_static else contextlib.nullcontext():
-            engine.run("augment_cli.vectors.embed_pieces:encode_piece", tasks, count, unit="pieces")
-        commit_what_is_complete()
+            engine.run(*arguments, **options)
+
+    def count(rows: int) -> None:
+        progress(rows)
+        if is_static:
+            hand_back_memory()
+
+    task = "augment_cli.vectors.embed_pieces:encode_piece"
+    make_parts(
+        journal,
+        work.pieces,
+        one_by_one(
+            run,
+            task,
+            lambda index, piece: common | {"positions": work.pieces[index][piece]},
+            count,
+            order=_spread,
+        ),
+        lambda index: store.commit(_join_part(store, work, journal, index)),
+        in_order=True,  # equal texts are copied from parts before
+    )
     store.clean_work(work.stage)
 
 
-def _spread(count: int) -> list[int]:
+def _spread(pieces: list[int]) -> list[int]:
     """The pieces of a part, long and short ones mixed, so that the rate at any time is that of the whole."""
     golden = (5**0.5 - 1) / 2
-    return sorted(range(count), key=lambda piece: (piece * golden) % 1)
+    return sorted(pieces, key=lambda piece: (piece * golden) % 1)
 
 
-def _join_part(store: Store, work: Work, done: Pieces, index: int) -> PendingPart | None:
-    """Write a part from its pieces and from equal texts before it; None if a piece is missing."""
+def _join_part(store: Store, work: Work, journal: Journal, index: int) -> PendingPart:
+    """Write a part from its pieces and from equal texts before it."""
     pieces = work.pieces[index]
-    if not all(done.has(index, piece) for piece in range(len(pieces))):
-        return None
     start, size = store.parts[index]
     first = work.first[start : start + size]
-    dimension = _dimension(store, work, done)
-    if dimension is None:  # nothing but nulls up to here: the first piece of a later part will tell
-        return None
+    dimension = _dimension(store, work, journal)
     vectors = np.zeros((size, dimension), np.float16)
     for piece, positions in enumerate(pieces):
-        table = done.read(index, piece, len(positions))
-        if table is None:
-            return None
+        table = journal.read(index, piece, len(positions))
         vectors[positions] = from_bytes(table["vector"])
         del table
     hand_back_memory()  # of the pieces, before as much is taken for writing
@@ -217,13 +210,12 @@ def _part_of(store: Store, rows: np.ndarray) -> np.ndarray:
     return np.searchsorted(starts, rows, side="right") - 1
 
 
-def _dimension(store: Store, work: Work, done: Pieces) -> int | None:
+def _dimension(store: Store, work: Work, journal: Journal) -> int:
     """Numbers in a vector, from finished parts, else from finished pieces."""
     for index in store.stage(work.stage).parts:
         _, schema = describe(store.part_path(work.stage, index))
         return int(schema.field("vector").type.list_size)
-    for index, pieces in work.pieces.items():
-        for piece, rows in enumerate(pieces):
-            if (table := done.read(index, piece, len(rows))) is not None:
-                return from_bytes(table["vector"]).shape[1]
-    return None
+    for index in work.pieces:
+        for piece in journal.finished(index):
+            return from_bytes(journal.read(index, piece)["vector"]).shape[1]
+    raise MissingPieceError("nothing but nulls up to here: the first piece of a later part will tell")

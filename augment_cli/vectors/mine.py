@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 
 from augment_cli.contract.reasons import Reason
 from augment_cli.engine.engine import Engine
+from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
+from augment_cli.store.parquet import write_array
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
@@ -23,18 +25,11 @@ from augment_cli.vectors.choosing import SKIPPED
 from augment_cli.vectors.graph import build_graph
 from augment_cli.vectors.lexical import LexicalIndex
 from augment_cli.vectors.mine_parameters import MINED, MineParameters, mine_settings, mined_names
-from augment_cli.vectors.mine_pieces import piece_size
-from augment_cli.vectors.pieces import Pieces, make_parts
 from augment_cli.vectors.search import candidate_blocks
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
 from augment_cli.vectors.texts import check_text_stage, equal_rows
 
-REASONS = (
-    Reason.NO_CANDIDATE,
-    Reason.ALL_CANDIDATES_SKIPPED,
-    Reason.TOO_FEW_CANDIDATES,
-    Reason.NO_POSITIVE,
-)
+REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CANDIDATES, Reason.NO_POSITIVE)
 
 
 @dataclass(frozen=True)
@@ -50,10 +45,10 @@ class Work:
         Names of the fit and of the vectors that are read.
     settings : list of Settings
         Of each stage.
-    pieces : dict of int to int
-        For each part that is not finished in all stages, its number of pieces.
+    pieces : dict of int to list of int
+        For each part that is not finished in all stages, the rows of each of its pieces.
     rows : int
-        How many rows the pieces hold that are not in `.work/`.
+        How many rows the pieces hold that are not in the journal.
     """
 
     stages: list[str]
@@ -61,7 +56,7 @@ class Work:
     fit: str | None
     vectors: str | None
     settings: list[Settings]
-    pieces: dict[int, int]
+    pieces: dict[int, list[int]]
     rows: int
 
 
@@ -103,14 +98,8 @@ def begin(
     unfinished = sorted(
         {index for name, one in zip(stages, settings, strict=True) for index in store.begin(name, one)}
     )
-    pieces = {index: -(-store.parts[index][1] // ROW_GROUP_ROWS) for index in unfinished}
-    done = Pieces(store, stages[0], settings[0])
-    rows = sum(
-        piece_size(store, index, piece)
-        for index, count in pieces.items()
-        for piece in range(count)
-        if not done.has(index, piece)
-    )
+    pieces = {index: piece_sizes(store.parts[index][1], ROW_GROUP_ROWS) for index in unfinished}
+    rows = Journal(store.work, stages[0], settings[0]).rows_to_make(pieces)
     return Work(stages, parameters, fit, vectors, settings, pieces, rows)
 
 
@@ -121,16 +110,16 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     """
     if not work.pieces:
         return
-    done = Pieces(store, work.stages[0], work.settings[0])
-    done.folder.mkdir(parents=True, exist_ok=True)
+    journal = Journal(store.work, work.stages[0], work.settings[0])
+    journal.folder.mkdir(parents=True, exist_ok=True)
     first, _ = equal_rows(store, CORPUS_STAGE, normalized=True)
-    np.save(done.folder / "first.npy", first, allow_pickle=False)
+    write_array(journal.folder / "first.npy", first)
     if work.parameters.by == "tfidf":
         candidates = np.flatnonzero(first == np.arange(len(first)))
-        LexicalIndex.build(store, work.fit, work.parameters.max_df, candidates).save(done.folder)
+        LexicalIndex.build(store, work.fit, work.parameters.max_df, candidates).save(journal.folder)
     if work.parameters.search == "graph":
         anchors = VectorStage.open(store, CORPUS_STAGE, work.vectors)
-        build_graph(candidate_blocks(anchors, first), anchors.dimension, done.folder)
+        build_graph(candidate_blocks(anchors, first), anchors.dimension, journal.folder)
     common = {
         "store_path": store.path,
         "stage": work.stages[0],
@@ -140,27 +129,20 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
         "settings": work.settings[0],
     }
     make_parts(
+        journal,
         work.pieces,
-        done,
-        lambda index: _join_part(store, work, done, index),
-        engine,
-        "augment_cli.vectors.mine_pieces:mine_piece",
-        common,
-        progress,
+        one_by_one(
+            engine.run, "augment_cli.vectors.mine_pieces:mine_piece", lambda index, piece: common, progress
+        ),
+        lambda index: _join_part(store, work, journal, index),
     )
     for stage in work.stages:
         store.clean_work(stage)
 
 
-def _join_part(store: Store, work: Work, done: Pieces, index: int) -> bool:
-    """Commit a part of every stage from its pieces; False if a piece is missing."""
-    count = work.pieces[index]
-    if not all(done.has(index, piece) for piece in range(count)):
-        return False
-    tables = [done.read(index, piece, piece_size(store, index, piece)) for piece in range(count)]
-    if any(table is None for table in tables):
-        return False
-    table = pa.concat_tables([one for one in tables if one is not None])
+def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
+    """Commit a part of every stage from its pieces."""
+    table = pa.concat_tables(journal.read_part(index, work.pieces[index]))
     for number, (stage, settings) in enumerate(zip(work.stages, work.settings, strict=True)):
         if index in store.stage(stage).parts:
             continue
@@ -180,7 +162,6 @@ def _join_part(store: Store, work: Work, done: Pieces, index: int) -> bool:
         whole = pa.table([columns[name] for name in MINED.names], schema=MINED)
         groups = (whole.slice(low, ROW_GROUP_ROWS) for low in range(0, whole.num_rows, ROW_GROUP_ROWS))
         store.commit(store.write_part(stage, index, MINED, groups, settings, statistics))
-    return True
 
 
 def texts_of(store: Store, row_ids: pa.ChunkedArray) -> pa.ChunkedArray:

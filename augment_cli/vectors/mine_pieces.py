@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.draws import stream_key, uniform
+from augment_cli.store.journal import Journal, piece_sizes
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
@@ -19,17 +20,11 @@ from augment_cli.tfidf.names import stage_names
 from augment_cli.vectors.choosing import choose
 from augment_cli.vectors.graph import open_graph, search_graph
 from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
-from augment_cli.vectors.mine_parameters import MINED_STAGE, MineParameters
-from augment_cli.vectors.pieces import Pieces
+from augment_cli.vectors.mine_parameters import MINED_STAGE, MineParameters, limits_of
 from augment_cli.vectors.search import Neighbours, candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 
 Place = tuple[int, int, int, int]  # part, piece, its first row, the row after its last
-
-
-def piece_size(store: Store, index: int, piece: int) -> int:
-    """Rows of a piece: a row group's, or what is left of the part."""
-    return min(ROW_GROUP_ROWS, store.parts[index][1] - piece * ROW_GROUP_ROWS)
 
 
 def mine_piece(
@@ -41,17 +36,17 @@ def mine_piece(
     fit: str | None,
     vectors: str | None,
     settings: Settings,
-) -> int:
-    """Mine for a row group of a part into `.work/`; returns its number of rows."""
+) -> tuple[int, int]:
+    """Mine for a row group of a part into the journal; returns the part and the piece's rows."""
     store = Store.open(store_path)
-    done = Pieces(store, stage, settings)
-    first = np.load(done.folder / "first.npy", mmap_mode="r", allow_pickle=False)
+    journal = Journal(store.work, stage, settings)
+    first = np.load(journal.folder / "first.npy", mmap_mode="r", allow_pickle=False)
     low = store.parts[index][0] + piece * ROW_GROUP_ROWS
-    high = low + piece_size(store, index, piece)
+    high = low + piece_sizes(store.parts[index][1], ROW_GROUP_ROWS)[piece]
     own = np.array(first[low:high])
     mine = _by_vectors if parameters.by == "vectors" else _by_tfidf
     neighbours, positive_scores = mine(
-        store, parameters, fit, vectors, done.folder, first, (index, piece, low, high)
+        store, parameters, fit, vectors, journal.folder, first, (index, piece, low, high)
     )
     forbidden = np.full(high - low, -1)
     if parameters.positive:
@@ -61,7 +56,9 @@ def mine_piece(
         row_ids = np.repeat(np.arange(low, high)[:, None], neighbours.row_ids.shape[1], axis=1)
         ranks = np.broadcast_to(np.arange(row_ids.shape[1]), row_ids.shape)
         uniforms = uniform(stream_key(parameters.seed, MINED_STAGE), row_ids, ranks)
-    chosen = choose(neighbours, positive_scores, forbidden, parameters.limits, parameters.negatives, uniforms)
+    chosen = choose(
+        neighbours, positive_scores, forbidden, limits_of(parameters), parameters.negatives, uniforms
+    )
     skipped = {"near_duplicate": int(neighbours.too_near.sum())} | chosen.skipped
     columns = {
         "row_id": pa.array(np.arange(low, high)),
@@ -79,8 +76,8 @@ def mine_piece(
     # A number for the whole piece, beside its first row.
     for reason, times in skipped.items():
         columns[f"skipped_{reason}"] = pa.array(np.r_[times, np.zeros(high - low - 1, np.int64)])
-    done.write(index, piece, pa.table(columns))
-    return high - low
+    journal.write(index, piece, pa.table(columns))
+    return index, high - low
 
 
 def _by_vectors(

@@ -1,7 +1,7 @@
 """`score`: columns that say how a stage's texts relate to their originals and to the corpus. Never a verdict.
 
-Rows come in pieces of one row group (of 1,024 rows where a classifier is asked), each a file in `.work/` as
-soon as it is done; a piece depends on its rows alone.
+Rows come in pieces of one row group (of 1,024 rows where a classifier is asked); a piece depends on its rows
+alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import pyarrow as pa
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder, find_model
-from augment_cli.store.parquet import describe
+from augment_cli.store.journal import Journal, make_parts, one_by_one, piece_sizes
+from augment_cli.store.parquet import describe, write_array
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
@@ -24,7 +25,6 @@ from augment_cli.tfidf.names import stage_names
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization import get_tokenizer
 from augment_cli.vectors import signals
-from augment_cli.vectors.pieces import Pieces, make_parts
 from augment_cli.vectors.search import candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
 from augment_cli.vectors.texts import check_text_stage, equal_rows
@@ -82,13 +82,8 @@ class Work:
     options: ScoreOptions
     models: dict[str, ModelFolder]
     settings: Settings
-    pieces: dict[int, int]
+    pieces: dict[int, list[int]]
     rows: int
-
-    @property
-    def piece_rows(self) -> int:
-        """Rows of a piece."""
-        return _JUDGED_ROWS if self.models else ROW_GROUP_ROWS
 
 
 def scores_name(of: str, name: str | None = None) -> str:
@@ -130,15 +125,8 @@ def begin(store: Store, of: str, options: ScoreOptions, name: str | None = None)
     settings, models = score_settings(store, of, options)
     stage = scores_name(of, name)
     unfinished = store.begin(stage, settings, beside="score beside it with --name NAME")
-    work = Work(of, stage, options, models, settings, {}, 0)
-    pieces = {index: -(-store.parts[index][1] // work.piece_rows) for index in unfinished}
-    done = Pieces(store, stage, settings)
-    rows = sum(
-        _size(store, index, piece, work.piece_rows)
-        for index, count in pieces.items()
-        for piece in range(count)
-        if not done.has(index, piece)
-    )
+    pieces = {index: piece_sizes(store.parts[index][1], _piece_rows(models)) for index in unfinished}
+    rows = Journal(store.work, stage, settings).rows_to_make(pieces)
     return Work(of, stage, options, models, settings, pieces, rows)
 
 
@@ -173,8 +161,8 @@ def score_settings(store: Store, of: str, options: ScoreOptions) -> tuple[Settin
     return settings, models
 
 
-def _size(store: Store, index: int, piece: int, piece_rows: int) -> int:
-    return min(piece_rows, store.parts[index][1] - piece * piece_rows)
+def _piece_rows(models: dict[str, ModelFolder]) -> int:
+    return _JUDGED_ROWS if models else ROW_GROUP_ROWS
 
 
 def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], None]) -> None:
@@ -184,27 +172,25 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     """
     if not work.pieces:
         return
-    done = Pieces(store, work.stage, work.settings)
-    done.folder.mkdir(parents=True, exist_ok=True)
+    journal = Journal(store.work, work.stage, work.settings)
+    journal.folder.mkdir(parents=True, exist_ok=True)
     if "nearest_cosine" in work.options.columns:
-        np.save(done.folder / "first.npy", equal_rows(store, CORPUS_STAGE)[0], allow_pickle=False)
+        write_array(journal.folder / "first.npy", equal_rows(store, CORPUS_STAGE)[0])
     common = {
         "store_path": store.path,
         "stage": work.stage,
         "of": work.of,
         "options": work.options,
         "models": work.models,
-        "piece_rows": work.piece_rows,
         "settings": work.settings,
     }
     make_parts(
+        journal,
         work.pieces,
-        done,
-        lambda index: _join_part(store, work, done, index),
-        engine,
-        "augment_cli.vectors.score:score_piece",
-        common,
-        progress,
+        one_by_one(
+            engine.run, "augment_cli.vectors.score:score_piece", lambda index, piece: common, progress
+        ),
+        lambda index: _join_part(store, work, journal, index),
     )
     store.clean_work(work.stage)
 
@@ -217,12 +203,11 @@ def score_piece(
     piece: int,
     options: ScoreOptions,
     models: dict[str, ModelFolder],
-    piece_rows: int,
     settings: Settings,
-) -> int:
-    """Score some rows of a part (in a worker) into `.work/`; returns how many."""
-    store = Store.open(store_path)
-    size = _size(store, index, piece, piece_rows)
+) -> tuple[int, int]:
+    """Score some rows of a part (in a worker) into the journal; returns the part and the piece's rows."""
+    store, piece_rows = Store.open(store_path), _piece_rows(models)
+    size = piece_sizes(store.parts[index][1], piece_rows)[piece]
     group, offset = divmod(piece * piece_rows, ROW_GROUP_ROWS)
     has_edits = "edits" in describe(store.part_path(of, index))[1].names
     names = ["text", "edits"] if has_edits else ["text"]
@@ -234,9 +219,9 @@ def score_piece(
     is_there = texts.is_valid().to_numpy(zero_copy_only=False)
     low = store.parts[index][0] + piece * piece_rows
     columns: dict[str, np.ndarray] = {"row_id": np.arange(low, low + size)}
-    done = Pieces(store, stage, settings)
+    journal = Journal(store.work, stage, settings)
     if options.needs_vectors:
-        columns |= _of_vectors(store, options, of, (index, group, offset, low, size), done.folder)
+        columns |= _of_vectors(store, options, of, (index, group, offset, low, size), journal.folder)
     if "length_ratio" in options.columns:
         columns["length_ratio"] = signals.length_ratio(texts, originals)
     if "edited_share" in options.columns:
@@ -260,8 +245,8 @@ def score_piece(
         if field.name == "nearest_row_id":
             missing = ~is_there | (values < 0)
         arrays.append(pa.array(values, field.type, mask=missing, from_pandas=False, safe=False))
-    done.write(index, piece, pa.table(arrays, schema=fields))
-    return size
+    journal.write(index, piece, pa.table(arrays, schema=fields))
+    return index, size
 
 
 def _of_vectors(
@@ -327,16 +312,9 @@ def _judged(
     return columns
 
 
-def _join_part(store: Store, work: Work, done: Pieces, index: int) -> bool:
-    """Commit a part from its pieces; False if a piece is missing."""
-    count = work.pieces[index]
-    if not all(done.has(index, piece) for piece in range(count)):
-        return False
-    tables = [done.read(index, piece, _size(store, index, piece, work.piece_rows)) for piece in range(count)]
-    if any(table is None for table in tables):
-        return False
-    whole = pa.concat_tables([table for table in tables if table is not None]).combine_chunks()
+def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
+    """Commit a part from its pieces."""
+    whole = pa.concat_tables(journal.read_part(index, work.pieces[index])).combine_chunks()
     statistics = {"scored": whole.num_rows - min(whole[name].null_count for name in whole.column_names[1:])}
     groups = (whole.slice(low, ROW_GROUP_ROWS) for low in range(0, whole.num_rows, ROW_GROUP_ROWS))
     store.commit(store.write_part(work.stage, index, whole.schema, groups, work.settings, statistics))
-    return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.errors import MixError, UsageError
+from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
@@ -70,6 +70,25 @@ def vectors_schema(dimension: int) -> pa.Schema:
     )
 
 
+def width_of(store: Store, stage: str) -> int:
+    """Numbers in a vector of a stage, as its first part declares.
+
+    Raises
+    ------
+    BadInputError
+        If that holds no vectors.
+    """
+    path = store.part_path(stage, min(store.stage(stage).parts, default=0))
+    _, schema = describe(path)
+    kind = schema.field("vector").type if "vector" in schema.names else None
+    if kind is None or not pa.types.is_fixed_size_list(kind) or kind.value_type != pa.float16():
+        raise BadInputError(
+            f"{path}: holds no vectors of half precision, so it is damaged or foreign; delete it, and "
+            "embed again"
+        )
+    return int(kind.list_size)
+
+
 def as_column(vectors: np.ndarray, missing: np.ndarray) -> pa.FixedSizeListArray:
     """The column of vectors, float16 (n, d), null where `missing`, bool (n,)."""
     kind = vectors_schema(vectors.shape[1]).field("vector").type
@@ -86,9 +105,7 @@ def as_bytes(vectors: np.ndarray) -> pa.FixedSizeBinaryArray:
 
 
 def from_bytes(column: pa.ChunkedArray) -> np.ndarray:
-    """What `as_bytes` was given; lists too, as an earlier release left in the `.work/` of a killed run."""
-    if not pa.types.is_fixed_size_binary(column.type):
-        return as_matrix(column)[0]
+    """What `as_bytes` was given."""
     array = column.combine_chunks()
     whole = np.frombuffer(array.buffers()[1], np.uint8).reshape(-1, column.type.byte_width)
     return whole[array.offset : array.offset + len(array)].view(np.float16)
@@ -183,8 +200,7 @@ class VectorStage:
                 f"{store.path / stage}: holds vectors of an earlier {of!r}, which was made anew since; "
                 f"`augment-cli remove {stage} --store {store.path}`, then `{make}`"
             )
-        _, schema = describe(store.part_path(stage, 0))
-        return cls(store, stage, of, schema.field("vector").type.list_size)
+        return cls(store, stage, of, width_of(store, stage))
 
     @property
     def digest(self) -> str:
@@ -195,6 +211,8 @@ class VectorStage:
     def encoder(self) -> dict[str, object]:
         """What decides where a vector points: the model's digest, pooling, longest input."""
         settings = self.store.stage(self.stage).settings
+        if "combined" in settings["parameters"]:  # of the corpus alone: nothing else lies in that space
+            return dict.fromkeys(("model", *_OF_THE_ENCODER), self.digest)
         return {"model": settings["resources"]["model"]} | {
             key: settings["parameters"][key] for key in _OF_THE_ENCODER
         }
@@ -217,4 +235,12 @@ class VectorStage:
 
     def read(self, index: int, row_groups: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Vectors of a part (or of some row groups), float16 (n, d), and bool (n,) where there are any."""
-        return as_matrix(self.store.read_part(self.stage, index, ["vector"], row_groups)["vector"])
+        column = self.store.read_part(self.stage, index, ["row_id", "vector"], row_groups)["vector"]
+        path = self.store.part_path(self.stage, index)
+        remedy = "so it is damaged or foreign; delete it, and embed again"
+        if column.type != vectors_schema(self.dimension).field("vector").type:
+            raise BadInputError(f"{path}: has not vectors of {self.dimension} numbers, {remedy}")
+        vectors, present = as_matrix(column)
+        if not np.isfinite(vectors).all():
+            raise BadInputError(f"{path}: has vectors with numbers that are not finite, {remedy}")
+        return vectors, present

@@ -77,9 +77,12 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     if result.stopped_by:
         raise UsageError(f"stopped after step {result.steps}; the same command continues it")
     facts: dict[str, Any] = {
-        "settings": settings, "digest": model_digest(work / "run" / "last"), "machine": platform.machine(),
-        "libraries": library_versions(), "start": encoder.digest,
-    }  # fmt: skip
+        "settings": settings,
+        "digest": model_digest(work / "run" / "last"),
+        "machine": platform.machine(),
+        "libraries": library_versions(),
+        "start": encoder.digest,
+    }
     finished = work / "finished"
     shutil.rmtree(finished, ignore_errors=True)
     shutil.copytree(work / "run" / "last", finished)
@@ -128,10 +131,18 @@ def compared(bed: Bed, digest: str) -> str:
 
 
 def _card(bed: Bed, digest: str) -> str:
-    return "\n".join([
-        f"# Bed {bed.name}: for comparing methods, not for use", "", bed.about, "",
-        f"Made on this machine from `{bed.start}` by",
-        f"`python -m benchmarks.reproduce bed --profile {bed.name}`, with recipe `{bed.recipe}` and",
-        f"`{' '.join(bed.set)}` on {bed.rows:,} sentences of {', '.join(bed.corpus)}.",
-        f"Layers kept: {bed.layers or 'all'}. Digest: `{digest}`.", "", bed.seen, "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"# Bed {bed.name}: for comparing methods, not for use",
+            "",
+            bed.about,
+            "",
+            f"Made on this machine from `{bed.start}` by",
+            f"`python -m benchmarks.reproduce bed --profile {bed.name}`, with recipe `{bed.recipe}` and",
+            f"`{' '.join(bed.set)}` on {bed.rows:,} sentences of {', '.join(bed.corpus)}.",
+            f"Layers kept: {bed.layers or 'all'}. Digest: `{digest}`.",
+            "",
+            bed.seen,
+            "",
+        ]
+    )

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augment_cli.errors import MissingError, UsageError, UserError
+from augment_cli.process.exit_codes import Command
 from benchmarks.reproduce.comparisons import Scores
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
@@ -42,9 +43,10 @@ HERE = Path(__file__).parent
 def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
     arguments = argparse.ArgumentParser(
-        prog="python -m benchmarks.reproduce", description=__doc__,
+        prog="python -m benchmarks.reproduce",
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     add = arguments.add_argument
     add("action", nargs="?", choices=("plan", "run", "repeat", "draw", "bed"), default="plan")
     add("--profile", default="bed", help="a profile of the grid (default bed)")
@@ -62,17 +64,18 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
+_COMMAND = Command(interrupted="interrupted; finished results are kept, the same command continues")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its code."""
     prepare()
     try:
         _run(parser().parse_args(arguments))
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; finished results are kept, the same command continues", file=sys.stderr)
-        sys.exit(130)
+    except (Exception, KeyboardInterrupt) as error:
+        if (code := _COMMAND.exit_code(error)) is None:
+            raise
+        sys.exit(code)
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -115,10 +118,15 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "repeat":
         if not names:
             raise UsageError("name the rows to repeat: --rows simcse,una (ROW= with make)")
-        from benchmarks.reproduce.repeat import recorded_of
+        from benchmarks.reproduce.repeat import announced
 
         _check_corpus(profile.corpus, args.data)
-        recorded_of(entries, seeds or profile.seeds[:1])  # before minutes go into a bed
+        is_bed = profile.name in grid.beds and not Path(profile.encoder).is_dir()
+        # Before minutes go into a bed; an error, where nothing is recorded.
+        print(
+            announced(entries, seeds or profile.seeds[:1], stages, profile.encoder if is_bed else ""),
+            flush=True,
+        )
     if args.action in ("run", "repeat") and profile.name in grid.beds and not Path(profile.encoder).is_dir():
         _check_corpus(grid.beds[profile.name].corpus, args.data)
         print(f"{profile.encoder} is made first, once, by a training of its own (`make bed`)", flush=True)
@@ -276,13 +284,27 @@ def _jobs(todo: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Pa
             stages.make(())  # the corpus, and the larger one that is counted in its place
         digests = {name: str(digest) for name, digest in stages.digests(unit.stages).items()}
         yield Job(
-            unit, profile, tasks_of[bool(unit.row.sweep)], also, missing, digests, stages.folder,
-            stages.counted, args.data, folder, _results_file(args, profile), not args.remove_encoders,
-        )  # fmt: skip
+            unit,
+            profile,
+            tasks_of[bool(unit.row.sweep)],
+            also,
+            missing,
+            digests,
+            stages.folder,
+            stages.counted,
+            args.data,
+            folder,
+            _results_file(args, profile),
+            not args.remove_encoders,
+        )
 
 
 def _report(count: str, name: str, scores_of: dict[str, Any], seconds: float) -> None:
-    words = [f"{key} {value:.4g}" for scores in scores_of.values() for key, value in scores.items()
-             if isinstance(value, float) and not key.startswith(("seconds", "cpu"))]  # fmt: skip
+    words = [
+        f"{key} {value:.4g}"
+        for scores in scores_of.values()
+        for key, value in scores.items()
+        if isinstance(value, float) and not key.startswith(("seconds", "cpu"))
+    ]
     failed = [scores["failed"] for scores in scores_of.values() if "failed" in scores]
     print(f"{count} {name} ({seconds:.0f} s): {' '.join(failed or words)}", flush=True)

@@ -21,7 +21,7 @@ from benchmarks.reproduce.document import (
     sweeps,
     together,
     wording,
-)  # fmt: skip
+)
 from benchmarks.reproduce.document.primary import Finding
 from benchmarks.reproduce.document.scores import scored_tasks, scores_of, write_csv
 from benchmarks.reproduce.document.together import Together

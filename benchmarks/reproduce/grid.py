@@ -11,16 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import MissingError, UsageError
-from benchmarks.reproduce.entries import (
-    Bed,
-    Claim,
-    Evaluation,
-    Primary,
-    Profile,
-    Published,
-    Row,
-    Sweep,
-)
+from benchmarks.reproduce.entries import Bed, Claim, Evaluation, Primary, Profile, Published, Row, Sweep
 
 Commands = tuple[tuple[str, ...], ...]  # the words of each
 GRID = Path(__file__).with_name("grid.toml")
@@ -211,10 +202,19 @@ def _point(sweep: Sweep, value: Any, base: Row) -> Row:
     varied = [] if value == sweep.default else sweep.set
     changes = [text.format(value=value, stage=name) for text in varied]
     return dataclasses.replace(
-        base, name=name, title=f"{sweep.title}: {value}", baseline="", baselines={}, first=False, note="",
-        published=None, set=(*base.set, *changes), sweep=sweep.name, value=value,
+        base,
+        name=name,
+        title=f"{sweep.title}: {value}",
+        baseline="",
+        baselines={},
+        first=False,
+        note="",
+        published=None,
+        set=(*base.set, *changes),
+        sweep=sweep.name,
+        value=value,
         profiles=sweep.profiles or base.profiles,
-    )  # fmt: skip
+    )
 
 
 def _make(kind: Any, item: Mapping[str, Any], path: Path) -> Any:

@@ -16,9 +16,15 @@ from eval.results.compare import spearman_rows
 LEVEL = 0.95
 FEWEST_SEEDS = 3  # of an interval over seeds that is worth drawing: with two it is 18 times the deviation
 CONCLUSIONS = (
-    "holds", "same sign, much smaller", "reversed", "not significant", "same sign, too few seeds",
-    "other sign, too few seeds", "start not beaten", "not measured",
-)  # fmt: skip
+    "holds",
+    "same sign, much smaller",
+    "reversed",
+    "not significant",
+    "same sign, too few seeds",
+    "other sign, too few seeds",
+    "start not beaten",
+    "not measured",
+)
 MUCH_SMALLER = 1 / 3  # of the paper's difference; below it the order of size is another
 _BLOCK = 100  # resamples ranked at once
 

@@ -17,6 +17,7 @@ from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import TRAINING
 
 _SCORED = "sts"
+_DONE = (TRAINING, _SCORED)
 # Where a single seed is recorded: two standard deviations between seeds of BERT-base runs, in points.
 _WITHOUT_SEEDS = 1.6
 _ROUNDING = 0.05  # points, of bf16 on another processor
@@ -57,16 +58,42 @@ def repeat(
     for job in jobs(todo):
         again = dataclasses.replace(job, runs=work_folder, results=work_folder / "results.jsonl", keep=False)
         work_folder.mkdir(parents=True, exist_ok=True)
-        value = average(work.do(again)[_SCORED])
+        scores = work.do(again)[_SCORED]
+        value = average(scores)
         own = [entry for entry in recorded if entry.unit.row.name == job.unit.row.name]
         of_row = {entry.unit.seed: average(entry.results[_SCORED].scores) for entry in own}
         low, high = bounds(of_row.values(), has_seed=job.unit.row.has_seed)
         inside = low <= value <= high
+        before = next(entry for entry in own if entry.unit.seed == job.unit.seed)
+        how = "identical in all digits, " if same(before.results[_SCORED].scores, scores) else ""
         yield (
             inside,
             f"{job.unit.row.name} {job.unit.seed}: recorded {of_row[job.unit.seed]:.2f}, again {value:.2f}, "
-            f"{'within' if inside else 'OUTSIDE'} {low:.2f} to {high:.2f} ({len(of_row)} seeds recorded)",
+            f"{how}{'within' if inside else 'OUTSIDE'} {low:.2f} to {high:.2f} "
+            f"({len(of_row)} seeds recorded)",
         )
+
+
+def same(recorded: dict[str, Any], again: dict[str, Any]) -> bool:
+    """Whether all scores agree in every digit; how long they took is no score."""
+    one, other = ({key: v for key, v in scores.items() if key != "seconds"} for scores in (recorded, again))
+    return one == other
+
+
+def announced(entries: Sequence[Entry], seeds: Sequence[int], stages: Any, bed: str = "") -> str:
+    """What a repetition makes first, what it trains, and about how long that takes, as recorded."""
+    chosen = recorded_of(entries, seeds)
+    read = dict.fromkeys(name for entry in chosen for name in entry.unit.stages)
+    first = [
+        *([f"the bed {bed}"] if bed else []),
+        *(f"the stage {name}" for name in read if not stages.has(name)),
+    ]
+    results = [entry.results[name] for entry in chosen for name in _DONE if name in entry.results]
+    minutes = max(sum(result.scores.get("seconds", 0.0) for result in results) / 60, 1)
+    names = ", ".join(f"{entry.unit.row.name} {entry.unit.seed}" for entry in chosen)
+    made = f"makes {', '.join(first)} first, then " if first else ""
+    more = ", and what is made first" if first else ""
+    return f"{made}trains and scores {names} anew: about {minutes:.0f} min where it was recorded{more}"
 
 
 def recorded_of(entries: Sequence[Entry], seeds: Sequence[int]) -> list[Entry]:

@@ -110,8 +110,10 @@ def _place(result: Result) -> tuple[str, int, str, str]:
 
 def _line(result: Result) -> str:
     """A result as a line of the file; only the order of the fields themselves is not alphabetical."""
-    fields = {name: dict(sorted(value.items())) if isinstance(value, dict) else value
-              for name, value in vars(result).items()}  # fmt: skip
+    fields = {
+        name: dict(sorted(value.items())) if isinstance(value, dict) else value
+        for name, value in vars(result).items()
+    }
     return json.dumps(fields, ensure_ascii=False) + "\n"
 
 

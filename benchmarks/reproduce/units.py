@@ -16,16 +16,19 @@ from augment_cli.store.files import sha256_of_json
 from benchmarks.reproduce.entries import Bed, Profile, Row
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.results import TRAINING
+from train import components
 from train.additions import make_views
 from train.data.texts import CORPUS, SELF
 from train.loading import load_recipe
-from train.recipe import Recipe
+from train.recipe import RENAMED, RENAMED_LOSSES, Recipe
 
 # Settings that change no number. How often it is evaluated does: it decides which encoder is the best.
 _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoint_every", "keep", "compile")
 # Settings younger than the first results: while they have the value that changes nothing, they do not count.
 # `labels` was not there to be chosen: every stage stood where its paper puts it.
 _LATER = {"negative_scope": "all", "labels": "kind"}
+# Recipes whose `negative_layout` was "columns" in their file, whatever a row then set.
+_SAID_COLUMNS = ("best",)
 MOST_COUNTED = 100_000  # texts whose tokens are counted, the first ones: a random sample, as the files are
 
 
@@ -117,7 +120,7 @@ def make_units(
 _AS_RECORDED = {
     "e88ad7ac5dc8fb8aff907e8ed438fb8d5ba4f2e10b8a8e47988a019b618c0b71": (
         "7d3d3b40b59b9b580c249d5687721f0d5636c2046925f7a2941ac58b0e1f61ed"
-    ),
+    )
 }
 
 
@@ -138,7 +141,7 @@ def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *
     else:
         settings["recipe"] = {
             key: value
-            for key, value in recipe.as_json().items()
+            for key, value in _as_recorded(recipe).items()
             if key not in _NAMELESS and not (key in _LATER and value == _LATER[key])
         }
         if profile.from_step_0:
@@ -149,6 +152,15 @@ def make_unit(grid: Grid, profile: Profile, row: Row, seed: int, encoder: str, *
     key = sha256_of_json(settings)[:12]
     start = settings["encoder"]
     return Unit(row, seed, recipe, key, stages_of(recipe), (*common, *more), tuple(common), encoder=start)
+
+
+def _as_recorded(recipe: Recipe) -> dict[str, Any]:
+    """Settings under the names that they had when the first results were recorded."""
+    now, first = {new: old for old, new in RENAMED.items()}, {new: old for old, new in RENAMED_LOSSES.items()}
+    values = {now.get(key, key): value for key, value in recipe.as_json().items()}
+    values["loss"] = first.get(recipe.loss, recipe.loss)
+    said = recipe.negatives or recipe.name in _SAID_COLUMNS
+    return values | {"negative_layout": components.layout(recipe.loss) if said else "pool"}
 
 
 def counts_tokens(pooling: str) -> bool:
@@ -208,9 +220,11 @@ def check_bed(beds: Mapping[str, Bed], name: str, folder: Path, results: Path) -
     if digest == bed.digest:
         return
     same = [other for other, item in beds.items() if item.digest == digest]
-    advice = f"PROFILE={' or '.join(same)} has results from it" if same else (
-        "REPRODUCE_ARGS='--results FOLDER --docs FOLDER' keeps yours apart"
-    )  # fmt: skip
+    advice = (
+        f"PROFILE={' or '.join(same)} has results from it"
+        if same
+        else ("REPRODUCE_ARGS='--results FOLDER --docs FOLDER' keeps yours apart")
+    )
     raise UsageError(
         f"{folder}: another bed ({digest[:12]}…) than the one of {results} ({bed.digest[:12]}…), since "
         f"another processor or other libraries round differently; {advice}"

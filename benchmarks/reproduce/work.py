@@ -34,7 +34,7 @@ from train.machine.distributed import join
 from train.outputs.log import read_log
 from train.prepare import NoRowsError, Run
 from train.run import train
-from train.watching.watch import DivergedError
+from train.watching.early_stopping import DivergedError
 
 
 class StoppedError(UserError):
@@ -119,9 +119,11 @@ def do(job: Job) -> dict[str, Any]:
 
 def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) -> None:
     origin = {
-        "profile": job.profile.name, "machine": platform.machine(), "libraries": library_versions(),
+        "profile": job.profile.name,
+        "machine": platform.machine(),
+        "libraries": library_versions(),
         "encoder": job.unit.encoder,
-    }  # fmt: skip
+    }
     unit = job.unit
     results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, origin))
 
@@ -136,9 +138,16 @@ def train_unit(job: Job) -> dict[str, Any]:
     recipe = job.unit.recipe
     # What decides the starting encoder's dev scores; held-out pairs are of the positives.
     same = (
-        job.profile.encoder, job.store, job.data, recipe.pooling, recipe.precision, recipe.max_length,
-        recipe.dev, recipe.held_out, recipe.positives if recipe.held_out else (),
-    )  # fmt: skip
+        job.profile.encoder,
+        job.store,
+        job.data,
+        recipe.pooling,
+        recipe.precision,
+        recipe.max_length,
+        recipe.dev,
+        recipe.held_out,
+        recipe.positives if recipe.held_out else (),
+    )
     known = _BEFORE.get(same, {})
     run = Run(recipe, job.store, job.profile.encoder, job.out, job.data, command=command, before=known)
     began, cpu = time.perf_counter(), time.process_time()

@@ -59,8 +59,12 @@ def _line(title: str, name: str, beds: Sequence[Points]) -> str:
         lead = f"{ahead.mean:+.2f} ({ahead.low:+.2f} to {ahead.high:+.2f})"
     number = " + ".join(str(len(of_bed)) for of_bed in leads) if row["cpu"] else "–"
     cells = [
-        title, number, _mean(row["dev"].values()), _mean(row["average"].values()), lead.replace("-", "−"),
-    ]  # fmt: skip
+        title,
+        number,
+        _mean(row["dev"].values()),
+        _mean(row["average"].values()),
+        lead.replace("-", "−"),
+    ]
     return f"| {' | '.join(cells)} | {_mean(row['cpu'].values(), 0)} |"
 
 

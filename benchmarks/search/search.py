@@ -111,12 +111,19 @@ def run(args: argparse.Namespace) -> None:
             scores = train_unit(job)
             shutil.rmtree(job.out, ignore_errors=True)
             line = {
-                "trial": trial.name, "seed": seed, "key": unit.key, "encoder": digest[:12],
+                "trial": trial.name,
+                "seed": seed,
+                "key": unit.key,
+                "encoder": digest[:12],
                 "recipe": trial.recipe,
-                "set": list(trial.set), "dev": scores.get("best"), "before": scores.get("before"),
-                "last": scores.get("last"), "best_step": scores.get("best_step"),
-                "cpu_seconds": scores.get("cpu_seconds"), "failed": scores.get("failed"),
-            }  # fmt: skip
+                "set": list(trial.set),
+                "dev": scores.get("best"),
+                "before": scores.get("before"),
+                "last": scores.get("last"),
+                "best_step": scores.get("best_step"),
+                "cpu_seconds": scores.get("cpu_seconds"),
+                "failed": scores.get("failed"),
+            }
             line = {key: value for key, value in line.items() if value is not None}
             with args.log.open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line, ensure_ascii=False) + "\n")

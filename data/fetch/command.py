@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from augment_cli.errors import UserError
+from augment_cli.process.exit_codes import Command
 from data.fetch.fetching import HOST, fetch
 
 
@@ -32,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     try:
         written = fetch(options.data, options.sets, host=options.host, force=options.force)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    except (Exception, KeyboardInterrupt) as error:
+        command = Command(interrupted="interrupted; the sets that are written are kept", option="--data")
+        if (code := command.exit_code(error)) is None:
+            raise
+        sys.exit(code)
     print(f"{len(written)} sets written to {options.data}; licences differ, many are for research only")

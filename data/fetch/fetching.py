@@ -270,8 +270,11 @@ def _fetch_one(data: Path, source: Source, tasks: dict[str, Task], host: str, wa
             checked &= read_table(task, Path(work), any_data=True).checked
         (data / source.target).parent.mkdir(parents=True, exist_ok=True)
         temporary.replace(data / source.target)
-    digests = {url: hashlib.sha256(file).hexdigest() for part, files in zip(urls, contents, strict=True)
-               for url, file in zip(part, files, strict=True)}  # fmt: skip
+    digests = {
+        url: hashlib.sha256(file).hexdigest()
+        for part, files in zip(urls, contents, strict=True)
+        for url, file in zip(part, files, strict=True)
+    }
     _record(data, source.target, {"sha256": hashlib.sha256(raw).hexdigest(), "originals": digests})
     rows = content.count(b"\n") - 1
     if checked:

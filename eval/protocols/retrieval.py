@@ -55,8 +55,5 @@ def _score(table: Table, encode: Encode, options: Options, progress: Progress) -
 
 
 PROTOCOL = Protocol(
-    score=_score,
-    settings=(OWN,),
-    suffix="Retrieval",
-    mteb_scores={f"mrr_at_{retrieval.DEPTH}": "mrr"},
+    score=_score, settings=(OWN,), suffix="Retrieval", mteb_scores={f"mrr_at_{retrieval.DEPTH}": "mrr"}
 )

@@ -1,16 +1,16 @@
-"""Paired bootstrap test between two encoders on the examples of a task (Efron; Koehn 2004)."""
+"""Two encoders compared: a paired bootstrap over examples (Efron; Koehn 2004), else a test over seeds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import rankdata, ttest_ind, ttest_rel
 
 from augment_cli.errors import BadInputError, UsageError
-from eval.results.files import ModelResults, read_items
+from eval.results.files import ModelResults, StoredScore, read_items
 
 RESAMPLES = 2000
 _MOST_RESAMPLES = 1_000_000
@@ -24,14 +24,16 @@ class Comparison:
     Attributes
     ----------
     task, statistic : str
-        Task, and what is compared (`spearman`, or a mean of correctness per example).
+        Task, and what is compared (`spearman`, a mean of correctness per example, or the main score over
+        seeds, runs or folds).
     first, second : float
         The statistic of each.
     low, high : float
-        Percentile interval of the difference that holds 95 % of the resamples.
+        Percentile interval of the difference that holds 95 % of the resamples; over seeds Student's interval,
+        NaN where there are none to tell it from.
     p : float
         Two-sided: twice the smaller share of resamples on one side of zero, at most 1 (one is added to each
-        count, so it is never 0).
+        count, so it is never 0); over seeds that of the t-test.
     """
 
     task: str
@@ -119,22 +121,55 @@ def paired_bootstrap(
     return a, b, float(low), float(high), min(1.0, 2 * (int(side) + 1) / (len(drawn) + 1))
 
 
+def by_seeds(task: str, first: Sequence[StoredScore], second: Sequence[StoredScore]) -> Comparison:
+    """The main score of a task without values per example, over seeds, or the runs of a single one.
+
+    As many seeds, or runs of one protocol, on both sides are taken as pairs (the same folds, the same draws);
+    else the test is Welch's. With a single value on a side there is a difference and no interval.
+    """
+    several = len(first) > 1 or len(second) > 1
+    a, b = (
+        np.array([one.main for one in side] if several else side[0].runs or [side[0].main], float)
+        for side in (first, second)
+    )
+    kind = "seeds" if several else "runs"
+    name = f"main score, {len(a)} {kind}" if len(a) == len(b) else f"main score, {len(a)} and {len(b)} {kind}"
+    low = high = p = math.nan
+    if len(a) > 1 and len(b) > 1:
+        paired = len(a) == len(b)
+        if (paired and np.ptp(a - b) == 0) or (
+            not paired and np.ptp(a) == np.ptp(b) == 0
+        ):  # no spread to test with
+            low = high = float(a.mean() - b.mean())
+            p = 1.0 if low == 0 else math.nan
+        else:
+            test = ttest_rel(a, b) if paired else ttest_ind(a, b, equal_var=False)
+            low, high = map(float, test.confidence_interval(0.95))
+            p = float(test.pvalue)
+    return Comparison(task, name, float(a.mean()), float(b.mean()), low, high, p)
+
+
 def compare(
-    first: ModelResults, second: ModelResults, *, resamples: int = RESAMPLES, seed: int = 0
+    first: ModelResults | Sequence[ModelResults],
+    second: ModelResults | Sequence[ModelResults],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> list[Comparison]:
-    """Compare two encoders on every task for which both have values per example.
+    """Compare two encoders on every task that both were scored on.
 
     Parameters
     ----------
-    first, second : ModelResults
-        The two encoders.
+    first, second : ModelResults or sequence of them
+        The two encoders; several results are seeds of one.
     resamples, seed : int
         As `paired_bootstrap`.
 
     Returns
     -------
     list of Comparison
-        One for each task and statistic.
+        One for each task and statistic: by the examples where one encoder stands against one and both have
+        values per example, else by seeds.
 
     Raises
     ------
@@ -143,28 +178,35 @@ def compare(
     BadInputError
         If the two were scored on different examples.
     """
+    ours, theirs = ([one] if isinstance(one, ModelResults) else list(one) for one in (first, second))
     comparisons = []
-    for task in first.tasks:
-        if task not in second.tasks:
+    for task in ours[0].tasks:
+        scored = [[one.tasks[task] for one in side if task in one.tasks] for side in (ours, theirs)]
+        if not scored[1]:
             continue
-        a, b = read_items(first.folder, task), read_items(second.folder, task)
-        if "gold" in a and "gold" in b:
-            if not np.array_equal(a["gold"], b["gold"]):
-                raise BadInputError(
-                    f"{task}: the two models were scored on different pairs; score both again"
-                )
-            values = paired_bootstrap(
-                a["similarity"], b["similarity"], a["gold"], resamples=resamples, seed=seed
-            )
-            comparisons.append(Comparison(task, "spearman", *values))
-            continue
-        for name in a:
-            if name in b:
-                x, y = a[name].astype(float), b[name].astype(float)
-                values = paired_bootstrap(x, y, resamples=resamples, seed=seed)
-                comparisons.append(Comparison(task, name.replace("correct", "accuracy"), *values))
+        found = []
+        if len(ours) == len(theirs) == 1:
+            found = _by_examples(task, ours[0], theirs[0], resamples, seed)
+        comparisons += found or [by_seeds(task, *scored)]
     if not comparisons:
-        raise UsageError(
-            f"{first.label} and {second.label} share no task with per-example values; score both"
-        )
+        raise UsageError(f"{ours[0].label} and {theirs[0].label} share no task; score both on the same tasks")
+    return comparisons
+
+
+def _by_examples(
+    task: str, first: ModelResults, second: ModelResults, resamples: int, seed: int
+) -> list[Comparison]:
+    """The comparisons of a task by its values per example; none where one has none."""
+    a, b = read_items(first.folder, task), read_items(second.folder, task)
+    if "gold" in a and "gold" in b:
+        if not np.array_equal(a["gold"], b["gold"]):
+            raise BadInputError(f"{task}: the two models were scored on different pairs; score both again")
+        values = paired_bootstrap(a["similarity"], b["similarity"], a["gold"], resamples=resamples, seed=seed)
+        return [Comparison(task, "spearman", *values)]
+    comparisons = []
+    for name in a:
+        if name in b:
+            x, y = a[name].astype(float), b[name].astype(float)
+            values = paired_bootstrap(x, y, resamples=resamples, seed=seed)
+            comparisons.append(Comparison(task, name.replace("correct", "accuracy"), *values))
     return comparisons

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from augment_cli.encoding.cache import DAMAGED_ARCHIVE
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.small_files import read_small_file
 from augment_cli.visible import visible_line
 from eval import protocols
@@ -299,6 +299,30 @@ def find_results(root: Path) -> list[ModelResults]:
     results = [read_results(path.parent) for path in sorted(root.rglob("encoder.json"))]
     if not results:
         raise MissingError(f"{root} holds no results; score a model first: python -m eval MODEL --data DIR")
+    return results
+
+
+def results_of_one(root: Path) -> list[ModelResults]:
+    """The results of one encoder at or below a folder: one, or those of its seeds.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        A folder with encoder.json, or the one that `--out` named.
+
+    Raises
+    ------
+    MissingError
+        If there are none.
+    UsageError
+        If several encoders, or several settings of one, lie there; the message names their folders.
+    """
+    results = find_results(root)
+    settings = ("pooling", "max_length", "precision", "whiten")
+    kinds = {(one.label, *(str(one.settings.get(key)) for key in settings)) for one in results}
+    if len(kinds) > 1:
+        folders = ", ".join(str(one.folder) for one in results[:8]) + (", …" if len(results) > 8 else "")
+        raise UsageError(f"{root}: holds results of {len(kinds)} encoders or settings; name one of {folders}")
     return results
 
 

@@ -246,6 +246,11 @@ def build(
     return tables
 
 
+def of_tasks(results: Sequence[ModelResults], tasks: Sequence[Task]) -> ScoreTable:
+    """One table of some tasks alone, whatever their suites, with their average."""
+    return ScoreTable(", ".join(task.name for task in tasks), tuple(tasks), tuple(our_rows(results, tasks)))
+
+
 def _cell(cell: tuple[float, float] | None) -> str:
     if cell is None:
         return ""
@@ -279,6 +284,44 @@ def as_markdown(tables: Iterable[ScoreTable]) -> str:
         notes = [f"- {row.model}: {note}" for row in table.rows for note in row.notes]
         parts.append(f"## {table.suite}\n\n{body}\n" + ("\n" + "\n".join(notes) + "\n" if notes else ""))
     return "\n".join(parts)
+
+
+def as_latex(tables: Iterable[ScoreTable]) -> str:
+    """Tables as LaTeX with the rules of `booktabs`; a rule divides the papers' rows from ours."""
+    parts = []
+    for table in tables:
+        header, lines = header_and_lines(table)
+        body, theirs = list[str](), True
+        for row, line in zip(table.rows, lines, strict=True):
+            if row.results and theirs and body:
+                body.append("\\midrule")
+            theirs = not row.results
+            body.append(" & ".join(map(_latex, line)) + " \\\\")
+        parts.append(
+            "\n".join(
+                [
+                    f"% {table.suite}",
+                    f"\\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
+                    "\\toprule",
+                    " & ".join(map(_latex, header)) + " \\\\",
+                    "\\midrule",
+                    *body,
+                    "\\bottomrule",
+                    "\\end{tabular}",
+                ]
+            )
+        )
+    return "\n\n".join(parts)
+
+
+_LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
+)
+
+
+def _latex(text: str) -> str:
+    return text.translate(_LATEX)
 
 
 def as_csv(tables: Iterable[ScoreTable]) -> str:

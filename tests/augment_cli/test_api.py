@@ -1,5 +1,8 @@
 """The Python interface: what a notebook asks for first."""
 
+import subprocess
+import sys
+
 import pytest
 
 import augment_cli
@@ -42,3 +45,32 @@ def test_an_unknown_keyword_is_named_with_those_there_are_before_anything_is_mad
     with pytest.raises(UsageError, match=rf"{function}: has no parameter 'rnge'; it has .*{known}"):
         getattr(augment_cli, function)(store=tmp_path / "store", rnge=3, **given)
     assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: augment_cli.run("negation", store),
+        lambda store: augment_cli.fit(store),
+        lambda store: augment_cli.parse(store),
+        lambda store: augment_cli.embed(store=store),
+        lambda store: augment_cli.mine(store),
+        lambda store: augment_cli.run_recipe("default", store),
+    ],
+)
+def test_the_sample_is_taken_only_where_it_is_named(tmp_path, call):
+    with pytest.raises(UsageError, match=r"no corpus there, and none is named; .*augment_cli\.SAMPLE"):
+        call(tmp_path / "st2")
+    assert not (tmp_path / "st2").exists()
+
+
+def test_the_sample_by_its_name(tmp_path):
+    assert augment_cli.run("crop", tmp_path / "store", corpus=augment_cli.SAMPLE, jobs=1).rows > 500
+    assert set(augment_cli.__all__) <= set(dir(augment_cli))
+
+
+@pytest.mark.slow
+def test_the_command_takes_the_sample_and_says_so(tmp_path):
+    call = [sys.executable, "-m", "augment_cli", "ingest", "--store", str(tmp_path / "store")]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "using the shipped sample" in done.stdout + done.stderr

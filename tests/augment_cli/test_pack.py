@@ -1,14 +1,16 @@
 """`pack`: the wide table, what becomes of unchanged rows, and sentence-transformers training on it."""
 
 import csv
+import errno
 import json
+import os
 
 import pyarrow as pa
 import pytest
 
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
-from augment_cli.pack import PackOptions, choose, cost_of, pack, read_pack_recipe
+from augment_cli.pack import PackOptions, choose, cost_of, export, pack, read_pack_recipe, reserved
 from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.soundness import verify, why_not_reused
 from augment_cli.runs.run import make_run
@@ -27,7 +29,11 @@ def mixed(store):
             rows = store.read_part("corpus", index)["text"].to_pylist()
             ids = store.read_part("corpus", index)["row_id"].to_pylist()
             texts = [None if row % 3 == 0 else text.upper() for row, text in zip(ids, rows, strict=True)]
-            columns = [ids, texts, ["same_text" if text is None else None for text in texts], [[]] * len(ids)]
+            edits = [
+                [] if new is None else [{"start": 0, "end": len(text), "replacement": new}]
+                for text, new in zip(rows, texts, strict=True)
+            ]
+            columns = [ids, texts, ["same_text" if text is None else None for text in texts], edits]
             table = pa.table([*map(pa.array, columns)], names=schema.AUGMENTATION.names)
             statistics = {"changed": 0, "edits": 0, "reasons": {}, "sums": {}}
             part = store.write_part("uda", index, schema.AUGMENTATION, [table], settings, statistics)
@@ -191,6 +197,60 @@ def test_a_split_keeps_equal_sentences_together_and_is_whole(command, tmp_path):
     command("pack", "--split", "0.25", "--shuffle", "--carry", "row_id", "--name", "again", "--jobs", "2")
     store = Store.open(tmp_path / "store")
     assert store.stage("again-train").digest == store.stage("pack-train").digest
+
+
+def test_an_export_follows_no_link_and_leaves_nothing_beside(mixed, command):
+    folder = mixed.path.parent
+    (folder / "precious.txt").write_text("mine")
+    (folder / ".pairs.jsonl.writing").symlink_to(folder / "precious.txt")
+    before = {path.name for path in folder.iterdir()}
+    assert command("pack", "--store", mixed.path, "--out", "pairs.jsonl").returncode == 0
+    assert (folder / "precious.txt").read_text() == "mine"
+    assert {path.name for path in folder.iterdir()} == before | {"pairs.jsonl"}
+
+
+def test_two_exports_to_one_file_do_not_mix(mixed, command, monkeypatch):
+    path = mixed.path.parent / "pairs.jsonl"
+    assert command("pack", "--store", mixed.path, "--out", "pairs.jsonl").returncode == 0
+    whole, read, store = path.read_bytes(), Store.read_part, Store.open(mixed.path)
+
+    def read_and_export(self, *arguments):
+        table = read(self, *arguments)
+        if arguments[0] == "pack":  # another one, while this one has its file open
+            monkeypatch.setattr(Store, "read_part", read)
+            export(store, "pack", path)
+            assert path.read_bytes() == whole
+        return table
+
+    monkeypatch.setattr(Store, "read_part", read_and_export)
+    export(store, "pack", path)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("options", [[], ["--split", "0.25"]])
+def test_a_second_pack_to_one_file_is_refused(mixed, command, options):
+    """Of another store, say; one store's lock keeps its own writers apart."""
+    folder = mixed.path.parent
+    target = folder / ("pairs-test.jsonl" if options else "pairs.jsonl")
+    before = set(folder.iterdir())
+    with reserved([target]):
+        result = command("pack", "--store", mixed.path, "--out", folder / "pairs.jsonl", *options)
+    assert result.returncode == 5 and len(result.stderr.splitlines()) == 1
+    assert f"{target}: another run (process {os.getpid()}) writes it" in result.stderr
+    assert set(folder.iterdir()) == before and "pack" not in Store.open(mixed.path).stages()
+
+
+def test_an_export_that_fails_leaves_nothing(mixed, command, monkeypatch):
+    assert command("pack", "--store", mixed.path).returncode == 0
+    store, before = Store.open(mixed.path), set(mixed.path.parent.iterdir())
+
+    def fail(path):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        export(store, "pack", mixed.path.parent / "pairs.csv")
+    assert set(mixed.path.parent.iterdir()) == before
 
 
 def test_jsonl_out(mixed, command):

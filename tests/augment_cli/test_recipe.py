@@ -1,13 +1,14 @@
 """Running a recipe from Python: what the command `run` does, and what the result says of it."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 import augment_cli
 from augment_cli import recipe
 from augment_cli.errors import IncompleteError, MissingError, UsageError
-from augment_cli.session import Session
+from augment_cli.session.preparing import Preparing
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]
 
@@ -122,7 +123,8 @@ def test_the_pipeline_is_the_callers_else_the_recipes(tmp_path, corpus, write_re
     def parse(self, pipeline=None, name=None, parts=None):
         raise ParsedError(pipeline)
 
-    monkeypatch.setattr(Session, "parse", parse)
+    monkeypatch.setattr(Preparing, "parse", parse)
+    monkeypatch.setattr(recipe, "find_pipeline", lambda named: SimpleNamespace(name="en_any"))
     own = write_recipe(SURE, head='[parse]\npipeline = "recipes_own"\n')
     with pytest.raises(ParsedError, match="recipes_own"):
         augment_cli.run_recipe(own, tmp_path / "store", corpus)

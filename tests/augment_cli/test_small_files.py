@@ -47,9 +47,15 @@ def test_a_change_that_cannot_be_used_is_refused(command, value):
 
 def test_values_as_they_are():
     for text, value in {
-        "1": 1, " nt-xent ": "nt-xent", '"a b"': "a b", "[1, [2]]": [1, [2]], "": "", "[1": "[1",
-        str(2**63 - 1): 2**63 - 1, str(-(2**63)): -(2**63),
-    }.items():  # fmt: skip
+        "1": 1,
+        " nt-xent ": "nt-xent",
+        '"a b"': "a b",
+        "[1, [2]]": [1, [2]],
+        "": "",
+        "[1": "[1",
+        str(2**63 - 1): 2**63 - 1,
+        str(-(2**63)): -(2**63),
+    }.items():
         assert parse_value(text) == value
 
 

@@ -11,12 +11,16 @@ def test_correlations_are_those_with_the_purity_in_each_domain():
     halves = {"a": [0.1, 0.1001, 0.1002], "b": [0.1, 0.09, 0.01]}  # the last counts, as the lesser of both
     lines = [
         {
-            "domain": domain, "run": run, "purity_10": purity, "accuracy": purity,
-            "shared_neighbours": shared[domain][place], "half_neighbours": halves[domain][place],
+            "domain": domain,
+            "run": run,
+            "purity_10": purity,
+            "accuracy": purity,
+            "shared_neighbours": shared[domain][place],
+            "half_neighbours": halves[domain][place],
         }
         for domain in shared
         for place, (run, purity) in enumerate([("start", 0.5), ("one", 0.6), ("two", 0.7)])
-    ]  # fmt: skip
+    ]
     assert correlation_table(lines).split("\n")[2:] == [
         "| `neighbours`, the lesser ratio of these two | +1.00 | −1.00 | +0.00 |",
         "| `shared_neighbours` | +1.00 | −0.50 | +0.25 |",

@@ -1,5 +1,8 @@
 """The published scores of all-MiniLM-L6-v2, to the second decimal, with the real model and the real data."""
 
+import hashlib
+
+import numpy as np
 import pytest
 import torch
 
@@ -43,9 +46,13 @@ def test_bf16_moves_each_score_by_less_than_a_tenth(data_folder):
 
 
 def test_what_the_trainer_calls_gives_the_same_as_the_task(data_folder):
+    """Whatever the vectors: here the bytes of each text's digest."""
+
+    def encode(texts):
+        digests = b"".join(hashlib.blake2b(text.encode()).digest() for text in texts)
+        return np.frombuffer(digests, np.int8).reshape(len(texts), -1).astype(np.float32)
+
     tables, _ = read_tables([load_registry()["stsb-dev"]], data_folder)
-    encoder = load_encoder(MINILM_PACKAGE, precision="bf16", max_length=8)
-    encoder.model.encoder.layer = encoder.model.encoder.layer[:1]  # quick; the numbers need not be good
-    score = runner.score_task(tables[0], encoder.encode, Options(), Progress())
-    assert stsb(encoder.encode, data_folder).spearman == score.main
+    score = runner.score_task(tables[0], encode, Options(), Progress())
+    assert stsb(encode, data_folder).spearman == score.main
     assert score.scores["pairs_main-forums"] == 375

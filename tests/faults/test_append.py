@@ -93,7 +93,7 @@ def fail_at(number, error, folder, files, after):
     "error", [pytest.param(name, marks=[] if name == "crash" else pytest.mark.slow) for name in ERRORS]
 )
 def test_some_operations_of_an_append_fail(error, memory_folder, files, after):
-    for number in range(1, 150, 5):
+    for number in range(1, 150, 15):
         fail_at(number, error, memory_folder, files, after)
 
 

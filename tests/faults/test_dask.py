@@ -1,7 +1,9 @@
 """The same bytes on a Dask cluster of worker processes, also when a worker or the command is killed."""
 
+import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -10,23 +12,25 @@ import time
 import psutil
 import pytest
 
+from augment_cli.store.store import Store
 from tests.helpers.cluster_runs import PARTS, check, finish, ingest, made_here, una, wait_for_parts
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """A scheduler and two workers, each a process of its own with a folder of its own."""
-    folder = tmp_path_factory.mktemp("cluster")
+@contextlib.contextmanager
+def started(folder, **environment):
+    """A scheduler and two workers, each a process of its own: (address, the nanny's process)."""
     address_file = folder / "scheduler.json"
     start = [sys.executable, "-m", "dask"]
     quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    options = ["--scheduler-file", str(address_file)]
-    scheduler = subprocess.Popen([*start, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-                                  *options], **quiet)  # fmt: skip
-    workers = subprocess.Popen([*start, "worker", "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
-                                "--host", "127.0.0.1", *options], **quiet)  # fmt: skip
+    options = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(address_file)]
+    scheduler = subprocess.Popen([*start, "scheduler", "--port", "0", *options], **quiet)
+    workers = subprocess.Popen(
+        [*start, "worker", "--nworkers", "2", "--nthreads", "1", *options],
+        env=os.environ | environment,
+        **quiet,
+    )
     try:
         from distributed import Client
 
@@ -42,6 +46,12 @@ def cluster(tmp_path_factory):
             process.terminate()
         for process in (workers, scheduler):
             process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("cluster")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +101,20 @@ def test_the_command_is_killed_half_way(cluster, folder, expected, name, seed):
     assert code in (0, 130 if name == "SIGINT" else -getattr(signal, name)), errors
     assert finish(una(folder, store, *on_cluster(cluster[0]))) == (0, "")
     check(folder, store, expected)
+
+
+def test_workers_with_another_library_make_nothing(folder, expected, tmp_path):
+    for name in ("numpy", "pyarrow"):
+        metadata = tmp_path / "site" / f"{name}-0.0.1.dist-info" / "METADATA"
+        metadata.parent.mkdir(parents=True)
+        metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.0.1\n")
+    ingest(folder, "mixed")
+    path = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
+    with started(tmp_path, PYTHONPATH=path) as (address, _):
+        code, errors = finish(una(folder, "mixed", *on_cluster(address)))
+    assert code == 5 and re.search(
+        r"worker \S+ \(process \d+\) has numpy 0\.0\.1, and this machine", errors
+    ), errors
+    assert "Traceback" not in errors and "numpy 0.0.1" in errors.splitlines()[-1]  # after Dask's own warning
+    store = Store.open(folder / "mixed")
+    assert {name for name in store.stages() if store.stage(name).parts} == {"corpus", "rejects"}

@@ -38,7 +38,7 @@ def fail_at(number, error, store, corpus_file, expected):
 
 
 @pytest.mark.parametrize("error", list(ERRORS))
-@pytest.mark.parametrize("number", range(1, 600, 59))
+@pytest.mark.parametrize("number", range(1, 600, 118))
 def test_some_operations_fail(number, error, memory_folder, corpus_file, expected):
     fail_at(number, error, memory_folder / "store", corpus_file, expected)
 

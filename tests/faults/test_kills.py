@@ -125,6 +125,7 @@ def test_a_worker_is_struck_and_the_command_goes_on(folder, expected, name, seed
     finish_and_compare(folder, store, ENGINES["loky"], expected)
 
 
+@pytest.mark.slow
 def test_one_kill_for_every_day(folder, expected):
     """One SIGKILL in the middle; the other tests of this file run with the slow ones."""
     store = "quick"

@@ -100,10 +100,18 @@ def _cases(path: Path) -> Iterator[Case]:
             )
             for place, (at, value, run, seed) in enumerate(drawn):
                 yield Case(
-                    f"{path.stem}-{number}.{place}", promise, line["on"], line["how"], at, value, run,
-                    tuple(_several(line["exit"])), line.get("words", ""), line.get("then", ""),
+                    f"{path.stem}-{number}.{place}",
+                    promise,
+                    line["on"],
+                    line["how"],
+                    at,
+                    value,
+                    run,
+                    tuple(_several(line["exit"])),
+                    line.get("words", ""),
+                    line.get("then", ""),
                     1000 * number + seed,
-                )  # fmt: skip
+                )
 
 
 def _several(value: Any) -> list[Any]:

@@ -163,11 +163,16 @@ def _in_a_process(words: list[str], home: Path, seconds: float, megabytes: int =
     limit = megabytes * 10**6 or resource.RLIM_INFINITY
     module = words if words[0] in ("train", "eval") else ["augment_cli", *words]
     process = subprocess.Popen(
-        [sys.executable, "-m", *module], cwd=home, text=True, start_new_session=True,
+        [sys.executable, "-m", *module],
+        cwd=home,
+        text=True,
+        start_new_session=True,
         env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY)),
-    )  # fmt: skip
+    )
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -6,7 +6,7 @@ import gzip
 import json
 import resource
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -57,9 +57,9 @@ def _growing(home: Path) -> None:
         session.augment(make_run("crop"))
 
 
-def _texts(home: Path) -> None:
+def _texts(home: Path, lines: Sequence[str] = LINES[:6]) -> None:
     with Session(home / "store", Engine(1)) as session:
-        (home / "in.txt").write_text("\n".join(LINES[:6]) + "\n")
+        (home / "in.txt").write_text("\n".join(lines) + "\n")
         session.ingest([home / "in.txt"], IngestOptions())
 
 
@@ -110,9 +110,9 @@ def _static(home: Path) -> None:
 
 
 def _sequence(home: Path) -> None:
-    from tests.helpers.tiny_models import make_pegasus
+    from tests.helpers.tiny_models import SENTENCES, make_pegasus
 
-    _texts(home)
+    _texts(home, SENTENCES[:6])  # all of whose characters it knows: other rows never reach the model
     make_pegasus(home / "model")
 
 
@@ -121,6 +121,14 @@ def _masked(home: Path) -> None:
 
     _texts(home)
     make_bert(home / "model")
+
+
+def _pipeline(home: Path) -> None:
+    """A small spaCy pipeline with every component, and texts to parse."""
+    from tests.helpers.tiny_pipeline import make_tiny_pipeline
+
+    _texts(home)
+    make_tiny_pipeline(home / "pipeline", seed=0)
 
 
 def _training(home: Path) -> None:
@@ -166,9 +174,18 @@ def _scored(home: Path) -> None:
 
 
 _MAKERS = {
-    "inputs": _inputs, "store": _store, "growing": _growing, "published": _published, "encoder": _encoder,
-    "static": _static, "sequence": _sequence, "masked": _masked, "training": _training, "scored": _scored,
-}  # fmt: skip
+    "inputs": _inputs,
+    "store": _store,
+    "growing": _growing,
+    "published": _published,
+    "encoder": _encoder,
+    "static": _static,
+    "sequence": _sequence,
+    "masked": _masked,
+    "pipeline": _pipeline,
+    "training": _training,
+    "scored": _scored,
+}
 
 
 @pytest.fixture(scope="session")

@@ -23,9 +23,12 @@ from tests.helpers.sealing import sealed
 Way = Callable[[Path, Any, random.Random], None]
 MISSING = "(missing)"  # as a value: the key is taken out
 SPECIAL = {
-    "(nan)": float("nan"), "(infinity)": float("inf"), "(huge)": 10**30, "(deep)": [[[[[[]]]]]],
+    "(nan)": float("nan"),
+    "(infinity)": float("inf"),
+    "(huge)": 10**30,
+    "(deep)": [[[[[[]]]]]],
     "(null)": None,
-}  # fmt: skip
+}
 
 
 def nothing(path: Path, value: Any, draws: random.Random) -> None:
@@ -142,6 +145,34 @@ def setting(path: Path, value: Any, draws: random.Random) -> None:
     path.write_text(json.dumps(_changed(json.loads(path.read_text()) if path.exists() else {}, value)))
 
 
+def header(path: Path, value: Any, draws: random.Random) -> None:
+    """Change a tensor's entry in the header of a safetensors file: value is [field, new value], or the header
+    as text, or how long it says that it is.
+    """
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    if isinstance(value, int):
+        path.write_bytes(value.to_bytes(8, "little") + data[8:])
+        return
+    entries, (before, new) = (
+        json.loads(data[8 : 8 + length]),
+        ("", value) if isinstance(value, str) else value,
+    )
+    if before:
+        name = draws.choice([name for name in entries if name != "__metadata__"])
+        entries[name] = _changed(entries[name], [before, new])
+    written = (json.dumps(entries) if before else new).encode()
+    path.write_bytes(len(written).to_bytes(8, "little") + written + data[8 + length :])
+
+
+def replaced(path: Path, value: Any, draws: random.Random) -> None:
+    """One stretch of a text by another: value is [old, new]."""
+    old, new = value
+    text_of = path.read_text("utf-8")
+    assert old in text_of, f"{path.name} has no {old!r}"
+    path.write_text(text_of.replace(old, new), "utf-8")
+
+
 def forged(path: Path, value: Any, draws: random.Random) -> None:
     """The same in a manifest, with all its digests mended."""
     path.write_text(json.dumps(sealed(_changed(json.loads(path.read_text()), value))))
@@ -242,7 +273,27 @@ def _places(value: Any) -> Any:
 WAYS: dict[str, Way] = {
     way.__name__: way
     for way in (
-        nothing, flip, overwrite, cut, lengthen, delete, pickled, folder, file, text, noise, swap, link, pipe,
-        socket_file, setting, forged, forged_anywhere, mutated, archived,
+        nothing,
+        flip,
+        overwrite,
+        cut,
+        lengthen,
+        delete,
+        pickled,
+        folder,
+        file,
+        text,
+        noise,
+        swap,
+        link,
+        pipe,
+        socket_file,
+        setting,
+        header,
+        replaced,
+        forged,
+        forged_anywhere,
+        mutated,
+        archived,
     )
-}  # fmt: skip
+}

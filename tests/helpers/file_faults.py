@@ -92,10 +92,19 @@ def injected(faults: Faults) -> Iterator[Faults]:
     saved = {
         (place, name): getattr(place, name)
         for place, name in (
-            (os, "replace"), (os, "rename"), (os, "fsync"), (os, "mkdir"), (os, "unlink"), (os, "rmdir"),
-            (os, "open"), (fcntl, "flock"), (pathlib.Path, "open"), (builtins, "open"), (io, "open"),
+            (os, "replace"),
+            (os, "rename"),
+            (os, "fsync"),
+            (os, "mkdir"),
+            (os, "unlink"),
+            (os, "rmdir"),
+            (os, "open"),
+            (fcntl, "flock"),
+            (pathlib.Path, "open"),
+            (builtins, "open"),
+            (io, "open"),
         )
-    }  # fmt: skip
+    }
 
     def counted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def operation(*arguments: Any, **options: Any) -> Any:

@@ -1,11 +1,9 @@
 """A store fitted on the sample corpus, shared by the tests of all augmentations."""
 
-from pathlib import Path
-
 import pytest
 
 from augment_cli.engine.engine import Engine
-from augment_cli.session import Session
+from augment_cli.session import SAMPLE, Session
 from augment_cli.store.store import Store
 
 
@@ -13,7 +11,7 @@ from augment_cli.store.store import Store
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The sample corpus with its TF-IDF fit."""
     with Session(tmp_path_factory.mktemp("sample") / "store", Engine(1)) as session:
-        session.ingest()
+        session.ingest([SAMPLE])
         session.fit()
         return session.store
 
@@ -26,14 +24,15 @@ def parsed_sample_store(sample_store: Store) -> Store:
         return session.store
 
 
-@pytest.fixture
-def fitted(tmp_path: Path):
+@pytest.fixture(scope="session")
+def fitted(tmp_path_factory: pytest.TempPathFactory):
     """A function that fits a store on some sentences."""
 
     def fit(sentences: list[str]) -> Store:
-        (tmp_path / "corpus.txt").write_text("\n".join(sentences) + "\n", "utf-8")
-        with Session(tmp_path / "store", Engine(1)) as session:
-            session.ingest([tmp_path / "corpus.txt"])
+        folder = tmp_path_factory.mktemp("fitted")
+        (folder / "corpus.txt").write_text("\n".join(sentences) + "\n", "utf-8")
+        with Session(folder / "store", Engine(1)) as session:
+            session.ingest([folder / "corpus.txt"])
             session.fit()
             return session.store
 

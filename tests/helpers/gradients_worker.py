@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-import train.machine.distributed
+import train.machine.fast.shared_sum
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.encoding.word_table import word_table
@@ -23,10 +23,10 @@ from train.loading import make_recipe
 from train.machine.distributed import join, leave
 from train.model.model import Model
 from train.model.start import start
-from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
 from train.objectives.masked_language import MaskedObjective
-from train.optimizer import clip, make_optimizer, set_rate
+from train.optimizer import clip, make_optimizer, set_learning_rate
+from train.prepare import open_columns
 
 STAGES = ("una", "una.1", "pi")
 
@@ -34,52 +34,69 @@ STAGES = ("una", "una.1", "pi")
 def settings():
     """(name, recipe values): 0, 1 and 3 negative columns, pool, chunks, auxiliary loss, both precisions."""
     for precision, negatives, chunk in itertools.product(("float64", "fp32"), (0, 1, 3), (0, 7)):
-        yield f"{precision} columns {negatives} chunk {chunk}", {
-            "precision": precision, "negatives": STAGES[:negatives], "negative_layout": "columns",
-            "chunk": chunk, "positives": ("aa", "self"),
-        }  # fmt: skip
+        yield (
+            f"{precision} columns {negatives} chunk {chunk}",
+            {
+                "precision": precision,
+                "negatives": STAGES[:negatives],
+                "gradient_cache": chunk,
+                "positives": ("aa", "self"),
+            },
+        )
     # Not in fp32: an untrained encoder's first tokens are nearly alike, and so gradients small differences.
     for chunk in (0, 7):
-        yield f"float64 cls chunk {chunk}", {"precision": "float64", "pooling": "cls", "chunk": chunk}
+        yield (
+            f"float64 cls chunk {chunk}",
+            {"precision": "float64", "pooling": "cls", "gradient_cache": chunk},
+        )
     for precision in ("float64", "fp32"):
-        pool = {"precision": precision, "loss": "nt-xent", "negatives": ("una",), "negative_layout": "pool"}
+        pool = {"precision": precision, "loss": "nt-xent", "negatives": ("una",)}
         yield f"{precision} pool", pool
-        yield f"{precision} symmetric", {"precision": precision, "loss": "symmetric", "hard_negative_weight":
-        0.5,
-                                         "negatives": ("una",), "negative_layout": "columns"}  # fmt: skip
-        yield f"{precision} ranking-pos-neg", {
-            "precision": precision, "loss": "ranking-pos-neg", "negatives": ("una", "pi"),
-            "negative_layout": "columns",
-        }  # fmt: skip
+        yield (
+            f"{precision} symmetric",
+            {"precision": precision, "loss": "symmetric", "hard_negative_weight": 0.5, "negatives": ("una",)},
+        )
+        yield (
+            f"{precision} ranking-pos-neg",
+            {"precision": precision, "loss": "ranking-pos-neg", "negatives": ("una", "pi")},
+        )
         yield f"{precision} auxiliary", {"precision": precision, "mlm_weight": 0.1}
         yield f"{precision} mlm", {"precision": precision, "objective": "mlm"}
     # Additions: what they draw and remember is that of the global batch, whoever encodes it, in what pieces.
     added: dict[str, dict[str, Any]] = {
         "batch norm and discriminator": {
-            "loss": "symmetric", "head": "batch-norm",
+            "loss": "symmetric",
+            "head": "batch-norm",
             "discriminator": {"stages": ["una", "pi"], "weight": 0.3},
         },
         "augmented positive and discriminator": {
-            "discriminator": {"stages": ["una", "pi"], "weight": 0.3, "positive": "augmented"},
+            "discriminator": {"stages": ["una", "pi"], "weight": 0.3, "positive": "augmented"}
         },
         "neighbourhood": {
-            "loss": "nt-xent", "head": "relu",
+            "loss": "nt-xent",
+            "head": "relu",
             "neighbourhood": {"neighbours": 13, "radius": 2.0, "gradient": "full", "steps": 2},
         },
         "queue and noise": {
-            "momentum": {"rate": 0.5, "queue": 20}, "gaussian_negatives": {"count": 8}, "repetition": {},
-            "soft_negative": {"stage": "pi", "weight": 0.3}, "latent_augmentation": {"kind": "linear"},
+            "momentum": {"rate": 0.5, "queue": 20},
+            "gaussian_negatives": {"count": 8},
+            "repetition": {},
+            "soft_negative": {"stage": "pi", "weight": 0.3},
+            "latent_augmentation": {"kind": "linear"},
         },
         "interpolation": {"latent_augmentation": {"strength": 0.5, "sample": 0.5}},
         "jitter": {"pca_jitter": {"layer": 1, "schedule": "constant", "level": 10.0, "draws": "each"}},
-    }  # fmt: skip
+    }
     for name, values in added.items():
         for precision in ("float64", "fp32")[: 2 if "head" in values else 1]:
             for chunk in (0, 7):
-                yield f"{precision} {name} chunk {chunk}", {"precision": precision, "chunk": chunk} | values
+                yield (
+                    f"{precision} {name} chunk {chunk}",
+                    {"precision": precision, "gradient_cache": chunk} | values,
+                )
     for precision in ("float64", "fp32"):
         values = {"precision": precision, "positives": ("aa", "pi"), "momentum": {}, "clip": 0.5}
-        yield f"{precision} one-way static", values
+        yield f"{precision} info-nce static", values
         values = {"precision": precision, "positives": ("pi",), "loss": "symmetric", "head": "none"}
         yield f"{precision} symmetric static", values
 
@@ -87,7 +104,7 @@ def settings():
 def main():
     store_path, encoder_path, out = sys.argv[1:]
     torch.set_num_threads(1)
-    train.machine.distributed.TABLE_ROWS = 100  # the tiny encoder's vocabulary counts as one
+    train.machine.fast.shared_sum.TABLE_ROWS = 100  # the tiny encoder's vocabulary counts as one
     ranks = join()
     results = {}
     static = Path(f"{out}.static-{ranks.rank}")
@@ -106,7 +123,7 @@ def main():
         reader = Reader(store, stages, batch=14, seed=1, rank=ranks.rank, ranks=ranks.ranks)
         batches = list(reader.epoch(0))
         optimizer = make_optimizer(model, recipe)
-        set_rate(optimizer, 0.01)
+        set_learning_rate(optimizer, 0.01)
         for step in (0, len(batches) - 1):
             model.zero_grad()
             metrics = objective.backward(model, objective.prepare(batches[step], step), step)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.augmentations.syntax.languages import languages_of
 from augment_cli.contract.rows import Rows
 from augment_cli.store.schema import PARSES
 from augment_cli.syntax.parses import ParseRows
@@ -93,7 +94,9 @@ def sentence(name: str, scheme: str) -> tuple[str, dict[str, Any]]:
 def parse_rows(texts: Sequence[str], rows: Sequence[dict[str, Any]]) -> ParseRows:
     """Rows as the arrays that rules read, by way of the stage's own table."""
     table = pa.Table.from_pylist([{"row_id": index, **row} for index, row in enumerate(rows)], schema=PARSES)
-    return ParseRows.from_table(table, CodePoints.of(pa.array(texts, pa.string())))
+    return ParseRows.from_table(
+        table, CodePoints.of(pa.array(texts, pa.string())), languages_of("en_by_hand")
+    )
 
 
 def parsed_rows(

@@ -33,7 +33,8 @@ def write_texts(folder: Path) -> None:
     (folder / "more.csv").write_text("title,topic\n" + further, "utf-8")
     plain = [line.replace('"', "") for line in lines]
     titles = "".join(f'"{line} An error.",rivers\n' for line in plain)
-    (folder / "titles.csv").write_text("title,topic\n" + titles, "utf-8")
+    for name in ("titles.csv", "mine.csv"):
+        (folder / name).write_text("title,topic\n" + titles, "utf-8")
     triples = "".join(f'"{line}","Indeed: {line}","No. {line}"\n' for line in plain)
     (folder / "pairs.csv").write_text("anchor,positive,negative\n" + triples, "utf-8")
     (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')

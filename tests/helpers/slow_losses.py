@@ -10,11 +10,11 @@ from tests.helpers.training import cos, draw
 TAU = 0.05
 
 
-def reference_one_way(z, candidates, excluded, tau, bonus):
+def reference_info_nce(z, candidates, excluded, tau, logit_bias):
     losses = []
     for i in range(len(z)):
         terms = {
-            j: math.exp(cos(z[i], candidates[j]) / tau + bonus[i, j])
+            j: math.exp(cos(z[i], candidates[j]) / tau + logit_bias[i, j])
             for j in range(len(candidates))
             if not excluded[i, j]
         }
@@ -22,24 +22,24 @@ def reference_one_way(z, candidates, excluded, tau, bonus):
     return np.array(losses)
 
 
-def reference_symmetric(z, candidates, excluded, tau, bonus):
+def reference_symmetric(z, candidates, excluded, tau, logit_bias):
     n = len(z)
-    back = reference_one_way(candidates[:n], z, excluded[:, :n].T, tau, np.zeros((n, n)))
-    return (reference_one_way(z, candidates, excluded, tau, bonus) + back) / 2
+    back = reference_info_nce(candidates[:n], z, excluded[:, :n].T, tau, np.zeros((n, n)))
+    return (reference_info_nce(z, candidates, excluded, tau, logit_bias) + back) / 2
 
 
-def reference_ranking_pos_neg(z, candidates, excluded, tau, bonus):
+def reference_ranking_pos_neg(z, candidates, excluded, tau, logit_bias):
     n = len(z)
     back = []
     for j in range(n):  # pair j: its positive and its negatives are every n-th candidate
         terms = {
-            (i, c): math.exp(cos(z[i], candidates[c]) / tau + bonus[i, c])
+            (i, c): math.exp(cos(z[i], candidates[c]) / tau + logit_bias[i, c])
             for i in range(n)
             for c in range(j, len(candidates), n)
             if not excluded[i, c]
         }
         back.append(-math.log(terms[j, j] / sum(terms.values())))
-    return (reference_one_way(z, candidates, excluded, tau, bonus) + np.array(back)) / 2
+    return (reference_info_nce(z, candidates, excluded, tau, logit_bias) + np.array(back)) / 2
 
 
 def reference_nt_xent(first, second, excluded, tau):
@@ -64,18 +64,20 @@ def check_with_columns(loss, reference, negatives, numeric_gradient):
     rows, d = 5, 4
     z, candidates = draw(rows, d), draw(rows * (1 + negatives), d, seed=1)
     excluded = some_excluded(rows, len(candidates), np.arange(rows))
-    bonus = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
-    bonus[:, :rows] = 0
+    logit_bias = draw(*excluded.shape, seed=2) if negatives else np.zeros(excluded.shape)
+    logit_bias[:, :rows] = 0
     weights = draw(rows, seed=4)  # a weighted sum, so that no row's gradient hides another's
     inputs = [torch.tensor(x, requires_grad=True) for x in (z, candidates)]
-    losses = loss(*inputs, torch.tensor(excluded), 0.5, torch.tensor(bonus))
-    np.testing.assert_allclose(losses.detach(), reference(z, candidates, excluded, 0.5, bonus), rtol=1e-12)
+    losses = loss(*inputs, torch.tensor(excluded), 0.5, torch.tensor(logit_bias))
+    np.testing.assert_allclose(
+        losses.detach(), reference(z, candidates, excluded, 0.5, logit_bias), rtol=1e-12
+    )
     (losses * torch.tensor(weights)).sum().backward()
     for side, value in enumerate((z, candidates)):
 
         def total(moved, side=side):
             pair = [z, candidates]
             pair[side] = moved
-            return float(weights @ reference(*pair, excluded, 0.5, bonus))
+            return float(weights @ reference(*pair, excluded, 0.5, logit_bias))
 
         np.testing.assert_allclose(inputs[side].grad, numeric_gradient(total, value), atol=2e-8)

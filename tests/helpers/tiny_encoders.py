@@ -29,9 +29,13 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wrapped = BertTokenizer(tokenizer_object=tokenizer, model_max_length=64)
     torch.manual_seed(1)
     config = BertConfig(
-        vocab_size=len(wrapped), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=64,
-    )  # fmt: skip
+        vocab_size=len(wrapped),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
     encoder = Encoder(BertModel(config).eval(), wrapped, "mean", max_length=64)
     folder = tmp_path_factory.mktemp("models") / "tiny"
     export(encoder, folder)

@@ -30,6 +30,13 @@ def quick_run(store, encoder, out, **values):
 
 
 def logged_run(store, encoder, out, values):
-    """The result of a run with settings on top of `LOGGED`, and its log's events."""
+    """The result of a run with settings on top of `LOGGED`, and its log's events but for the verdict."""
     result = train(Run(make_recipe(LOGGED | values), store, str(encoder), out), join())
-    return result, read_log(out / "log.jsonl")
+    return result, logged_steps(out)
+
+
+def logged_steps(out):
+    """The events of a run's log before the verdict, which must be the last."""
+    *events, verdict = read_log(out / "log.jsonl")
+    assert verdict["event"] == "verdict" and all(event["event"] != "verdict" for event in events)
+    return events

@@ -10,12 +10,13 @@ from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.train.watching.test_neighbours import sentence
-from train.adapt import encoder_name, make_columns, missing
-from train.cli import main
+from train.adapt import encoder_name, make_columns, missing, teachers
+from train.cli import _for_kind, main
 from train.loading import load_recipe
 from train.outputs.log import read_log
 
 ENCODER = str(REPOSITORY / "data" / "models" / "encoder")  # one that has something to lose
+STATIC = str(REPOSITORY / "data" / "models" / "static")
 QUICK = [
     "positives=crop,word-deletion",
     "batch=16",
@@ -42,7 +43,7 @@ def adapted(corpus_store, tmp_path_factory):
     """The folder of a run of the command at a rate that destroys the encoder, and what it printed."""
     out = tmp_path_factory.mktemp("run") / "adapted"
     changes = [*QUICK, "learning_rate=0.05", "temperature=1.0", "schedule=constant", "warmup_steps=0"]
-    arguments = ["adapt", "--store", str(corpus_store), "--encoder", ENCODER, "--out", str(out)]
+    arguments = ["adapt-contrastive", "--store", str(corpus_store), "--encoder", ENCODER, "--out", str(out)]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setitem(os.environ, "DATA", str(out))  # no STS-B
         patch.setattr("train.cli._data", lambda: None)
@@ -53,7 +54,7 @@ def adapted(corpus_store, tmp_path_factory):
 
 @pytest.mark.slow
 def test_missing_columns_are_made(adapted, corpus_store):
-    store, recipe = Store.open(corpus_store), load_recipe("adapt", QUICK)
+    store, recipe = Store.open(corpus_store), load_recipe("adapt-contrastive", QUICK)
     made = {"crop", "word-deletion", "vectors-start", "vectors-start-crop", "vectors-start-word-deletion"}
     assert made <= set(store.stages())
     assert missing(recipe, store) == []
@@ -81,18 +82,53 @@ def test_what_is_missing_is_listed_in_the_order_it_is_made(corpus_store, tmp_pat
     bare = Store.create(tmp_path / "store")
     with bare.lock():
         ingest(bare, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
-    mined = [
-        "negatives=mined-vectors",
-        "negative_layout=columns",
-        "positives=self,synonym",
-        "decay.vectors=start",
-    ]
-    recipe = load_recipe("adapt", mined)
+    mined = ["negatives=mined-vectors", "positives=self,synonym", "decay.vectors=start"]
+    recipe = load_recipe("adapt-contrastive", mined)
     vectors = ["vectors-start", "vectors-start-synonym", "vectors-start-mined-vectors"]
     assert missing(recipe, bare) == ["synonym", "mined-vectors", *vectors]
     assert missing(load_recipe("simcse"), bare) == []
     with pytest.raises(UsageError, match="no stage 'rephrased', and no augmentation of that name"):
-        make_columns(load_recipe("adapt", ["positives=rephrased"]), bare.path, "minilm")
+        make_columns(load_recipe("adapt-contrastive", ["positives=rephrased"]), bare.path, "minilm")
+
+
+@pytest.fixture
+def bare(corpus_store, tmp_path):
+    """A store of the corpus alone."""
+    store = Store.create(tmp_path / "store")
+    with store.lock():
+        ingest(store, [corpus_store.parent / "texts.txt"], IngestOptions(part_rows=120))
+    return store.path
+
+
+@pytest.mark.slow
+def test_a_teacher_is_made_of_the_start_and_of_a_table_of_words(bare, tmp_path):
+    out, changes = tmp_path / "run", ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
+    arguments = ["adapt", "--store", str(bare), "--encoder", ENCODER, "--out", str(out)]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr("train.cli._data", lambda: None)
+        main([*arguments, *(word for change in changes for word in ("--set", change))])
+    assert ended.value.code == 0
+    store = Store.open(bare)
+    settings = store.stage("vectors-combined").settings["parameters"]
+    assert (settings["combined"], settings["weights"]) == (["start", "static"], "1,0.5")
+    assert missing(load_recipe("adapt"), store) == []
+    assert json.loads((out / "summary.json").read_text())["scores"]["before neighbours"]
+    with pytest.raises(MixError, match="vectors-start"):  # another encoder's teacher is not taken
+        make_columns(load_recipe("adapt"), bare, STATIC, jobs=1)
+
+
+def test_who_teaches():
+    assert teachers(ENCODER) == {"start": (ENCODER, 1.0), "static": (STATIC, 0.5)}
+    helped = teachers(STATIC)
+    assert helped["start"] == (STATIC, 0.5)
+    assert set(helped) <= {"start", "minilm"}  # where it is installed
+
+
+def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
+    for changes, rate in (([], 0.03), (["learning_rate=0.01"], 0.01)):
+        recipe = _for_kind(load_recipe("adapt", changes), STATIC, changes)
+        assert recipe.learning_rate == rate
+    assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 4e-5
 
 
 def test_short_names_of_encoders(tmp_path, monkeypatch):

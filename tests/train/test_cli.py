@@ -47,7 +47,7 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
         assert list((tmp_path / f"run/seed-{seed}/tensorboard").iterdir())
     code, said = run("--set", "batch=0")
     assert code == 2
-    assert "must be above 0" in said.err
+    assert "must be at least 1" in said.err
     code, said = run("--dry-run", "--set", "max_length=65")
     assert code == 2
     assert "max_length = 65: tiny reads at most 64 tokens" in said.err
@@ -84,16 +84,21 @@ def test_too_little_memory_is_said_with_a_remedy(error, code, capsys, monkeypatc
     shown = capsys.readouterr().err
     assert stop.value.code == code
     assert shown.startswith("error: train simcse: this machine has not enough memory; choose a smaller batch")
-    assert "chunk=64" in shown and "Traceback" not in shown
+    assert "gradient_cache=64" in shown and "Traceback" not in shown
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--store", "nowhere"], 4, "nowhere: no store here"),
-        (["--encoder", "./nowhere"], 6, "--encoder ./nowhere: there is no such folder"),
+        pytest.param(["--store", "nowhere"], 4, "nowhere: no store here", marks=pytest.mark.slow),
+        pytest.param(
+            ["--encoder", "./nowhere"],
+            6,
+            "--encoder ./nowhere: there is no such folder",
+            marks=pytest.mark.slow,
+        ),
         (["--encoder", "nowhere"], 6, "--encoder nowhere: not on this machine"),
-        (["--set", "positives=nowhere"], 2, "nowhere"),
+        pytest.param(["--set", "positives=nowhere"], 2, "nowhere", marks=pytest.mark.slow),
         (["--set", "only_changed=nowhere"], 2, "nowhere"),
     ],
 )
@@ -112,9 +117,13 @@ def test_missing_inputs_are_said_before_torch_is_loaded(
         *arguments,
     ]
     done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, given)], cwd=REPOSITORY, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", program, *map(str, given)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == code, done.stderr
     assert done.stderr.startswith("error: ") and words in done.stderr
 

@@ -9,24 +9,37 @@ from train.draws import draw_key
 from train.loading import make_recipe
 from train.model.model import Model
 from train.model.start import start
-from train.optimizer import make_optimizer, rate_at
+from train.optimizer import learning_rate_at, make_optimizer
 from train.outputs import checkpoint
 
 
 def test_linear_rate_falls_to_zero_after_the_last_step():
     recipe = make_recipe({"learning_rate": 1.0})
-    assert [rate_at(step, 4, recipe) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
+    assert [learning_rate_at(step, 4, recipe) for step in range(4)] == [1.0, 0.75, 0.5, 0.25]
 
 
 def test_warmup_stable_decay():
     values = {"learning_rate": 1.0, "schedule": "warmup-stable-decay", "warmup_steps": 2, "decay_steps": 4}
     recipe = make_recipe(values)
-    assert [rate_at(step, 10, recipe) for step in range(10)] == [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
-    assert rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
+    assert [learning_rate_at(step, 10, recipe) for step in range(10)] == [
+        0.5,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        0.75,
+        0.5,
+        0.25,
+    ]
+    assert learning_rate_at(7, 7, make_recipe({"schedule": "constant", "learning_rate": 0.5})) == 0.5
 
 
 def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
-    recipe = make_recipe({"head_rate_scale": 100.0, "discriminator": {"stages": ["una"]}, "momentum": {}})
+    recipe = make_recipe(
+        {"head_learning_rate_scale": 100.0, "discriminator": {"stages": ["una"]}, "momentum": {}}
+    )
     encoder = start(tiny_encoder, recipe, torch.device("cpu"))
     model = Model(encoder.model, "cls", recipe)
     groups = make_optimizer(model, recipe).param_groups
@@ -39,7 +52,10 @@ def test_head_and_additions_have_a_rate_of_their_own(tiny_encoder):
 
 def test_the_first_step_moves_each_group_by_its_rate(tiny_store, tiny_encoder, tmp_path):
     logged_run(
-        tiny_store, tiny_encoder, tmp_path, {"steps": 1, "learning_rate": 1e-3, "head_rate_scale": 10.0}
+        tiny_store,
+        tiny_encoder,
+        tmp_path,
+        {"steps": 1, "learning_rate": 1e-3, "head_learning_rate_scale": 10.0},
     )
     recipe = make_recipe(LOGGED)
     encoder = start(tiny_encoder, recipe, torch.device("cpu"))

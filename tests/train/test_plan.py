@@ -10,10 +10,11 @@ from augment_cli.errors import UsageError
 from tests.helpers.training import QUICK, quick_run
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
+from train.model.memory import check_batch, check_memory, memory_for, memory_of
+from train.model.memory import numbers_of as plan_numbers
 from train.model.model import Model
 from train.model.start import start
-from train.prepare import Run, check_batch, check_memory, memory_for, memory_of, prepare_model
-from train.prepare import numbers_of as plan_numbers
+from train.prepare import Run, prepare_model
 
 
 def test_the_dry_runs_memory_counts_a_running_mean_and_its_queue(tiny_encoder):
@@ -30,8 +31,10 @@ def test_the_dry_runs_memory_counts_a_running_mean_and_its_queue(tiny_encoder):
 def test_a_batch_that_no_memory_holds_is_refused_before_the_first_step(
     tiny_store, tiny_encoder, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("train.prepare._HOPELESS", 1e-9)
-    with pytest.raises(UsageError, match=r"batch = 8: encoding .* GB, and there are .* --set chunk=64"):
+    monkeypatch.setattr("train.model.memory._HOPELESS", 1e-9)
+    with pytest.raises(
+        UsageError, match=r"batch = 8: encoding .* GB, and there are .* --set gradient_cache=64"
+    ):
         quick_run(tiny_store, tiny_encoder, tmp_path, batch=8)
     assert not (tmp_path / "best").exists()
 
@@ -40,12 +43,12 @@ def test_the_loss_of_the_padded_batch_is_counted_chunked_or_not(tiny_store, tiny
     def memory(**values):
         recipe = make_recipe(QUICK | {"batch": 1000} | values)
         trainee = prepare_model(Run(recipe, tiny_store, str(tiny_encoder), tmp_path), join())
-        return memory_of(trainee, recipe, join(), rows=150)
+        return memory_of(trainee.model, trainee.objective.views_a_row, recipe, join(), rows=150)
 
     plain = memory()
     assert plain.texts == 300  # as many as there are, though the matrices have 1,000 rows
     assert plain.loss >= 4 * 4 * 1000**2
-    assert memory(chunk=8).loss == plain.loss
+    assert memory(gradient_cache=8).loss == plain.loss
     assert memory(batch=2000).loss > 3.5 * plain.loss
     assert memory(negatives=["una"], loss="nt-xent").loss > 3.5 * memory(loss="nt-xent").loss
     assert memory(precision="float64").loss == 2 * plain.loss
@@ -60,12 +63,16 @@ def test_a_batch_without_meaning_is_refused(tiny_store, tmp_path, batch):
         quick_run(tiny_store, tmp_path / "no encoder", tmp_path, batch=batch)
 
 
-@pytest.mark.parametrize("chunk", [0, 64])
-def test_a_loss_that_no_memory_holds_is_refused_before_anything_is_loaded(tiny_store, tmp_path, chunk):
+@pytest.mark.parametrize("gradient_cache", [0, 64])
+def test_a_loss_that_no_memory_holds_is_refused_before_anything_is_loaded(
+    tiny_store, tmp_path, gradient_cache
+):
     with pytest.raises(
         UsageError, match=r"batch = 10000000: the loss compares .* there are .* smaller batch"
     ):
-        quick_run(tiny_store, tmp_path / "no encoder", tmp_path, batch=10_000_000, chunk=chunk)
+        quick_run(
+            tiny_store, tmp_path / "no encoder", tmp_path, batch=10_000_000, gradient_cache=gradient_cache
+        )
     recipe = make_recipe(QUICK | {"batch": 100_000})
     with pytest.raises(UsageError, match="takes about 160 GB, and there are 24"):
         check_batch(recipe, join(), available=24 * 10**9)
@@ -75,11 +82,12 @@ def test_a_loss_that_no_memory_holds_is_refused_before_anything_is_loaded(tiny_s
 def test_a_step_that_is_near_the_memory_is_warned_of(tiny_store, tiny_encoder, tmp_path, capsys):
     recipe = make_recipe(QUICK)
     trainee = prepare_model(Run(recipe, tiny_store, str(tiny_encoder), tmp_path), join())
-    memory = memory_of(trainee, recipe, join(), 150)
+    step = (trainee.model, trainee.objective.views_a_row, recipe, join(), 150)
+    memory = memory_of(*step)
     most = memory.weights + memory.activations + memory.loss
-    check_memory(trainee, recipe, join(), 150, available=2 * most)
+    check_memory(*step, available=2 * most)
     assert not capsys.readouterr().err
-    check_memory(trainee, recipe, join(), 150, available=most)
+    check_memory(*step, available=most)
     assert "warning: a step may take up to" in capsys.readouterr().err
 
 
@@ -87,9 +95,9 @@ def test_the_memory_is_the_least_of_machine_container_and_limit(monkeypatch, tmp
     (tmp_path / "max").write_text("max\n")
     (tmp_path / "small").write_text("5000\n")
     free = memory_for(join())
-    monkeypatch.setattr("train.prepare._CONTAINER_LIMITS", (tmp_path / "max", Path("/nowhere")))
+    monkeypatch.setattr("train.model.memory._CONTAINER_LIMITS", (tmp_path / "max", Path("/nowhere")))
     assert memory_for(join()) >= free
-    monkeypatch.setattr("train.prepare._CONTAINER_LIMITS", (tmp_path / "max", tmp_path / "small"))
+    monkeypatch.setattr("train.model.memory._CONTAINER_LIMITS", (tmp_path / "max", tmp_path / "small"))
     assert memory_for(join()) == 5000
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (4000, -1))
     assert memory_for(join()) == 4000

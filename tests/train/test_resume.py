@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
+from tests.helpers.training import logged_steps
 from train.loading import make_recipe
 from train.machine.distributed import join
 from train.outputs import checkpoint
@@ -40,18 +42,23 @@ RECIPES = {
     "queue": {
         "momentum": {"rate": 0.9, "queue": 40},
         "gaussian_negatives": {"count": 8},
-        "chunk": 10,
+        "gradient_cache": 10,
         "soft_negative": {"stage": "pi", "weight": 0.1},
         "latent_augmentation": {},
-        "head_rate_scale": 3.0,
+        "head_learning_rate_scale": 3.0,
     },
     "virtual": {
         "loss": "nt-xent",
         "head": "relu",
-        "chunk": 7,
+        "gradient_cache": 7,
         "neighbourhood": {"neighbours": 4, "radius": 2.0, "gradient": "full", "steps": 2},
     },
-    "cached": {"positives": ("aa", "pi", "self"), "chunk": 5, "mlm_weight": 0.1, "loss": "symmetric"},
+    "cached": {
+        "positives": ("aa", "pi", "self"),
+        "gradient_cache": 5,
+        "mlm_weight": 0.1,
+        "loss": "symmetric",
+    },
 }
 COMMON = {
     "batch": 16,
@@ -82,15 +89,15 @@ def make_run(store, encoder, out, values=RECIPES["una"], **more):
 
 
 def numbers(folder):
-    """The events of a run's log without its clock."""
+    """The events of a run's log without its clock and its verdict."""
     return [
         {key: value for key, value in event.items() if key not in ("rows_per_second", "waited")}
-        for event in read_log(folder / "log.jsonl")
+        for event in logged_steps(folder)
     ]
 
 
 # What is quick, and what is worth a minute more.
-QUICK = [("una", 3), ("una", 13), ("mlm", 13)]
+QUICK = [("una", 13)]
 SLOW = [(name, step) for name in RECIPES for step in (3, 13, 19)]
 CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW if case not in QUICK)]
 
@@ -116,7 +123,7 @@ def test_killed_before_a_step_continues_to_the_bit(
 ):
     values, expected = undisturbed(name)
     run = make_run(tiny_store, tiny_encoder, tmp_path / "run", values)
-    original = run_module.rate_at
+    original = run_module.learning_rate_at
 
     def kill(number, steps, recipe):
         if number == step:
@@ -124,7 +131,7 @@ def test_killed_before_a_step_continues_to_the_bit(
         return original(number, steps, recipe)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_module, "rate_at", kill)
+        patch.setattr(run_module, "learning_rate_at", kill)
         with pytest.raises(Killed):
             train(run, join())
     saved = checkpoint.checkpoints(run.out / "checkpoints")
@@ -174,7 +181,9 @@ def test_moments_come_back_to_where_the_parameters_are(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["una", "mlm", pytest.param("queue", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["una", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mlm", "queue"))]
+)
 def test_a_finished_run_is_not_trained_again(undisturbed, tiny_store, tiny_encoder, name):
     values, out = undisturbed(name)
     before = weights(out / "last/model.safetensors")
@@ -191,8 +200,14 @@ def stopped(tiny_store, tiny_encoder, tmp_path):
     return run, run.out / "checkpoints/step-0000004"
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors", "state.json"])
-@pytest.mark.parametrize("damage", ["flip", "cut", "missing"])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        pytest.param(name, damage, marks=() if place == which else pytest.mark.slow)
+        for place, name in enumerate(["model.safetensors", "optimizer.safetensors", "state.json"])
+        for which, damage in enumerate(["flip", "cut", "missing"])
+    ],
+)
 def test_a_damaged_checkpoint_is_refused_by_name(stopped, name, damage):
     run, folder = stopped
     data = bytearray((folder / name).read_bytes())
@@ -226,6 +241,19 @@ def test_another_dev_score_does_not_continue_a_run(tiny_store, tiny_encoder, tmp
     longer = dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, steps=8))
     with pytest.raises(MixError, match="best score so far is of stsb_dev, now pair_retrieval decides"):
         train(longer, join())
+
+
+def test_a_checkpoint_of_before_1_0_goes_on_under_the_names_of_today(tiny_store, tiny_encoder, tmp_path):
+    run = make_run(tiny_store, tiny_encoder, tmp_path / "run", steps=4, loss="info-nce")
+    train(run, join())
+    folder = run.out / "checkpoints/step-0000004"
+    state = checkpoint.read_state(folder)
+    now = {"loss": "info-nce", "gradient_cache": 0, "head_learning_rate_scale": 1.0}
+    old = {"loss": "one-way", "chunk": 0, "head_rate_scale": 1.0, "negative_layout": "pool"}
+    assert {key: state["settings"].pop(key) for key in now} == now
+    state["settings"] |= old
+    (folder / "state.json").write_text(json.dumps(state | {"digest": sha256_of_json(state)}))
+    assert train(run, join()).steps == 4
 
 
 def test_a_foreign_checkpoint_is_refused_by_name(stopped, tiny_store, tiny_encoder):
@@ -324,9 +352,12 @@ def test_two_ranks_stopped_by_a_signal_continue_to_the_bit(tiny_store, tiny_enco
         command += ["-m", "train", "esimcse", "--store", tiny_store, "--encoder", tiny_encoder, "--out", out]
         command += ["--data", tmp_path, *(part for change in changes for part in ("--set", change))]
         return subprocess.Popen(
-            list(map(str, command)), cwd=REPOSITORY, env=os.environ | {"OMP_NUM_THREADS": "1"},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            list(map(str, command)),
+            cwd=REPOSITORY,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     whole, run = tmp_path / "whole", tmp_path / "run"
     assert go(whole).wait(240) == 0
@@ -394,3 +425,16 @@ def test_another_number_of_ranks_continues_with_the_same_rows(tiny_store, tiny_e
     whole, parts = numbers(tmp_path / "whole"), numbers(tmp_path / "run")
     assert [event["step"] for event in parts] == list(range(1, 17))
     np.testing.assert_allclose([e["loss"] for e in parts], [e["loss"] for e in whole], rtol=1e-8)
+
+
+def test_a_checkpoint_with_other_settings_is_refused_with_the_option(tmp_path):
+    saved = {"encoder": "a", "batch": 64, "fast": False, "head": "mlp"}
+    for key, now, option in (
+        ("batch", 32, "--set batch=64"),
+        ("fast", True, "--set fast=false"),
+        ("head", "x", "--set head=mlp"),
+    ):
+        with pytest.raises(MixError, match=re.escape(f"use the same settings ({option}), or another --out")):
+            checkpoint.check_same_run(tmp_path, saved, saved | {key: now}, frozenset())
+    with pytest.raises(MixError, match="use the same settings, or another"):
+        checkpoint.check_same_run(tmp_path, saved, saved | {"encoder": "b"}, frozenset())

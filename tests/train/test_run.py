@@ -1,5 +1,6 @@
 """Whole runs on the tiny store: what is learned, watched, stopped and written."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,18 @@ from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
-from tests.helpers.training import quick_run
+from tests.helpers.training import logged_steps, quick_run
+from train import losses
+from train.losses import info_nce
 from train.outputs.log import read_log
-from train.watching.watch import DivergedError
+from train.watching.early_stopping import DivergedError
 
 
 def test_training_lowers_the_loss(tiny_store, tiny_encoder, tmp_path):
     outcome = quick_run(
         tiny_store, tiny_encoder, tmp_path, epochs=6, log_every=1, loss="nt-xent", negatives=("una",)
     )
-    losses = [event["loss"] for event in read_log(tmp_path / "log.jsonl")]
+    losses = [event["loss"] for event in logged_steps(tmp_path)]
     assert outcome.steps == len(losses) == 60
     assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
 
@@ -31,7 +34,7 @@ def test_bf16_and_fp32_go_the_same_way(tiny_store, tiny_encoder, tmp_path):
         quick_run(
             tiny_store, tiny_encoder, tmp_path / precision, log_every=1, precision=precision, dropout=0.0
         )
-        losses[precision] = [event["loss"] for event in read_log(tmp_path / precision / "log.jsonl")]
+        losses[precision] = [event["loss"] for event in logged_steps(tmp_path / precision)]
     np.testing.assert_allclose(losses["bf16"], losses["fp32"], rtol=0.05)
     assert losses["bf16"] != losses["fp32"]
 
@@ -41,7 +44,7 @@ def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_pa
     for precision in ("fp32", "bf16"):
         quick_run(tiny_store, tiny_encoder, tmp_path / precision, log_every=1, precision=precision, steps=3)
     assert "fp32 is used" in capsys.readouterr().err
-    logs = [[e["loss"] for e in read_log(tmp_path / p / "log.jsonl")] for p in ("fp32", "bf16")]
+    logs = [[e["loss"] for e in logged_steps(tmp_path / p)] for p in ("fp32", "bf16")]
     assert logs[0] == logs[1]
 
 
@@ -73,13 +76,94 @@ def test_the_starting_encoder_comes_out_where_nothing_beats_it(
     assert outcome.best_step == 0
     assert [outcome.scores[when]["dev"] for when in ("before", "best", "last")] == [0.7, 0.7, 0.5]
     texts = ["One sentence.", "Another, somewhat longer sentence."]
+    for path in Path(tiny_encoder).rglob("*.*"):
+        name = path.relative_to(tiny_encoder)
+        assert path.name == "README.md" or (tmp_path / "best" / name).read_bytes() == path.read_bytes()
     folders = (tiny_encoder, tmp_path / "best", tmp_path / "last")
     start, best, last = (load_encoder(folder).encode(texts) for folder in folders)
     np.testing.assert_array_equal(best, start)
     assert np.abs(last - start).max() > 1e-3
     said = "beat the starting encoder in no evaluation (dev 0.7000 before, 0.5000 at the end)"
-    assert said in capsys.readouterr().err
-    assert said in (tmp_path / "best/README.md").read_text(encoding="utf-8")
+    verdict = read_log(tmp_path / "log.jsonl")[-1]
+    assert (verdict["event"], verdict["step"], verdict["outcome"]) == ("verdict", 3, "worse")
+    assert said in verdict["message"] and "all 3 steps were made" in verdict["message"]
+    assert verdict["message"] in capsys.readouterr().err
+    assert verdict["message"] in (tmp_path / "best/README.md").read_text(encoding="utf-8")
+
+
+def test_a_changed_pooling_competes_with_the_encoder_as_it_was_given(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch
+):
+    seen, scores = [], iter([0.7, 0.6])
+
+    def evaluate(encoder, before):
+        seen.append((encoder.pooling, encoder.weights is None, encoder.encode(["One sentence."])))
+        return {"dev": next(scores)}
+
+    monkeypatch.setattr("train.run.dev_test", lambda *_: evaluate)
+    quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=1, pooling="idf:mean")
+    given = load_encoder(tiny_encoder)
+    assert [kind[:2] for kind in seen] == [(given.pooling, True), ("idf:mean", False)]
+    best = load_encoder(tmp_path / "best")
+    assert best.digest == given.digest and best.pooling == given.pooling
+    for vectors in (seen[0][2], best.encode(["One sentence."])):
+        np.testing.assert_array_equal(vectors, given.encode(["One sentence."]))
+    cards = {kind: (tmp_path / kind / "README.md").read_text("utf-8") for kind in ("best", "last")}
+    assert f"| pooling | {given.pooling} |" in cards["best"] and "| pooling | idf:mean |" in cards["last"]
+
+
+def collapsing(monkeypatch, scores):
+    """Dev scores of a run whose loss has nothing left to teach."""
+    values = iter(scores)
+    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder, before: {"dev": next(values)})
+    monkeypatch.setattr("train.watching.early_stopping.COLLAPSED_LOSS", 1e3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcome", "best_step"), [([0.7, 0.6, 0.5], "worse", 0), ([0.7, 0.8, 0.5], "better", 1)]
+)
+def test_a_collapse_ends_the_run_with_the_best_so_far(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch, scores, outcome, best_step
+):
+    collapsing(monkeypatch, scores)
+    run = {"evaluate_every": 1, "steps": 9}
+    result = quick_run(tiny_store, tiny_encoder, tmp_path, **run)
+    assert (result.steps, result.stopped_by, result.best_step) == (2, 0, best_step)
+    *_, verdict = read_log(tmp_path / "log.jsonl")
+    assert verdict["outcome"] == outcome
+    assert "stopped at step 2 by a collapse; next: the same command with" in verdict["message"]
+    assert "--set learning_rate=0.0005 or other positives" in verdict["message"]
+    card = (tmp_path / "best/README.md").read_text("utf-8")
+    assert "Warning of the run: collapse. The loss is" in card and verdict["message"] in card
+    digest = load_encoder(tiny_encoder).digest
+    assert (load_encoder(tmp_path / "best").digest == digest) == (best_step == 0)
+    assert quick_run(tiny_store, tiny_encoder, tmp_path, **run).steps == 2  # and is not taken up again
+    assert [event["event"] for event in read_log(tmp_path / "log.jsonl")].count("verdict") == 1
+
+
+def test_a_collapse_of_a_new_encoder_is_an_error(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+    (tmp_path / "new").mkdir()
+    shutil.copy(Path(tiny_encoder) / "tokenizer.json", tmp_path / "new")
+    shutil.copy(Path(tiny_encoder) / "tokenizer_config.json", tmp_path / "new")
+    collapsing(monkeypatch, [0.1, 0.6, 0.5])
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    with pytest.raises(DivergedError, match=r"step 2: collapse.* kept in best/"):
+        quick_run(
+            tiny_store, tmp_path / "new", tmp_path / "run", evaluate_every=1, steps=9, new_encoder=small
+        )
+
+
+@pytest.mark.parametrize(("floor", "steps"), [(None, 9), (0.0, 2)])
+def test_a_loss_without_a_floor_does_not_collapse(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch, floor, steps
+):
+    monkeypatch.setattr(info_nce, "FLOOR", floor, raising=False)
+    losses.find.cache_clear()
+    collapsing(monkeypatch, [0.7, 0.6, *[0.5] * 8])
+    try:
+        assert quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=9).steps == steps
+    finally:
+        losses.find.cache_clear()
 
 
 def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
@@ -90,7 +174,15 @@ def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 2
     assert outcome.scores["best"] == {"dev": 0.8}
-    assert "starting encoder" not in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "better than the starting encoder by 0.1000 (dev 0.7000 before, 0.8000 at step 2)" in said
+    assert "no evaluation" not in said
+
+
+def test_without_an_evaluation_nothing_is_judged(tiny_store, tiny_encoder, tmp_path):
+    facts = quick_run(tiny_store, tiny_encoder, tmp_path, steps=2).facts
+    assert facts["verdict"].startswith("the starting encoder has no dev score to compare with; all 2 steps")
+    assert read_log(tmp_path / "log.jsonl")[-1]["outcome"] == "unknown"
 
 
 def test_without_any_dev_score_it_says_what_to_do(tiny_store, tiny_encoder, tmp_path):

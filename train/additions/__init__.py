@@ -16,44 +16,25 @@ from train.recipe import Recipe
 
 
 def find(name: str) -> type[Addition]:
-    """The class of an addition.
-
-    Parameters
-    ----------
-    name : str
-        Its table in a recipe, such as ``soft_negative``.
-
-    Raises
-    ------
-    UsageError
-        If there is no such addition.
-    """
+    """The class of an addition, by its table in a recipe; `UsageError` where there is none."""
     return getattr(components.module("additions", name), components.class_name(name))
 
 
 def make_views(recipe: Recipe) -> list[Views]:
-    """The choices of texts of a recipe's additions, in its order.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Its `additions` hold every setting, as `train.loading` leaves them.
-    """
+    """The choices of texts of a recipe's additions, in its order."""
     kinds = [(find(name), values) for name, values in recipe.additions.items()]
     return [kind.views(kind.settings_class(**values), recipe) for kind, values in kinds]
 
 
 def make_additions(recipe: Recipe, host: Host) -> nn.ModuleDict:
-    """A recipe's additions by name, with their parameters and buffers.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Its `additions` hold every setting, as `train.loading` leaves them.
-    host : Host
-        The model they are added to.
-    """
+    """A recipe's additions by name, with their parameters and buffers; the host is the model they join."""
     kinds = {name: find(name) for name in recipe.additions}
     return nn.ModuleDict(
         {name: kind(kind.settings_class(**recipe.additions[name]), host) for name, kind in kinds.items()}
     )
+
+
+def anchors_alone(recipe: Recipe) -> bool:
+    """Whether no positive is encoded: nothing is contrasted, and no addition reads one."""
+    kinds = [find(name) for name in recipe.additions]
+    return not recipe.contrastive_weight and bool(kinds) and all(kind.anchors_alone for kind in kinds)

@@ -6,10 +6,10 @@ The contrastive objective (`train/objectives/contrastive.py`) calls the hooks in
 2. `encoding`: changes to hidden states within the encoder.
 3. `change`: changes to embeddings before the head.
 4. `negatives`: further negatives of the anchors.
-5. `alike`: pairs of the batch that are no negatives.
-6. `bonus`: what is added to the logits of rows' own hard negatives.
+5. `false_negatives`: the mask of pairs of the batch that are not negatives.
+6. `logit_bias`: what is added to the logits of rows' own hard negatives.
 7. `loss`: a further term, times `Settings.weight`.
-8. `finish`: what is remembered for later steps, before the optimiser moves the weights.
+8. `on_step_end`: what is remembered for later steps, before the optimiser moves the weights.
 
 From the third on everything is the gathered global batch, on every rank alike; torch is seeded by (seed,
 name, step) before each hook, so that every rank draws the same and a resumed run draws it again. What an
@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from augment_cli.store.store import Store
 from train.data.padding import Slice
-from train.data.texts import SELF, Ids
+from train.data.texts import Ids
 from train.recipe import Recipe
 
 
@@ -130,33 +130,6 @@ class Views:
         return length
 
 
-class PairLabels(Views):
-    """Labels that say which cached vectors are a row's: row id, number of its positive, epoch.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Its positives are numbered from 0; −1 stands for the anchor again.
-    """
-
-    labels = 3
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.positives = recipe.positives
-
-    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        anchor, positive = row.views[:2]
-        assert anchor is not None and positive is not None
-        which = -1
-        if not np.array_equal(anchor, positive):
-            for number, stage in enumerate(self.positives):
-                text = None if stage == SELF else row.text(stage)
-                if text is not None and np.array_equal(text, positive):
-                    which = number
-                    break
-        return row.views, [row.row_id, which, row.epoch]
-
-
 @dataclass(frozen=True)
 class GlobalBatch:
     """The gathered global batch of B rows, as a hook sees it.
@@ -199,6 +172,11 @@ class GlobalBatch:
         return self.texts[:, 0] >= 0
 
 
+_RENAMED = {
+    "on_train_begin": "open", "false_negatives": "alike", "logit_bias": "bonus", "on_step_end": "finish",
+}  # fmt: skip
+
+
 class Addition(nn.Module):
     """The base class: hooks that do nothing.
 
@@ -212,10 +190,10 @@ class Addition(nn.Module):
     Attributes
     ----------
     settings_class : type
-        A dataclass with the keys of the recipe's table, each with its default; `weight` multiplies the term
-        of `loss`.
-    choices : dict of str to tuple of str
-        The values a setting may have, where it is a choice.
+        A dataclass with the keys of the recipe's table: fields with default, help and limits
+        (`augment_cli.contract.parameters.parameter`). `weight` multiplies the term of `loss`.
+    anchors_alone : bool
+        Whether `loss` reads no view but the anchor, so that a recipe without contrast needs no positives.
     steps : int
         Length of the run, once that is known.
     noted : dict of str to float
@@ -223,13 +201,20 @@ class Addition(nn.Module):
     """
 
     settings_class: ClassVar[type[Any]]
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    anchors_alone: ClassVar[bool] = False
     steps: int = 0
 
     def __init__(self, settings: Any, host: Host) -> None:
         super().__init__()
         self.settings = settings
         self.noted: dict[str, float] = {}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Hooks under their names of before 1.0 are still called."""
+        super().__init_subclass__(**more)
+        for now, before in _RENAMED.items():
+            if before in vars(cls):
+                setattr(cls, now, vars(cls)[before])
 
     @classmethod
     def check(cls, settings: Any, recipe: Recipe) -> str:
@@ -267,7 +252,7 @@ class Addition(nn.Module):
         """
         return Views()
 
-    def open(self, store: Store) -> tuple[str, ...]:
+    def on_train_begin(self, store: Store) -> tuple[str, ...]:
         """Called once before the first step, with the store of the run.
 
         Returns
@@ -303,11 +288,14 @@ class Addition(nn.Module):
         """Further negatives of every anchor: vectors (n, h) in the head's space, and their text ids (n,)."""
         return None
 
-    def alike(self, batch: GlobalBatch) -> Tensor | None:
-        """Which anchors and positives of different rows do not meet: (2B, 2B), bool, the anchors first."""
+    def false_negatives(self, batch: GlobalBatch) -> Tensor | None:
+        """False-negative mask: which anchors and positives of different rows do not meet.
+
+        Shape (2B, 2B), bool, the anchors first.
+        """
         return None
 
-    def bonus(self, batch: GlobalBatch, views: int) -> Tensor | None:
+    def logit_bias(self, batch: GlobalBatch, views: int) -> Tensor | None:
         """Added to the logits of rows' own hard negatives: (B, views - 2), `views` being the recipe's own."""
         return None
 
@@ -315,7 +303,7 @@ class Addition(nn.Module):
         """A further term of the loss, a scalar."""
         return None
 
-    def finish(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
+    def on_step_end(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
         """Remember something of this step, without gradients.
 
         Parameters
@@ -328,37 +316,13 @@ class Addition(nn.Module):
 
 
 def row_generator(key: int, seed: int, row: Row, every_epoch: bool = False) -> np.random.Generator:
-    """A generator whose draws depend on nothing but the arguments, the row's id and, if wanted, the epoch.
-
-    Parameters
-    ----------
-    key : int
-        Any fixed number at least 0; keeps the draws of different purposes apart.
-    seed : int
-        The run's.
-    row : Row
-        The row to draw for.
-    every_epoch : bool, optional
-        Whether each epoch draws anew.
-    """
+    """Draws that depend on nothing but the arguments, the row's id and, if wanted, the epoch."""
+    # key: any number that keeps the draws of different purposes apart.
     return np.random.default_rng([key, seed, row.row_id, row.epoch + 1 if every_epoch else 0])
 
 
 def mean_over(values: Tensor, rows: Tensor) -> Tensor:
-    """Mean of values over some of the rows.
-
-    Parameters
-    ----------
-    values : Tensor
-        Shape (B,).
-    rows : Tensor
-        Which rows count, shape (B,), bool.
-
-    Returns
-    -------
-    Tensor
-        A scalar; 0 where no row counts.
-    """
+    """Mean of values (B,) over the rows of a mask (B,); 0 where no row counts."""
     if rows.all():
         return values.mean()
     return torch.where(rows, values, torch.zeros_like(values)).sum() / rows.sum().clamp(min=1)

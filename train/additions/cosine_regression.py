@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor
 
+from augment_cli.contract.parameters import parameter as setting
 from augment_cli.errors import MixError
-from augment_cli.store.store import Store
-from train.additions.base import Addition, GlobalBatch, Host, PairLabels, Views, mean_over
-from train.data.vectors import CachedVectors
-from train.recipe import Recipe
+from train.additions.base import GlobalBatch, mean_over
+from train.additions.base_teacher import TeacherAddition
 
 
 def similarity_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
     """Mean squared difference of the cosines that two encoders give each two texts of a batch.
 
-    L_i = 1/n Σ_j (cos(u_i, u_j) − cos(t_i, t_j))², over the n real rows j.
+    L_i = 1/n Σ_j (cos(u_i, u_j) − cos(t_i, t_j))², over the n real rows j, from 0 to 4; u (B, d), t (B, e).
 
-    Parameters
-    ----------
-    student, teacher : Tensor
-        u and t of the same texts, shape (B, d) and (B, e); scaled to length 1 here.
-    real : Tensor
-        Which rows count, shape (B,), bool.
-
-    Returns
-    -------
-    Tensor
-        Shape (B,), from 0 to 4.
-
-    Notes
-    -----
     Source: Reimers & Gurevych 2019 (Sentence-BERT), the regression objective, with a teacher's cosine as the
     pair's score.
     """
@@ -43,20 +27,8 @@ def similarity_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Ten
 
 
 def vector_regression(student: Tensor, teacher: Tensor) -> Tensor:
-    """L_i = 1 − cos(u_i, t_i).
+    """L_i = 1 − cos(u_i, t_i), from 0 to 2, of the same texts, shape (B, d) each.
 
-    Parameters
-    ----------
-    student, teacher : Tensor
-        u and t of the same texts, shape (B, d) each; scaled to length 1 here.
-
-    Returns
-    -------
-    Tensor
-        Shape (B,), from 0 to 2.
-
-    Notes
-    -----
     Source: Reimers & Gurevych 2020 (Making monolingual sentence embeddings multilingual), whose mean squared
     error this is for vectors of length 1, halved.
     """
@@ -65,54 +37,31 @@ def vector_regression(student: Tensor, teacher: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[cosine_regression]``.
+    """Keys of ``[cosine_regression]``."""
 
-    Attributes
-    ----------
-    on : str
-        ``similarities``: of the batch's anchors, and of its positives, among each other; the teacher's
-        vectors may have any length. ``vectors``: each anchor's and each positive's own vector.
-    vectors : str
-        Which set of the store's vectors is the teacher's, as `augment-cli embed --name` called it; empty for
-        the set without a name.
-    weight : float
-        Of this term. With ``contrastive_weight = 0`` it is the loss.
-    """
-
-    on: str = "similarities"
-    vectors: str = ""
-    weight: float = 1.0
+    on: str = setting(
+        "similarities",
+        "`similarities`: of the batch's anchors, and of its positives, among each other; the "
+        "teacher's vectors may have any length. `vectors`: each anchor's and each positive's own "
+        "vector",
+        choices=("similarities", "vectors"),
+    )
+    vectors: str = setting(
+        "",
+        "which set of the store's vectors is the teacher's, as `augment-cli embed --name` called it; "
+        "empty for the set without a name",
+    )
+    weight: float = setting(1.0, "of this term. With `contrastive_weight = 0` it is the loss")
 
 
-class CosineRegression(Addition):
+class CosineRegression(TeacherAddition):
     """The embeddings that are exported, before the head, agree with a teacher's cached vectors."""
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {"on": ("similarities", "vectors")}
-
-    def __init__(self, settings: Settings, host: Host) -> None:
-        super().__init__(settings, host)
-        self.positives, self.window = host.recipe.positives, host.recipe.window
-        self.vectors: CachedVectors | None = None
-
-    @classmethod
-    def check(cls, settings: Settings, recipe: Recipe) -> str:
-        if "discriminator" in recipe.additions:
-            return "does not go with [discriminator], which chooses other positives; leave out one of the two"
-        return ""
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return PairLabels(recipe)
-
-    def open(self, store: Store) -> tuple[str, ...]:
-        self.vectors = CachedVectors(store, self.positives, self.settings.vectors, 2 * self.window)
-        return self.vectors.stages
 
     def loss(self, batch: GlobalBatch) -> Tensor:
-        assert self.vectors is not None
         total = batch.embeddings.new_zeros(len(batch.texts))
-        for view, known in enumerate(self.vectors.pairs(batch.labels, batch.real)):
+        for view, known in enumerate(self.vectors_of(batch.labels, batch.real)):
             teacher, student = known.to(batch.embeddings), batch.embeddings[:, view]
             if self.settings.on == "similarities":
                 total = total + similarity_regression(student, teacher, batch.real) / 2

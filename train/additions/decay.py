@@ -8,10 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from augment_cli.store.store import Store
-from train.additions.base import Addition, GlobalBatch, Host, Row, Views
+from augment_cli.contract.parameters import parameter as setting
+from train import components
+from train.additions.base import GlobalBatch, Row, Views
+from train.additions.base_teacher import TeacherAddition
 from train.data.texts import NO_TEXT, Ids
-from train.data.vectors import CachedVectors
 from train.recipe import Recipe
 
 
@@ -21,22 +22,10 @@ def decayed(cosines: Tensor, known: Tensor, width: float, one_sided: bool) -> Te
     Where the cosine s equals s', the frozen encoder's, the negative's logit becomes 0 and it teaches hardly
     anything; as training takes s away from s', it comes back.
 
-    Parameters
-    ----------
-    cosines, known : Tensor
-        s and s' of the same pairs, any shape.
-    width : float
-        σ, in cosines, above 0.
-    one_sided : bool
-        Whether a pair that is more alike than the frozen encoder says (s > s') loses nothing.
+    `cosines, known`: s and s' of the same pairs, any shape; `width`: σ, in cosines, above 0; `one_sided`:
+    Whether a pair that is more alike than the frozen encoder says (s > s') loses nothing. Returns: Same
+    shape, to be divided by τ; no gradient passes.
 
-    Returns
-    -------
-    Tensor
-        Same shape, to be divided by τ; no gradient passes.
-
-    Notes
-    -----
     Source: Lai et al. 2025 (GCSE), the Gaussian-decayed function G; one-sided and without a gradient, as in
     its authors' code.
     """
@@ -47,22 +36,16 @@ def decayed(cosines: Tensor, known: Tensor, width: float, one_sided: bool) -> Te
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[decay]``.
+    """Keys of ``[decay]``."""
 
-    Attributes
-    ----------
-    vectors : str
-        Which set of the store's vectors is the frozen encoder's, as `augment-cli embed --name` called it;
-        empty for the set without a name. The corpus and each stage of negatives need some.
-    width : float
-        σ, in cosines.
-    one_sided : bool
-        As the authors' code; false: as the paper's equation.
-    """
-
-    vectors: str = ""
-    width: float = 0.1
-    one_sided: bool = True
+    vectors: str = setting(
+        "",
+        "which set of the store's vectors is the frozen encoder's, as `augment-cli embed --name` "
+        "called it; empty for the set without a name. The corpus and each stage of negatives need "
+        "some",
+    )
+    width: float = setting(0.1, "σ, in cosines", above=0)
+    one_sided: bool = setting(True, "as the authors' code; false: as the paper's equation")
 
 
 class _Rows(Views):
@@ -74,7 +57,7 @@ class _Rows(Views):
         return row.views, [row.row_id, row.epoch]
 
 
-class Decay(Addition):
+class Decay(TeacherAddition):
     """The recipe's hard-negative columns lose the part of their logit that a frozen encoder explains.
 
     Source: Lai et al. 2025 (GCSE). Its hard negatives are written by a language model; here they are those
@@ -83,35 +66,30 @@ class Decay(Addition):
 
     settings_class = Settings
 
-    def __init__(self, settings: Settings, host: Host) -> None:
-        super().__init__(settings, host)
-        self.negatives_of, self.window = host.recipe.negatives, host.recipe.window
-        self.vectors: CachedVectors | None = None
+    @classmethod
+    def columns_of(cls, recipe: Recipe) -> tuple[str, ...]:
+        return recipe.negatives
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
-        if not recipe.negatives or recipe.negative_layout != "columns":
-            return 'needs negatives and negative_layout = "columns"'
-        return "" if settings.width > 0 else "width must be above 0"
+        if not recipe.negatives or components.layout(recipe.loss) != "columns":
+            return "needs negatives, and a loss that takes them as columns, such as info-nce"
+        return ""
 
     @classmethod
     def views(cls, settings: Settings, recipe: Recipe) -> Views:
         return _Rows()
 
-    def open(self, store: Store) -> tuple[str, ...]:
-        self.vectors = CachedVectors(store, self.negatives_of, self.settings.vectors, 2 * self.window)
-        return self.vectors.stages
-
-    def bonus(self, batch: GlobalBatch, views: int) -> Tensor:
-        assert batch.z is not None and self.vectors is not None
+    def logit_bias(self, batch: GlobalBatch, views: int) -> Tensor:
+        assert batch.z is not None
         row_ids, epochs = batch.labels[:, :1], batch.labels[:, 1:]
-        bonus = batch.z.new_zeros(len(batch.texts), views - 2)
+        logit_bias = batch.z.new_zeros(len(batch.texts), views - 2)
         for column in range(views - 2):
             there = batch.real & (batch.texts[:, 2 + column] != NO_TEXT)
             labels = torch.cat([row_ids, torch.full_like(row_ids, column), epochs], dim=1)
-            anchors, negatives = self.vectors.pairs(labels, there)
-            known = (anchors * negatives).sum(dim=1).to(bonus)
+            anchors, negatives = self.vectors_of(labels, there)
+            known = (anchors * negatives).sum(dim=1).to(logit_bias)
             cosines = F.cosine_similarity(batch.z[:, 0], batch.z[:, 2 + column])
             lost = decayed(cosines, known, self.settings.width, self.settings.one_sided)
-            bonus[:, column] = (lost / batch.temperature).masked_fill(~there, 0)
-        return bonus
+            logit_bias[:, column] = (lost / batch.temperature).masked_fill(~there, 0)
+        return logit_bias

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, Host, Row, Views, mean_over, row_generator
 from train.data.texts import Ids
 from train.recipe import Recipe
@@ -17,15 +18,9 @@ _KEY = 0x617567  # keeps these draws apart from others of the same row
 
 
 def scale_gradient(value: Tensor, factor: float) -> Tensor:
-    """The value itself, with its gradient multiplied by `factor`; −1 is a gradient-reversal layer.
+    """The value itself, with its gradient multiplied by α; −1 is a gradient-reversal layer.
 
-    Parameters
-    ----------
-    value : Tensor
-        Any shape.
-    factor : float
-        α as Tang et al. 2022 write it: below 0 the encoder works against the discriminator, above 0 with it.
-        The multiplier of the authors' code, and Ganin & Lempitsky's 2015 λ, are −α.
+    Below 0 the encoder works against the discriminator. The authors' code and Ganin & Lempitsky 2015 have −α.
     """
     return _ScaleGradient.apply(value, factor)
 
@@ -42,23 +37,10 @@ class _ScaleGradient(torch.autograd.Function):
 
 
 def classification_loss(logits: Tensor, classes: Tensor, form: str) -> Tensor:
-    """Loss of each row.
+    """Loss of each row (B,), in nats, of logits (B, C) and right classes (B,).
 
-    Parameters
-    ----------
-    logits : Tensor
-        Shape (B, C).
-    classes : Tensor
-        Right class of each row, shape (B,), integers.
-    form : str
-        `bounded`: binary cross-entropy of tanh(logits) against the one-hot classes, mean over classes; since
-        the logits end at ±1 it lies between 0.3133 and 1.3133. `binary`: the same without tanh. `softmax`:
-        cross-entropy.
-
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats.
+    `bounded`: binary cross-entropy of tanh(logits) against the one-hot classes, mean over classes; since they
+    end at ±1 it is from 0.3133 to 1.3133. `binary`: the same without tanh. `softmax`: cross-entropy.
     """
     if form == "softmax":
         return F.cross_entropy(logits, classes, reduction="none")
@@ -69,42 +51,42 @@ def classification_loss(logits: Tensor, classes: Tensor, form: str) -> Tensor:
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[discriminator]``.
+    """Keys of ``[discriminator]``."""
 
-    Attributes
-    ----------
-    stages : tuple of str
-        The augmentations. Each row gets one of them, drawn uniformly.
-    weight : float
-        λ. The paper's best: 5e-3 for BERT and 1e-4 for RoBERTa on STS, 1e-4 and 1e-2 on transfer tasks.
-    alpha : float
-        α, what the gradient is multiplied by on its way to the encoder (see `scale_gradient`).
-    target : str
-        `augmentation`: which of the stages, or none. `bool`: augmented or not. `order`: the two vectors are
-        swapped for half of the rows, and the discriminator says for which; rows without an augmentation, both
-        of whose sides are the same sentence, are left out.
-    positive : str
-        `self`: the positive is the sentence again, and the augmented one goes to the discriminator alone,
-        three encodings a row (the paper's method). `augmented`: the augmented sentence is the positive, two
-        encodings (its variant "positive").
-    redraw : bool
-        Draw the augmentation anew in each epoch, and read another draw of stages that have several; the paper
-        found one draw for all epochs better.
-    dropout : float
-        In front of both layers.
-    form : str
-        See `classification_loss`. The code's last tanh, also in the paper's listing, is kept as default, for
-        it was there when the published numbers came out.
-    """
-
-    stages: tuple[str, ...] = ()
-    weight: float = 5e-3
-    alpha: float = -1.0
-    target: str = "augmentation"
-    positive: str = "self"
-    redraw: bool = False
-    dropout: float = 0.2
-    form: str = "bounded"
+    stages: tuple[str, ...] = setting((), "the augmentations. Each row gets one of them, drawn uniformly")
+    weight: float = setting(
+        5e-3,
+        "λ. The paper's best: 5e-3 for BERT and 1e-4 for RoBERTa on STS, 1e-4 and 1e-2 on transfer tasks",
+    )
+    alpha: float = setting(
+        -1.0, "α, what the gradient is multiplied by on its way to the encoder (see `scale_gradient`)"
+    )
+    target: str = setting(
+        "augmentation",
+        "`augmentation`: which of the stages, or none. `bool`: augmented or not. `order`: the two "
+        "vectors are swapped for half of the rows, and the discriminator says for which; rows without "
+        "an augmentation, both of whose sides are the same sentence, are left out",
+        choices=("augmentation", "bool", "order"),
+    )
+    positive: str = setting(
+        "self",
+        "`self`: the positive is the sentence again, and the augmented one goes to the discriminator "
+        "alone, three encodings a row (the paper's method). `augmented`: the augmented sentence is "
+        "the positive, two encodings (its variant 'positive')",
+        choices=("self", "augmented"),
+    )
+    redraw: bool = setting(
+        False,
+        "draw the augmentation anew in each epoch, and read another draw of stages that have several; "
+        "the paper found one draw for all epochs better",
+    )
+    dropout: float = setting(0.2, "in front of both layers")
+    form: str = setting(
+        "bounded",
+        "see `classification_loss`. The code's last tanh, also in the paper's listing, is kept as "
+        "default, for it was there when the published numbers came out",
+        choices=("bounded", "binary", "softmax"),
+    )
 
 
 class _OneAugmentation(Views):
@@ -141,11 +123,6 @@ class Discriminator(Addition):
     """
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {
-        "target": ("augmentation", "bool", "order"),
-        "positive": ("self", "augmented"),
-        "form": ("bounded", "binary", "softmax"),
-    }
 
     def __init__(self, settings: Settings, host: Host) -> None:
         super().__init__(settings, host)
@@ -180,10 +157,7 @@ class Discriminator(Addition):
         elif self.settings.target == "order":
             counted, classes = counted & (chosen < none), swapped
             flip = swapped.bool()[:, None]
-            anchor, augmented = (
-                torch.where(flip, augmented, anchor),
-                torch.where(flip, anchor, augmented),
-            )
+            anchor, augmented = (torch.where(flip, augmented, anchor), torch.where(flip, anchor, augmented))
         pairs = scale_gradient(torch.cat([anchor, augmented], dim=1), self.settings.alpha)
         logits = self.layers(pairs)
         # Whether there is anything to hide: the share of rows whose augmentation is named rightly.

@@ -7,22 +7,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch
 from train.data.texts import NO_SENTENCE
-from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[gaussian_negatives]``.
+    """Keys of ``[gaussian_negatives]``."""
 
-    Attributes
-    ----------
-    count : int
-        Vectors drawn in each step; the code's 192 are three times its batch.
-    """
-
-    count: int = 192
+    count: int = setting(
+        192, "vectors drawn in each step; the code's 192 are three times its batch", minimum=1
+    )
 
 
 class GaussianNegatives(Addition):
@@ -35,10 +31,6 @@ class GaussianNegatives(Addition):
     """
 
     settings_class = Settings
-
-    @classmethod
-    def check(cls, settings: Settings, recipe: Recipe) -> str:
-        return "" if settings.count > 0 else f"count = {settings.count} must be above 0"
 
     def negatives(self, batch: GlobalBatch) -> tuple[Tensor, Tensor]:
         assert batch.z is not None

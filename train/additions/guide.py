@@ -7,33 +7,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from augment_cli.store.store import Store
-from train.additions.base import Addition, GlobalBatch, Host, PairLabels, Views
-from train.data.vectors import CachedVectors
-from train.recipe import Recipe
+from augment_cli.contract.parameters import parameter as setting
+from train.additions.base import GlobalBatch
+from train.additions.base_teacher import TeacherAddition
 
 
 def too_alike(anchors: Tensor, positives: Tensor, real: Tensor, margin: float) -> Tensor:
     """Which views of other rows a guide calls more alike than a row's own anchor and positive.
 
-    Parameters
-    ----------
-    anchors, positives : Tensor
-        The guide's vectors of each row's two views, shape (B, d) each, of length 1; zeros where there is
-        none.
-    real : Tensor
-        Which rows hold a sentence, shape (B,), bool.
-    margin : float
-        Subtracted from the similarity of the row's own pair: more than 0 leaves out more.
+    `anchors, positives`: The guide's vectors of each row's two views, shape (B, d) each, of length 1; zeros
+    where there is none; `real`: Which rows hold a sentence, shape (B,), bool; `margin`: Subtracted from the
+    similarity of the row's own pair: more than 0 leaves out more. Returns: Shape (2B, 2B), bool, the anchors
+    first, then the positives. Entry (u, v), u of row i and v of row j, is true where cos(u, v) > cos(anchor
+    i, positive i) − margin and i ≠ j, both rows being real.
 
-    Returns
-    -------
-    Tensor
-        Shape (2B, 2B), bool, the anchors first, then the positives. Entry (u, v), u of row i and v of row j,
-        is true where cos(u, v) > cos(anchor i, positive i) − margin and i ≠ j, both rows being real.
-
-    Notes
-    -----
     Source: Solatorio 2024 (GISTEmbed), whose mask has no margin.
     """
     views = torch.cat([anchors, positives])
@@ -46,23 +33,23 @@ def too_alike(anchors: Tensor, positives: Tensor, real: Tensor, margin: float) -
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[guide]``.
+    """Keys of ``[guide]``."""
 
-    Attributes
-    ----------
-    vectors : str
-        Which set of the store's vectors is the guide's, as `augment-cli embed --name` called it; empty for
-        the set without a name (stages `vectors`, `vectors-STAGE`).
-    margin : float
-        Pairs more alike than the row's own pair less this are no negatives. With the anchor as its own
-        positive, whose similarity is 1, nothing is left out unless this is above 0.
-    """
+    vectors: str = setting(
+        "",
+        "which set of the store's vectors is the guide's, as `augment-cli embed --name` called it; "
+        "empty for the set without a name (stages `vectors`, `vectors-STAGE`)",
+    )
+    margin: float = setting(
+        0.0,
+        "pairs more alike than the row's own pair less this are no negatives. With the anchor as its "
+        "own positive, whose similarity is 1, nothing is left out unless this is above 0",
+        minimum=0,
+        maximum=2,
+    )
 
-    vectors: str = ""
-    margin: float = 0.0
 
-
-class Guide(Addition):
+class Guide(TeacherAddition):
     """In-batch pairs that a guide's cached vectors call too alike are no negatives.
 
     It holds for anchors and positives of different rows. A recipe's own hard negatives stay negatives, and so
@@ -73,26 +60,6 @@ class Guide(Addition):
 
     settings_class = Settings
 
-    def __init__(self, settings: Settings, host: Host) -> None:
-        super().__init__(settings, host)
-        self.positives, self.window = host.recipe.positives, host.recipe.window
-        self.vectors: CachedVectors | None = None
-
-    @classmethod
-    def check(cls, settings: Settings, recipe: Recipe) -> str:
-        if "discriminator" in recipe.additions:
-            return "does not go with [discriminator], which chooses other positives; leave out one of the two"
-        return "" if 0 <= settings.margin <= 2 else "margin must lie between 0 and 2"
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return PairLabels(recipe)
-
-    def open(self, store: Store) -> tuple[str, ...]:
-        self.vectors = CachedVectors(store, self.positives, self.settings.vectors, 2 * self.window)
-        return self.vectors.stages
-
-    def alike(self, batch: GlobalBatch) -> Tensor:
-        assert self.vectors is not None
-        anchors, positives = self.vectors.pairs(batch.labels, batch.real)
+    def false_negatives(self, batch: GlobalBatch) -> Tensor:
+        anchors, positives = self.vectors_of(batch.labels, batch.real)
         return too_alike(anchors, positives, batch.real, self.settings.margin)

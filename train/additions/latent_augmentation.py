@@ -3,62 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch
-from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[latent_augmentation]``.
+    """Keys of ``[latent_augmentation]``."""
 
-    Attributes
-    ----------
-    kind : str
-        What becomes of an embedding z: `interpolation` z + λ(q − z), q being one of a sample of the pool;
-        `extrapolation` z + λ(z − μ); `linear` z + λ(q₁ − q₂) with two random members of the pool; `gaussian`
-        z + λ σ ⊙ ε with ε normal.
-    strength : float
-        λ, 0 to 1. UNA's comparison does not say which; try 0.1, 0.2, 0.3, 0.5.
-    sample : float
-        Share of the pool that interpolation looks at, at least one member.
-    choice : str
-        Which of the sample it takes, by the cosine of centred vectors: `closest` (the paper, and the default:
-        what lies between two like sentences may still mean the same) or `farthest` (the authors' code, whose
-        arg max is of 1 − cosine).
-    """
-
-    kind: str = "interpolation"
-    strength: float = 0.2
-    sample: float = 0.05
-    choice: str = "closest"
+    kind: str = setting(
+        "interpolation",
+        "what becomes of an embedding z: `interpolation` z + λ(q − z), q being one of a sample of the "
+        "pool; `extrapolation` z + λ(z − μ); `linear` z + λ(q₁ − q₂) with two random members of the "
+        "pool; `gaussian` z + λ σ ⊙ ε with ε normal",
+        choices=("interpolation", "extrapolation", "linear", "gaussian"),
+    )
+    strength: float = setting(
+        0.2, "λ, 0 to 1. UNA's comparison does not say which; try 0.1, 0.2, 0.3, 0.5", minimum=0, maximum=1
+    )
+    sample: float = setting(
+        0.05, "share of the pool that interpolation looks at, at least one member", above=0, maximum=1
+    )
+    choice: str = setting(
+        "closest",
+        "which of the sample it takes, by the cosine of centred vectors: `closest` (the paper, and "
+        "the default: what lies between two like sentences may still mean the same) or `farthest` "
+        "(the authors' code, whose arg max is of 1 − cosine)",
+        choices=("closest", "farthest"),
+    )
 
 
 def augment(z: Tensor, real: Tensor, settings: Settings) -> Tensor:
     """Augment each embedding by means of the others.
 
-    Parameters
-    ----------
-    z : Tensor
-        Shape (B, d).
-    real : Tensor
-        Which rows are not padding, shape (B,), bool: they alone are the pool and give μ and σ. A row is not
-        a member of its own pool; without any other it stays as it is.
-    settings : Settings
-        The recipe's table.
+    `z`: Shape (B, d); `real`: Which rows are not padding, shape (B,), bool: they alone are the pool and give
+    μ and σ. A row is not a member of its own pool; without any other it stays as it is; `settings`: The
+    recipe's table. Returns: Shape (B, d). The gradient takes the way through z alone; pool, μ and σ are
+    constants.
 
-    Returns
-    -------
-    Tensor
-        Shape (B, d). The gradient takes the way through z alone; pool, μ and σ are constants.
-
-    Notes
-    -----
     Source: Cheung & Yeung 2021 (MODALS). Pool, μ and σ are those of a class in the paper; without labels
     they are the batch's, and without a loss of each pool member the sample is drawn uniformly.
     """
@@ -96,15 +83,6 @@ class LatentAugmentation(Addition):
     """
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {
-        "kind": ("interpolation", "extrapolation", "linear", "gaussian"),
-        "choice": ("closest", "farthest"),
-    }
-
-    @classmethod
-    def check(cls, settings: Settings, recipe: Recipe) -> str:
-        good = 0 <= settings.strength <= 1 and 0 < settings.sample <= 1
-        return "" if good else "strength and sample must lie between 0 and 1"
 
     def change(self, batch: GlobalBatch) -> Tensor:
         views = list(batch.embeddings.unbind(1))

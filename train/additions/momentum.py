@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, Host
 from train.data.texts import NO_TEXT
 from train.recipe import Recipe
@@ -16,18 +17,15 @@ from train.recipe import Recipe
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[momentum]``.
+    """Keys of ``[momentum]``."""
 
-    Attributes
-    ----------
-    rate : float
-        m: in every step the running mean becomes m · itself + (1 − m) · encoder.
-    queue : int
-        Sentences kept, newest first; the paper has 2.5 times the batch.
-    """
-
-    rate: float = 0.995
-    queue: int = 160
+    rate: float = setting(
+        0.995,
+        "m: in every step the running mean becomes m · itself + (1 − m) · encoder",
+        minimum=0,
+        maximum=1,
+    )
+    queue: int = setting(160, "sentences kept, newest first; the paper has 2.5 times the batch", minimum=1)
 
 
 class Momentum(Addition):
@@ -56,8 +54,6 @@ class Momentum(Addition):
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
-        if not 0 <= settings.rate <= 1 or settings.queue < 1:
-            return "rate must lie between 0 and 1, and queue be above 0"
         if recipe.head == "batch-norm":
             return 'does not go with head "batch-norm", which would see queue and batch apart'
         return ""
@@ -71,7 +67,7 @@ class Momentum(Addition):
     def negatives(self, batch: GlobalBatch) -> tuple[Tensor, Tensor]:
         return self.vectors, self.texts
 
-    def finish(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
+    def on_step_end(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
         pairs = zip(self.encoder.parameters(), self._followed[0].parameters(), strict=True)
         for mean, value in pairs:
             mean.lerp_(value, 1 - self.settings.rate)

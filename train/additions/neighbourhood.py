@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, mean_over
 from train.data.texts import NO_TEXT
 from train.recipe import Recipe
@@ -36,19 +36,10 @@ class Neighbours:
 def neighbours(embeddings: Tensor, texts: Tensor, count: int, mask_equal_texts: bool = True) -> Neighbours:
     """The rows of largest inner product, the row itself left out.
 
-    Parameters
-    ----------
-    embeddings : Tensor
-        First view, before the head and not normalised, shape (B, d).
-    texts : Tensor
-        Text ids, shape (B,); padding is never a neighbour.
-    count : int
-        K; at most B − 1 are found.
-    mask_equal_texts : bool, optional
-        Whether equal texts are left out of each other's neighbours.
+    `embeddings`: First view, before the head and not normalised, shape (B, d); `texts`: Text ids, shape (B,);
+    padding is never a neighbour; `count`: K; at most B − 1 are found; `mask_equal_texts`: Whether equal texts
+    are left out of each other's neighbours.
 
-    Notes
-    -----
     Source: Zhang et al. 2022 ("top-K similarity"); that it is the raw inner product of the first dropout view
     is from the authors' code.
     """
@@ -64,22 +55,8 @@ def neighbours(embeddings: Tensor, texts: Tensor, count: int, mask_equal_texts: 
 def towards_neighbours(clean: Tensor, moved: Tensor, near: Neighbours, temperature: float) -> Tensor:
     """Loss ℓ_N of each perturbed sentence: find its clean self among its clean neighbours.
 
-    Parameters
-    ----------
-    clean, moved : Tensor
-        z and z^δ, shape (B, h); scaled to length 1 here.
-    near : Neighbours
-        N(i) of each row.
-    temperature : float
-        τ > 0.
+    `clean, moved`: z and z^δ, (B, h). Returns: (B,), nats, at least 0; row i depends on no other of `moved`.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, at least 0; row i depends on no other row of `moved`.
-
-    Notes
-    -----
     Source: the uni-directional loss of Zhang et al. 2022. The positive stays in the denominator.
     """
     clean, moved = F.normalize(clean, dim=-1), F.normalize(moved, dim=-1)
@@ -89,22 +66,8 @@ def towards_neighbours(clean: Tensor, moved: Tensor, near: Neighbours, temperatu
 def both_ways(clean: Tensor, moved: Tensor, near: Neighbours, temperature: float) -> Tensor:
     """Mean of two losses: z finds z*, and z* finds z, each among the K neighbours and their K augmentations.
 
-    Parameters
-    ----------
-    clean, moved : Tensor
-        z and z* = z^δ*, shape (B, h); scaled to length 1 here.
-    near : Neighbours
-        N(i) of each row.
-    temperature : float
-        τ > 0.
+    `clean, moved`: z and z* = z^δ*; shapes as of `towards_neighbours`.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, at least 0.
-
-    Notes
-    -----
     Source: Zhang et al. 2022, equation 6, whose mean over 2B rows is the mean of this over B.
     """
     clean, moved = F.normalize(clean, dim=-1), F.normalize(moved, dim=-1)
@@ -131,27 +94,10 @@ def ascend(
     Gradients are taken with respect to δ only (`torch.autograd.grad`), so that neither the head's accumulated
     gradients nor anything that hooks into backward passes notices.
 
-    Parameters
-    ----------
-    head : callable
-        Maps embeddings to the space of the loss.
-    embeddings : Tensor
-        e, shape (B, d).
-    near : Neighbours
-        N(i) of each row.
-    temperature : float
-        τ > 0.
-    settings : Settings
-        The recipe's table.
+    `head`: Maps embeddings to the space of the loss; `embeddings`: e, shape (B, d); `near`: N(i) of each row;
+    `temperature`: τ > 0; `settings`: The recipe's table. Returns: Shape (B, d), without gradient; of length Δ
+    with `ascent = "normalised"`, of at most Δ with "projected". Where the gradient is zero, δ stays.
 
-    Returns
-    -------
-    Tensor
-        Shape (B, d), without gradient; of length Δ with `ascent = "normalised"`, of at most Δ with
-        "projected". Where the gradient is zero, δ stays.
-
-    Notes
-    -----
     The authors' code adds 1e-8 to the gradient's length; with few hard neighbours the gradient itself is as
     short as that, and δ would be anything between 0 and Δ. Here the length is exact.
     """
@@ -184,42 +130,39 @@ def _unit(vectors: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[neighbourhood]``.
+    """Keys of ``[neighbourhood]``."""
 
-    Attributes
-    ----------
-    neighbours : int
-        K, at most batch − 1. The paper names no number, the code has 16 (at batch 1,024).
-    radius : float
-        Δ, the length of δ: 15 for DistilRoBERTa and RoBERTa-base, 30 for RoBERTa-large.
-    steps : int
-        Gradient steps on δ.
-    start : str
-        Direction in which δ starts: `gaussian` (the paper, and the default: isotropic) or `uniform` (the
-        code: each component from −0.5 to 0.5, which favours the cube's corners).
-    ascent : str
-        `normalised` (the code, and what the published numbers come from): δ = Δ · g / ‖g‖ with the gradient g
-        at the δ before, of which only the direction is kept. `projected` (the paper's arg max over ‖δ‖ ≤ Δ,
-        by projected gradient ascent): δ moves by `step_size` · Δ along g and is pulled back into the ball.
-    step_size : float
-        Of the projected ascent, as a share of Δ.
-    gradient : str
-        What the bidirectional loss trains. `head_perturbed` (the code, and what the published numbers come
-        from): the head, through the perturbed side alone; embeddings and clean side are constants, and the
-        encoder learns from it only by way of the head. `head_both`: the head through both sides. `full` (as
-        equation 6 reads): encoder and head through both sides.
-    weight : float
-        Of the bidirectional loss beside the host's; 1 in the paper.
-    """
-
-    neighbours: int = 16
-    radius: float = 15.0
-    steps: int = 1
-    start: str = "gaussian"
-    ascent: str = "normalised"
-    step_size: float = 0.25
-    gradient: str = "head_perturbed"
-    weight: float = 1.0
+    neighbours: int = setting(
+        16, "K, at most batch − 1. The paper names no number, the code has 16 (at batch 1,024)", minimum=1
+    )
+    radius: float = setting(
+        15.0, "Δ, the length of δ: 15 for DistilRoBERTa and RoBERTa-base, 30 for RoBERTa-large", above=0
+    )
+    steps: int = setting(1, "gradient steps on δ", minimum=0)
+    start: str = setting(
+        "gaussian",
+        "direction in which δ starts: `gaussian` (the paper, and the default: isotropic) or `uniform` "
+        "(the code: each component from −0.5 to 0.5, which favours the cube's corners)",
+        choices=("gaussian", "uniform"),
+    )
+    ascent: str = setting(
+        "normalised",
+        "`normalised` (the code, and what the published numbers come from): δ = Δ · g / ‖g‖ with the "
+        "gradient g at the δ before, of which only the direction is kept. `projected` (the paper's "
+        "arg max over ‖δ‖ ≤ Δ, by projected gradient ascent): δ moves by `step_size` · Δ along g and "
+        "is pulled back into the ball",
+        choices=("normalised", "projected"),
+    )
+    step_size: float = setting(0.25, "of the projected ascent, as a share of Δ", above=0)
+    gradient: str = setting(
+        "head_perturbed",
+        "what the bidirectional loss trains. `head_perturbed` (the code, and what the published "
+        "numbers come from): the head, through the perturbed side alone; embeddings and clean side "
+        "are constants, and the encoder learns from it only by way of the head. `head_both`: the head "
+        "through both sides. `full` (as equation 6 reads): encoder and head through both sides",
+        choices=("head_perturbed", "head_both", "full"),
+    )
+    weight: float = setting(1.0, "of the bidirectional loss beside the host's; 1 in the paper")
 
 
 class Neighbourhood(Addition):
@@ -231,18 +174,11 @@ class Neighbourhood(Addition):
     """
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {
-        "start": ("gaussian", "uniform"),
-        "ascent": ("normalised", "projected"),
-        "gradient": ("head_perturbed", "head_both", "full"),
-    }
 
     @classmethod
     def check(cls, settings: Settings, recipe: Recipe) -> str:
-        if not 0 < settings.neighbours < recipe.batch:
-            return f"neighbours = {settings.neighbours} must lie between 1 and batch − 1 = {recipe.batch - 1}"
-        if settings.radius <= 0 or settings.steps < 0 or settings.step_size <= 0:
-            return "radius and step_size must be above 0, steps not below 0"
+        if settings.neighbours >= recipe.batch:
+            return f"neighbours = {settings.neighbours} must be at most batch − 1 = {recipe.batch - 1}"
         if recipe.head == "batch-norm":
             return 'does not go with head "batch-norm", whose rows depend on each other'
         return ""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from augment_cli.contract.parameters import parameter as setting
 from augment_cli.errors import UsageError
 from train.additions.base import Addition, Host
 from train.data.padding import Slice
+from train.layers import known_layers
 from train.recipe import Recipe
 
 _KEY = 0x706361  # keeps these draws apart from others of the same step
@@ -23,56 +25,45 @@ _COMPONENTS = 64  # principal directions that get a draw of their own; a sentenc
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[pca_jitter]``.
+    """Keys of ``[pca_jitter]``."""
 
-    Attributes
-    ----------
-    layer : int
-        After which layer; 0 is the embedding layer.
-    level : float
-        σ = 0.01 · level, the standard deviation of α, with `schedule = "constant"`; the others set it.
-    schedule : str
-        `stepwise` (the paper's): levels 1, 2, … 10 in ten equal stretches of the run. `continuous` (the
-        paper's too): σ = 0.01 + 0.1 · progress of the run. `random` (its comparison without a curriculum):
-        one of 1 to 10 in each step. `constant`: always `level`.
-    draws : str
-        `one` α for all directions of a sentence (the authors'), or `each` its own (as in Krizhevsky et al.
-        2012, where the idea is from).
-    noise : str
-        `vector`: Σ α λ v is added to each token (the paper's idea, and the default: it moves along the
-        components). `scalar`: the sum of its components is added to every number (the code, which besides
-        takes rows of the matrix of eigenvectors for its columns), and so moves in one and the same direction
-        whatever they are.
-    """
-
-    layer: int = 6
-    level: float = 1.0
-    schedule: str = "stepwise"
-    draws: str = "one"
-    noise: str = "vector"
+    layer: int = setting(6, "after which layer; 0 is the embedding layer")
+    level: float = setting(
+        1.0,
+        "σ = 0.01 · level, the standard deviation of α, with `schedule = 'constant'`; the others set it",
+        minimum=0,
+    )
+    schedule: str = setting(
+        "stepwise",
+        "`stepwise` (the paper's): levels 1, 2, … 10 in ten equal stretches of the run. `continuous` "
+        "(the paper's too): σ = 0.01 + 0.1 · progress of the run. `random` (its comparison without a "
+        "curriculum): one of 1 to 10 in each step. `constant`: always `level`",
+        choices=("constant", "stepwise", "random", "continuous"),
+    )
+    draws: str = setting(
+        "one",
+        "`one` α for all directions of a sentence (the authors'), or `each` its own (as in Krizhevsky "
+        "et al. 2012, where the idea is from)",
+        choices=("one", "each"),
+    )
+    noise: str = setting(
+        "vector",
+        "`vector`: Σ α λ v is added to each token (the paper's idea, and the default: it moves along "
+        "the components). `scalar`: the sum of its components is added to every number (the code, "
+        "which besides takes rows of the matrix of eigenvectors for its columns), and so moves in one "
+        "and the same direction whatever they are",
+        choices=("vector", "scalar"),
+    )
 
 
 def jitter(hidden: Tensor, mask: Tensor, alpha: Tensor, noise: str = "vector") -> Tensor:
     """Add noise along principal directions, α λ v summed over the eigenpairs (λ, v) of the covariance.
 
-    Parameters
-    ----------
-    hidden : Tensor
-        H of each sentence, shape (n, tokens, d).
-    mask : Tensor
-        1 for a token, 0 for padding, shape (n, tokens).
-    alpha : Tensor
-        α of the k-th largest eigenvalue of each sentence, shape (n, at least tokens), or (n, 1) for one α.
-    noise : str, optional
-        See `Settings`.
+    `hidden`: H of each sentence, shape (n, tokens, d); `mask`: 1 for a token, 0 for padding, shape (n,
+    tokens); `alpha`: α of the k-th largest eigenvalue of each sentence, shape (n, at least tokens), or (n, 1)
+    for one α; `noise`: See `Settings`. Returns: Shape (n, tokens, d); padding unchanged. The noise is a
+    constant to the gradient.
 
-    Returns
-    -------
-    Tensor
-        Shape (n, tokens, d); padding unchanged. The noise is a constant to the gradient.
-
-    Notes
-    -----
     H is divided by its Frobenius norm and each of its d columns centred, giving X; the covariance is
     XᵀX / (tokens − 1). (The scalar mean that the code subtracts first changes nothing.) Its eigenvectors
     are found by way of the tokens × tokens matrix XXᵀ, which has the same eigenvalues apart from zeros; their
@@ -110,11 +101,6 @@ class PcaJitter(Addition):
     """Jitters the positives' hidden states after one layer. Draws do not depend on the number of ranks."""
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {
-        "schedule": ("constant", "stepwise", "random", "continuous"),
-        "draws": ("one", "each"),
-        "noise": ("vector", "scalar"),
-    }
 
     def __init__(self, settings: Settings, host: Host) -> None:
         super().__init__(settings, host)
@@ -125,18 +111,10 @@ class PcaJitter(Addition):
     def check(cls, settings: Settings, recipe: Recipe) -> str:
         if recipe.compile:
             return "changes hidden states, which does not go with compile"
-        return "" if settings.level >= 0 else f"level = {settings.level} must not be below 0"
+        return ""
 
     def sigma(self, step: int, generator: np.random.Generator) -> float:
-        """Standard deviation of α in a step.
-
-        Parameters
-        ----------
-        step : int
-            Number of the step in the run, from 0.
-        generator : numpy.random.Generator
-            Where the schedule ``random`` draws its level.
-        """
+        """Standard deviation of α in a step, from 0; the schedule ``random`` draws its level."""
         progress = step / max(1, self.steps)
         levels = {
             "constant": self.settings.level,
@@ -173,26 +151,12 @@ class PcaJitter(Addition):
 
 
 def layer_module(encoder: nn.Module, layer: int) -> nn.Module:
-    """The module whose output is the hidden state after a layer.
-
-    Parameters
-    ----------
-    encoder : torch.nn.Module
-        A transformers model.
-    layer : int
-        0 is the embedding layer.
-
-    Raises
-    ------
-    UsageError
-        If this kind of encoder is not known, or has no such layer.
-    """
-    inner = getattr(encoder, "encoder", None) or getattr(encoder, "transformer", None)
-    layers = getattr(inner, "layer", None)
-    if layers is None or not hasattr(encoder, "embeddings"):
+    """The module whose output is the hidden state after a layer; 0 is the embedding layer."""
+    layers = known_layers(encoder)
+    if not layers:
         raise UsageError(
             f"[pca_jitter] knows BERT's, RoBERTa's and DistilBERT's layers, not {type(encoder)}'s"
         )
-    if not 0 <= layer <= len(layers):
-        raise UsageError(f"[pca_jitter] layer = {layer}: this encoder has layers 0 to {len(layers)}")
-    return encoder.embeddings if layer == 0 else layers[layer - 1]  # type: ignore[return-value]
+    if not 0 <= layer < len(layers):
+        raise UsageError(f"[pca_jitter] layer = {layer}: this encoder has layers 0 to {len(layers) - 1}")
+    return layers[layer]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from augment_cli.store.store import Store
-from train.additions.base import Addition, GlobalBatch, Host, PairLabels, Views, mean_over
-from train.data.vectors import CachedVectors
-from train.recipe import Recipe
+from augment_cli.contract.parameters import parameter as setting
+from train.additions.base import GlobalBatch, mean_over
+from train.additions.base_teacher import TeacherAddition
 
 _LEFT_OUT = torch.finfo(torch.float32).min / 4  # in place of −∞, whose differences are not numbers
 
@@ -24,22 +22,10 @@ def list_net(
 
     L_i = −Σ_j σ(S^T_i / τ3)_j · log σ(S_i / τ2)_j, σ being softmax.
 
-    Parameters
-    ----------
-    student, teacher : Tensor
-        S and S^T: similarities of each row's anchor to the list, shape (B, C).
-    left_out : Tensor
-        What is in no list, shape (B, C), bool; a row with nothing in its list has loss 0.
-    temperature, teacher_temperature : float
-        τ2 of the student and τ3 of the teacher, above 0.
+    `student, teacher`: S and S^T, similarities of each row's anchor to the list, (B, C); `left_out`: what is
+    in no list, (B, C), bool; a row without a list has loss 0. Returns: (B,), nats, at least the entropy of
+    the teacher's distribution.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, at least the entropy of the teacher's distribution.
-
-    Notes
-    -----
     Source: Liu et al. 2023 (RankCSE), the equation of L_ListNet; Cao et al. 2007 (ListNet, top one).
     """
     log_own = (student / temperature).masked_fill(left_out, _LEFT_OUT).log_softmax(dim=1)
@@ -52,18 +38,9 @@ def list_mle(student: Tensor, teacher: Tensor, left_out: Tensor, temperature: fl
 
     L_i = −log Π_j exp(S_i,π(j) / τ2) / Σ_{k ≥ j} exp(S_i,π(k) / τ2), π being the order of falling S^T_i.
 
-    Parameters
-    ----------
-    student, teacher, left_out, temperature
-        As in `list_net`. Of equal similarities of the teacher the first counts as the larger.
+    Arguments as in `list_net`; of equal similarities of the teacher the first counts as the larger. Returns:
+    Shape (B,), nats, at least 0; it grows with the length of the list, as the paper's.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, at least 0; it grows with the length of the list, as the paper's.
-
-    Notes
-    -----
     Source: Liu et al. 2023 (RankCSE), the equation of L_ListMLE; Xia et al. 2008 (ListMLE).
     """
     order = teacher.masked_fill(left_out, -torch.inf).argsort(dim=1, descending=True, stable=True)
@@ -78,22 +55,9 @@ def consistency(first: Tensor, second: Tensor, left_out: Tensor, temperature: fl
 
     L_i = JS(P_i ‖ Q_i), P_i = σ(S_i / τ1), Q_i = σ(S'_i / τ1).
 
-    Parameters
-    ----------
-    first, second : Tensor
-        S: similarities of the anchors to the positives; S': of the positives to the anchors; (B, B) each.
-    left_out : Tensor
-        What is in no list, shape (B, B), bool.
-    temperature : float
-        τ1, above 0.
+    `first, second`: S of the anchors to the positives, S' of the positives to the anchors, (B, B) each.
+    Returns: Shape (B,), nats, from 0 to ln 2.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), nats, from 0 to ln 2.
-
-    Notes
-    -----
     Source: Liu et al. 2023 (RankCSE), the equation of L_consistency.
     """
     logs = [
@@ -106,36 +70,28 @@ def consistency(first: Tensor, second: Tensor, left_out: Tensor, temperature: fl
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[ranking]``.
+    """Keys of ``[ranking]``."""
 
-    Attributes
-    ----------
-    form : str
-        ``list-net`` or ``list-mle``.
-    vectors : str
-        Which set of the store's vectors is the teacher's, as `augment-cli embed --name` called it; empty for
-        the set without a name (stages `vectors`, `vectors-STAGE`).
-    temperature, teacher_temperature : float
-        τ2 and τ3; list-mle has no τ3. The authors' code takes half of τ2 as τ3.
-    own : bool
-        Whether a row's own positive is in its list. The authors' code leaves it out, so that what the
-        contrastive loss teaches is not taught again; the paper's equation has it.
-    consistency : float
-        β, weight of the agreement of a row's two views; 0 leaves it out.
-    weight : float
-        γ.
-    """
-
-    form: str = "list-net"
-    vectors: str = ""
-    temperature: float = 0.05
-    teacher_temperature: float = 0.025
-    own: bool = False
-    consistency: float = 0.0
-    weight: float = 1.0
+    form: str = setting("list-net", "`list-net` or `list-mle`", choices=("list-net", "list-mle"))
+    vectors: str = setting(
+        "",
+        "which set of the store's vectors is the teacher's, as `augment-cli embed --name` called it; "
+        "empty for the set without a name (stages `vectors`, `vectors-STAGE`)",
+    )
+    temperature: float = setting(0.05, "τ2", above=0)
+    teacher_temperature: float = setting(0.025, "τ3 of list-net; the authors' code takes half of τ2", above=0)
+    own: bool = setting(
+        False,
+        "whether a row's own positive is in its list. The authors' code leaves it out, so that what "
+        "the contrastive loss teaches is not taught again; the paper's equation has it",
+    )
+    consistency: float = setting(
+        0.0, "β, weight of the agreement of a row's two views; 0 leaves it out", minimum=0
+    )
+    weight: float = setting(1.0, "γ, of this term")
 
 
-class Ranking(Addition):
+class Ranking(TeacherAddition):
     """γ · ListNet or ListMLE against a teacher's cached similarities, plus γ · β · the views' consistency.
 
     Both compare the anchors with the positives of the batch. Equal texts stand in no list of each other.
@@ -144,35 +100,12 @@ class Ranking(Addition):
     """
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {"form": ("list-net", "list-mle")}
-
-    def __init__(self, settings: Settings, host: Host) -> None:
-        super().__init__(settings, host)
-        self.positives, self.window = host.recipe.positives, host.recipe.window
-        self.vectors: CachedVectors | None = None
-
-    @classmethod
-    def check(cls, settings: Settings, recipe: Recipe) -> str:
-        if "discriminator" in recipe.additions:
-            return "does not go with [discriminator], which chooses other positives; leave out one of the two"
-        for key in ("temperature", "teacher_temperature"):
-            if getattr(settings, key) <= 0:
-                return f"{key} must be above 0"
-        return "" if settings.consistency >= 0 else "consistency must not be below 0"
-
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return PairLabels(recipe)
-
-    def open(self, store: Store) -> tuple[str, ...]:
-        self.vectors = CachedVectors(store, self.positives, self.settings.vectors, 2 * self.window)
-        return self.vectors.stages
 
     def loss(self, batch: GlobalBatch) -> Tensor:
-        assert batch.z is not None and self.vectors is not None
+        assert batch.z is not None
         anchors, positives = F.normalize(batch.z[:, :2], dim=-1).unbind(dim=1)
         student = anchors @ positives.T
-        known, known_positives = self.vectors.pairs(batch.labels, batch.real)
+        known, known_positives = self.vectors_of(batch.labels, batch.real)
         teacher = (known @ known_positives.T).to(student)
         left_out = ~batch.real[:, None] | ~batch.real
         if batch.mask_equal_texts:

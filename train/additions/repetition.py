@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, Row, Views, row_generator
 from train.data.texts import Ids
 from train.recipe import Recipe
@@ -17,46 +17,25 @@ _MOST = 10  # the code's bound on the number of repetitions, whatever the length
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[repetition]``.
+    """Keys of ``[repetition]``."""
 
-    Attributes
-    ----------
-    rate : float
-        Of the sequence that may be repeated: 0.32 for BERT, 0.30 for RoBERTa-base.
-    count : str
-        How many sub-words are repeated in a sequence of N, special tokens counted. `code`: uniformly 0 to
-        min(10, ⌊rate · N⌋) − 1, which is what the published scores come from. `paper`: uniformly 0 to
-        max(2, ⌊rate · N⌋), both included.
-    redraw : bool
-        Draw anew in each epoch; the code draws once, in preprocessing.
-    """
-
-    rate: float = 0.32
-    count: str = "code"
-    redraw: bool = False
+    rate: float = setting(
+        0.32, "of the sequence that may be repeated: 0.32 for BERT, 0.30 for RoBERTa-base", above=0, maximum=1
+    )
+    count: str = setting(
+        "code",
+        "how many sub-words are repeated in a sequence of N, special tokens counted. `code`: "
+        "uniformly 0 to min(10, ⌊rate · N⌋) − 1, which is what the published scores come from. "
+        "`paper`: uniformly 0 to max(2, ⌊rate · N⌋), both included",
+        choices=("code", "paper"),
+    )
+    redraw: bool = setting(False, "draw anew in each epoch; the code draws once, in preprocessing")
 
 
 def repeat(
     ids: np.ndarray, settings: Settings, special: tuple[int, int], draws: np.random.Generator
 ) -> np.ndarray:
-    """Double some sub-words in place.
-
-    Parameters
-    ----------
-    ids : numpy.ndarray
-        Token ids with special tokens, already cut, shape (N,). The result may be longer than the cut.
-    settings : Settings
-        The recipe's table.
-    special : tuple of (int, int)
-        Numbers of special tokens before and after the text; these are never doubled.
-    draws : numpy.random.Generator
-        Where the draws come from.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (N + k,), int64.
-    """
+    """Double some sub-words of ids (N,), which are cut; never special tokens. Shape (N + k,), int64."""
     ordinary = len(ids) - sum(special)
     count = min(int(draws.integers(_most(len(ids), settings) + 1)), ordinary)
     times = np.ones(len(ids), dtype=np.int64)
@@ -93,12 +72,7 @@ class Repetition(Addition):
     """
 
     settings_class = Settings
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {"count": ("code", "paper")}
 
     @classmethod
     def views(cls, settings: Settings, recipe: Recipe) -> Views:
         return _Repeated(settings, recipe.seed)
-
-    @classmethod
-    def check(cls, settings: Settings, recipe: Recipe) -> str:
-        return "" if 0 < settings.rate <= 1 else f"rate = {settings.rate} must lie between 0 and 1"

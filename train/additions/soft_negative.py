@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import Addition, GlobalBatch, Row, Views, mean_over
 from train.data.texts import NO_TEXT, Ids
 from train.recipe import Recipe
@@ -18,21 +19,10 @@ def bidirectional_margin(
 ) -> Tensor:
     """Loss of each row, max(0, Δ + α) + max(0, −Δ − β) with Δ = cos(anchor, soft) − cos(anchor, positive).
 
-    Parameters
-    ----------
-    anchors, positives, soft : Tensor
-        Shape (B, h) each; scaled to length 1 here.
-    least, most : float
-        α and β: the soft negative should be less like the anchor than the positive, by α at least and by β
-        at most.
+    `anchors, positives, soft`: Shape (B, h) each; scaled to length 1 here; `least, most`: α and β: the soft
+    negative should be less like the anchor than the positive, by α at least and by β at most. Returns: Shape
+    (B,), at least 0; zero where −β ≤ Δ ≤ −α.
 
-    Returns
-    -------
-    Tensor
-        Shape (B,), at least 0; zero where −β ≤ Δ ≤ −α.
-
-    Notes
-    -----
     Source: Wang et al. 2022 (SNCSE), the bidirectional margin loss.
     """
     difference = F.cosine_similarity(anchors, soft) - F.cosine_similarity(anchors, positives)
@@ -41,22 +31,12 @@ def bidirectional_margin(
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of ``[soft_negative]``.
+    """Keys of ``[soft_negative]``."""
 
-    Attributes
-    ----------
-    stage : str
-        The soft negatives; rows without one have none.
-    least, most : float
-        See `bidirectional_margin`: 0.1 and 0.3.
-    weight : float
-        λ: 1e-3 for BERT-base, 5e-4 for RoBERTa-base.
-    """
-
-    stage: str = ""
-    least: float = 0.1
-    most: float = 0.3
-    weight: float = 1e-3
+    stage: str = setting("", "the soft negatives; rows without one have none")
+    least: float = setting(0.1, "α: less like the anchor than the positive by at least this")
+    most: float = setting(0.3, "β: and by this at most")
+    weight: float = setting(1e-3, "λ: 1e-3 for BERT-base, 5e-4 for RoBERTa-base")
 
 
 class _SoftNegatives(Views):

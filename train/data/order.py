@@ -22,56 +22,26 @@ _GROUPS, _ROWS, _HELD_OUT = 0x67726F75, 0x726F7773, 0x68656C64
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A Parquet row group: where it is, and which rows it holds.
+    """A Parquet row group: where it is, and which rows it holds."""
 
-    Attributes
-    ----------
-    part, index : int
-        Number of the part, and of the row group within it.
-    first_row : int
-        The first row's row_id.
-    rows : int
-        How many rows it holds.
-    """
-
-    part: int
-    index: int
-    first_row: int
-    rows: int
+    part: int  # number of the part
+    index: int  # of the row group within the part
+    first_row: int  # the first row's row_id
+    rows: int  # how many rows it holds
 
 
 @dataclass(frozen=True)
 class Window:
-    """Row groups read together, and the order in which their rows are used.
+    """Row groups read together, and the order in which their rows are used."""
 
-    Attributes
-    ----------
-    start : int
-        Position in the epoch of the window's first row.
-    groups : tuple of RowGroup
-        In the order in which they are concatenated.
-    order : numpy.ndarray
-        Row numbers into that concatenation, shape (rows used,), int64.
-    row_ids : numpy.ndarray
-        The same rows by their row_id.
-    """
-
-    start: int
-    groups: tuple[RowGroup, ...]
-    order: np.ndarray
-    row_ids: np.ndarray
+    start: int  # position in the epoch of the window's first row
+    groups: tuple[RowGroup, ...]  # in the order in which they are concatenated
+    order: np.ndarray  # row numbers into that concatenation, shape (rows used,), int64
+    row_ids: np.ndarray  # the same rows by their row_id
 
 
 def row_groups(parts: Sequence[tuple[int, int]], rows_per_group: int = ROW_GROUP_ROWS) -> list[RowGroup]:
-    """The row groups of all parts, in corpus order.
-
-    Parameters
-    ----------
-    parts : sequence of (int, int)
-        First row_id and number of rows of each part.
-    rows_per_group : int, optional
-        Rows of every row group but a part's last.
-    """
+    """The row groups of all parts, in corpus order."""
     return [
         RowGroup(part, index, first + start, min(rows_per_group, rows - start))
         for part, (first, rows) in enumerate(parts)
@@ -80,20 +50,7 @@ def row_groups(parts: Sequence[tuple[int, int]], rows_per_group: int = ROW_GROUP
 
 
 def is_held_out(row_ids: np.ndarray, fraction: float) -> np.ndarray:
-    """Which rows are kept from training: the same ones for every seed, epoch and corpus size.
-
-    Parameters
-    ----------
-    row_ids : numpy.ndarray
-        Shape (n,), integers.
-    fraction : float
-        Share of rows held out, 0 to 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,), bool.
-    """
+    """Which rows are kept from training: the same ones for every seed, epoch and corpus size."""
     bits = splitmix64(np.uint64(0), row_ids.astype(np.uint64) + np.uint64(_HELD_OUT))
     return unit_interval(bits) < fraction
 
@@ -107,23 +64,8 @@ def windows(
     keep: np.ndarray | None = None,
     times: np.ndarray | None = None,
 ) -> Iterator[Window]:
-    """The windows of an epoch in order.
-
-    Parameters
-    ----------
-    groups : sequence of RowGroup
-        All row groups, in corpus order.
-    seed, epoch : int
-        What the order depends on, besides the row groups.
-    window : int, optional
-        Row groups a window, at least 1. More mixes better and needs more memory.
-    held_out : float, optional
-        Share of rows left out (see `is_held_out`).
-    keep : numpy.ndarray or None, optional
-        Which rows of the corpus may be used, shape (corpus rows,), bool; None for all.
-    times : numpy.ndarray or None, optional
-        How often each of them comes, shape (corpus rows,), int64; None for once.
-    """
+    """The windows of an epoch in order."""
+    # keep: which rows of the corpus may be used, and times: how often each of them comes, (corpus rows,).
     permuted = np.random.default_rng([seed, epoch, _GROUPS]).permutation(len(groups))
     start = 0
     for number, first in enumerate(range(0, len(groups), window)):
@@ -138,17 +80,7 @@ def windows(
 
 
 def epoch_rows(groups: Sequence[RowGroup], held_out: float = 0.0, keep: np.ndarray | None = None) -> int:
-    """Number of rows an epoch uses.
-
-    Parameters
-    ----------
-    groups : sequence of RowGroup
-        All row groups, in corpus order.
-    held_out : float, optional
-        Share of rows left out.
-    keep : numpy.ndarray or None, optional
-        As in `windows`.
-    """
+    """Number of rows an epoch uses."""
     spans = (np.arange(group.first_row, group.first_row + group.rows) for group in groups)
     return sum(int(_is_used(ids, held_out, keep).sum()) for ids in spans)
 
@@ -164,13 +96,5 @@ def steps_per_epoch(rows: int, batch: int) -> int:
 
 
 def rank_slice(batch: int, rank: int, ranks: int) -> slice:
-    """The rows of a global batch that a rank encodes: contiguous, together exactly the batch.
-
-    Parameters
-    ----------
-    batch : int
-        B, rows of the global batch.
-    rank, ranks : int
-        Own number, and how many there are.
-    """
+    """The rows of a global batch that a rank encodes: contiguous, together exactly the batch."""
     return slice(batch * rank // ranks, batch * (rank + 1) // ranks)

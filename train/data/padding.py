@@ -9,28 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augment_cli.encoding.static import ByToken
+from augment_cli.encoding.fast.table import ByToken
 from augment_cli.text.spans import ranges
 from train.data.texts import Ids, Texts
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Sequences of like length, padded to the longest of them.
+    """Sequences of like length, padded to the longest of them."""
 
-    Attributes
-    ----------
-    places : Tensor
-        Where they stand in the batch, shape (n,), int64.
-    ids : Tensor
-        Token ids, shape (n, length), int64.
-    mask : Tensor
-        1 for a token, 0 for padding, shape (n, length), int64.
-    """
-
-    places: Tensor
-    ids: Tensor
-    mask: Tensor
+    places: Tensor  # where they stand in the batch, shape (n,), int64
+    ids: Tensor  # token ids, shape (n, length), int64
+    mask: Tensor  # 1 for a token, 0 for padding, shape (n, length), int64
 
     def to(self, device: torch.device) -> Slice:
         """The same on another device."""
@@ -49,24 +39,12 @@ class Slice:
 
 @dataclass(frozen=True)
 class Bag:
-    """Texts one after the other, for a table that looks up tokens: nothing is padded.
+    """Texts one after the other, for a table that looks up tokens: nothing is padded."""
 
-    Attributes
-    ----------
-    places : Tensor
-        Where they stand in the batch, shape (n,), int64.
-    ids : Tensor
-        Token ids of all of them, shape (tokens,), int64.
-    lengths : Tensor
-        Tokens of each, shape (n,), int64.
-    by_token : ByToken or None
-        The tokens in their order, where that is known already.
-    """
-
-    places: Tensor
-    ids: Tensor
-    lengths: Tensor
-    by_token: ByToken | None = None
+    places: Tensor  # where they stand in the batch, shape (n,), int64
+    ids: Tensor  # token ids of all of them, shape (tokens,), int64
+    lengths: Tensor  # tokens of each, shape (n,), int64
+    by_token: ByToken | None = None  # the tokens in their order, where that is known already
 
     def to(self, device: torch.device) -> Bag:
         """The same on another device."""
@@ -88,22 +66,7 @@ Piece = Slice | Bag  # of a batch
 
 
 def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_length: int) -> Texts:
-    """Texts, cut, with the special tokens around them, as tokenizers truncate.
-
-    Parameters
-    ----------
-    texts : sequence of (numpy.ndarray or None)
-        Token ids without special tokens, shape (length,) each; None, where there is no text, stays None.
-    before, after : list of int
-        Special tokens before and after.
-    max_length : int
-        Most tokens of a text, special tokens included.
-
-    Returns
-    -------
-    Texts
-        At most max_length tokens each.
-    """
+    """Texts, cut, with the special tokens around them, as tokenizers truncate."""
     texts = Texts.of(texts)
     kept = np.minimum(texts.lengths, max(0, max_length - len(before) - len(after)))
     lengths = kept + (len(before) + len(after)) * texts.present
@@ -119,20 +82,9 @@ def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_
 
 
 def length_sorted_slices(texts: Sequence[Ids], slices: int, pad: int) -> list[Slice]:
-    """Sort by length, cut into `slices` groups where it saves most, pad each to its own longest.
-
-    Which texts share a slice changes nothing but the padding: every embedding goes back to its place
-    in the batch before they meet in the loss.
-
-    Parameters
-    ----------
-    texts : sequence of (numpy.ndarray or None)
-        Token ids, shape (length,) each; None, where there is no text, is in no slice.
-    slices : int
-        Most slices to cut into.
-    pad : int
-        Id of the padding token.
-    """
+    """Sort by length, cut into `slices` groups where it saves most, pad each to its own longest."""
+    # Which texts share a slice changes nothing but the padding: every embedding goes back to its place in the
+    # batch before they meet in the loss.
     texts = Texts.of(texts)
     known = np.flatnonzero(texts.present)
     if not len(known):
@@ -156,13 +108,7 @@ def length_sorted_slices(texts: Sequence[Ids], slices: int, pad: int) -> list[Sl
 
 
 def in_a_bag(texts: Sequence[Ids]) -> list[Bag]:
-    """All texts in their order, unpadded.
-
-    Parameters
-    ----------
-    texts : sequence of (numpy.ndarray or None)
-        Token ids, shape (length,) each; None, where there is no text, is left out.
-    """
+    """All texts in their order, unpadded."""
     texts = Texts.of(texts)
     places = np.flatnonzero(texts.present)
     if not len(places):

@@ -10,11 +10,13 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from augment_cli.augmentations.labels import row_labels
 from augment_cli.errors import BadInputError
+from augment_cli.store.promises import wrong_ids
 from augment_cli.store.store import Store
-from train.data.labels import unfit_rows
-from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
+from train.data.order import PADDING_ROW, RowGroup, Window, rank_slice, row_groups, windows
 from train.data.texts import Texts
 from train.data.weights import Weighting
 
@@ -24,28 +26,13 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Batch:
-    """A rank's slice of one global batch.
+    """A rank's slice of one global batch."""
 
-    Attributes
-    ----------
-    step : int
-        Number of the batch in its epoch.
-    global_row_ids : numpy.ndarray
-        Shape (B,), int64: the row ids of the whole batch; `PADDING_ROW` for padding of the last, short batch.
-    row_ids : numpy.ndarray
-        This rank's slice of them.
-    columns : dict of str to Texts
-        For each column the token ids of every row of the slice, without special tokens; none where an
-        augmentation left the row unchanged, and for padding.
-    epoch : int
-        Number of the epoch.
-    """
-
-    step: int
-    global_row_ids: np.ndarray
-    row_ids: np.ndarray
+    step: int  # number of the batch in its epoch
+    row_ids: np.ndarray  # of this rank's rows, int64; `PADDING_ROW` for padding of the last, short batch
+    # Token ids of every row without special tokens; none where an augmentation left the row unchanged.
     columns: dict[str, Texts]
-    epoch: int
+    epoch: int  # number of the epoch
 
 
 @dataclass(frozen=True)
@@ -72,37 +59,12 @@ class _Rows:
 
 
 class Reader:
-    """Batches of a store's rows in the order of `train.data.order`.
+    """Batches of a store's rows in the order of `train.data.order`."""
 
-    Parameters
-    ----------
-    store : Store
-        Where the token stages lie.
-    stages : dict of str to list of str
-        Column name to the token stages of its draws, such as ``{"una": ["tokens/1f…/una",
-        "tokens/1f…/una.1"]}``; epoch e reads draw e mod K.
-    batch : int
-        B, rows of the global batch.
-    seed : int
-        What the order depends on, besides the row groups.
-    window : int, optional
-    held_out : float, optional
-    keep : numpy.ndarray or None, optional
-        See `train.data.order.windows`.
-    rank, ranks : int, optional
-        Which slice of each batch this process takes.
-    workers : int, optional
-        Threads that read windows ahead, each holding one; 0 reads in the caller. Changes nothing but the
-        speed.
-    length_homogeneous : bool, optional
-        Make batches of rows of like length. This decides which negatives meet, so it changes the method.
-    labels : dict of str to str, optional
-        Column name to the label that its rows must have; others count as unchanged.
-    weighting : Weighting, optional
-        How often each row comes; None for once an epoch.
-    finish : callable, optional
-        What is done to all texts of a row group, so that it need not be done in each batch.
-    """
+    # stages: column to the token stages of its draws, such as {"una": ["tokens/1f…/una",
+    # "tokens/1f…/una.1"]}, of which epoch e reads draw e mod K. labels: column to the label that its rows
+    # must have, others counting as unchanged. finish: done to all texts of a row group. workers: threads that
+    # read windows ahead, each holding one; they change nothing but the speed.
 
     def __init__(
         self,
@@ -121,25 +83,18 @@ class Reader:
         labels: dict[str, str] | None = None,
         weighting: Weighting | None = None,
         finish: Callable[[Texts], Texts] | None = None,
+        vocabulary: int | None = None,
     ) -> None:
         self.labels = labels or {}
         self.store, self.stages, self.batch = store, stages, batch
         self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
         self.slice = rank_slice(batch, rank, ranks)
         self.workers, self.length_homogeneous = workers, length_homogeneous
-        self.weighting, self.finish = weighting, finish
+        self.weighting, self.finish, self.vocabulary = weighting, finish, vocabulary
         self.groups = row_groups(store.parts)
 
     def epoch(self, epoch: int, first_step: int = 0) -> Iterator[Batch]:
-        """The batches of an epoch; windows before its first step are not read.
-
-        Parameters
-        ----------
-        epoch : int
-            Number of the epoch, from 0.
-        first_step : int, optional
-            Number of the first batch wanted.
-        """
+        """The batches of an epoch; windows before its first step are not read."""
         first = first_step * self.batch
         step, waiting = first_step, list[_Rows]()
         times = None if self.weighting is None else self.weighting.times(epoch)
@@ -160,11 +115,9 @@ class Reader:
             yield self._batch(epoch, step, waiting)
 
     def _by_length(self, rows: _Rows, start: int, epoch: int) -> _Rows:
-        """Sort a window's rows by the first column's length, and permute the resulting batches.
-
-        The first rows are left as they are: they fill the batch that the windows before, which may not have
-        been read, left short.
-        """
+        """Sort a window's rows by the first column's length, and permute the resulting batches."""
+        # The first rows are left as they are: they fill the batch that the windows before, which may not have
+        # been read, left short.
         first = min(-start % self.batch, len(rows))
         column = next(iter(rows.columns.values()))
         order = first + np.argsort(column.lengths[rows.order[first:]], kind="stable")
@@ -181,16 +134,13 @@ class Reader:
             texts, lengths = [], []
             for group in window.groups:
                 table = self.store.read_part(stage, group.part, ["row_id", "ids"], [group.index])
-                expected = np.arange(group.first_row, group.first_row + group.rows)
-                if not np.array_equal(table["row_id"].to_numpy(), expected):
-                    raise BadInputError(
-                        f"{self.store.part_path(stage, group.part)}: row group {group.index} does not hold "
-                        f"the {group.rows} rows from {group.first_row}; remove the stage and run again"
-                    )
+                if problems := wrong_ids(table["ids"], self.vocabulary):
+                    path = self.store.part_path(stage, group.part)
+                    raise BadInputError(f"{path}: {problems[0]}; `augment-cli remove {stage}`, and run again")
                 unfit = None
                 if name in self.labels:
                     text_stage = stage.split("/", 2)[-1]  # of tokens/DIGEST/STAGE
-                    unfit = unfit_rows(self.store, text_stage, group.part, self.labels[name], [group.index])
+                    unfit = unfit_rows(self.store, text_stage, group, self.labels[name])
                 whole = stored_texts(table, unfit)
                 lengths.append(whole.lengths)
                 texts.append(self.finish(whole) if self.finish else whole)
@@ -213,19 +163,12 @@ class Reader:
             name: Texts.joined([*(piece.columns[name].texts.take(piece.order) for piece in own), padding])
             for name in self.stages
         }
-        return Batch(step, ids, ids[self.slice], cells, epoch)
+        return Batch(step, ids[self.slice], cells, epoch)
 
 
 def stored_texts(table: pa.Table, unfit: np.ndarray | None = None) -> Texts:
-    """The token ids of a row group.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        With the column ``ids``.
-    unfit : numpy.ndarray or None, optional
-        Rows that are to count as without a text, shape (rows,), bool.
-    """
+    """The token ids of a row group."""
+    # unfit: rows that are to count as without a text, (rows,), bool.
     ids = table["ids"].combine_chunks()
     present = ids.is_valid().to_numpy(zero_copy_only=False)
     values = ids.flatten().to_numpy()  # leaves out what is null
@@ -236,21 +179,15 @@ def stored_texts(table: pa.Table, unfit: np.ndarray | None = None) -> Texts:
     return Texts(values, lengths, present)
 
 
+def unfit_rows(store: Store, stage: str, group: RowGroup, needed: str) -> np.ndarray | None:
+    """Rows of a row group whose own label is not the one that their column needs, (rows,), bool."""
+    labels = row_labels(store, stage, group.part, [group.index])
+    return None if labels is None else pc.not_equal(labels, needed).to_numpy()
+
+
 def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
-    """Which rows all of the given augmentations changed.
-
-    Parameters
-    ----------
-    store : Store
-        Where the stages are.
-    stages : iterable of str
-        Names of augmentation stages.
-
-    Returns
-    -------
-    numpy.ndarray or None
-        Shape (corpus rows,), bool; None without any stage.
-    """
+    """Which rows all of the given augmentations changed."""
+    # Shape (corpus rows,), bool; None without any stage.
     keep = None
     for stage in stages:
         # A part's texts are dropped before the next is read.
@@ -265,24 +202,7 @@ def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
 def map_ahead(
     function: Callable[[T], R], items: Iterable[T], workers: int, depth: int | None = None
 ) -> Generator[R]:
-    """`map`, with threads working ahead.
-
-    Parameters
-    ----------
-    function : callable
-        Called in the threads.
-    items : iterable
-        What it is called with.
-    workers : int
-        Threads; 0 calls it in the caller.
-    depth : int or None, optional
-        Most results that wait for the caller; by default as many as workers.
-
-    Yields
-    ------
-    Any
-        The results, in the order of the items.
-    """
+    """`map`, with threads working ahead."""
     if not workers:
         yield from map(function, items)
         return
@@ -301,20 +221,7 @@ def map_ahead(
 
 
 def ahead(items: Iterator[T], depth: int) -> Generator[T]:
-    """The same items, taken by a thread ahead of the caller.
-
-    Parameters
-    ----------
-    items : iterator
-        Runs in the thread.
-    depth : int
-        Most items that wait for the caller; 0 takes them in the caller.
-
-    Yields
-    ------
-    Any
-        The items.
-    """
+    """The same items, taken by a thread ahead of the caller."""
     end = object()
     iterator = iter(items)
     results = map_ahead(lambda _: next(iterator, end), iter(int, 1), 1 if depth else 0, depth)

@@ -24,24 +24,12 @@ NO_TEXT = -1  # of padding, or of a negative that its augmentation could not mak
 
 @dataclass(frozen=True)
 class Texts(Sequence[Ids]):
-    """The token ids of n texts, one text after the other, so that whole batches are arranged at once.
+    """The token ids of n texts, one text after the other, so that whole batches are arranged at once."""
 
-    Attributes
-    ----------
-    values : numpy.ndarray
-        Token ids of all texts, shape (tokens,), integers.
-    lengths : numpy.ndarray
-        Tokens of each text, shape (n,), int64; 0 where there is none.
-    present : numpy.ndarray
-        Where there is a text, shape (n,), bool.
-    numbers : numpy.ndarray or None
-        `text_ids` of texts as the encoder sees them, where they are known.
-    """
-
-    values: np.ndarray
-    lengths: np.ndarray
-    present: np.ndarray
-    numbers: np.ndarray | None = None
+    values: np.ndarray  # token ids of all texts, shape (tokens,), integers
+    lengths: np.ndarray  # tokens of each text, shape (n,), int64; 0 where there is none
+    present: np.ndarray  # where there is a text, shape (n,), bool
+    numbers: np.ndarray | None = None  # `text_ids` of texts as the encoder sees them, where they are known
 
     @classmethod
     def of(cls, texts: Sequence[Ids]) -> Texts:
@@ -111,21 +99,10 @@ class Texts(Sequence[Ids]):
 
 
 def text_ids(texts: Texts) -> np.ndarray:
-    """A number for each text as the encoder sees it: equal numbers mean equal texts.
-
-    Each token and its position become 64 random bits, and a text is the sum of its tokens', modulo 2⁶⁴, so
-    that two texts that differ get one number with a probability of 2⁻⁶³.
-
-    Parameters
-    ----------
-    texts : Texts
-        Token ids, cut and with special tokens.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,), int64: 63 bits, or `NO_TEXT` where there is no text.
-    """
+    """A number for each text as the encoder sees it: equal numbers mean equal texts."""
+    # Each token and its position become 64 random bits, and a text is the sum of its tokens', modulo 2⁶⁴, so
+    # that two texts that differ get one number with a probability of 2⁻⁶³.
+    # Shape (n,), int64: 63 bits, or `NO_TEXT` where there is no text.
     if texts.numbers is not None:
         return texts.numbers
     counters = ranges(np.ones(len(texts), np.int64), texts.lengths).astype(np.uint64)

@@ -22,33 +22,14 @@ SCHEMA = pa.schema([pa.field("row_id", pa.int64(), nullable=False), pa.field("id
 
 
 def tokenizer_digest(tokenizer: Any) -> str:
-    """SHA-256 of what a fast tokenizer does to a text, truncation and padding left aside.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerFast
-        Its truncation and padding are switched off.
-    """
+    """SHA-256 of what a fast tokenizer does to a text, truncation and padding left aside."""
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     return sha256_of_json(tokenizer.backend_tokenizer.to_str())
 
 
 def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids a tokenizer puts before and after a text, such as those of [CLS] and [SEP].
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerFast
-        Any fast tokenizer.
-
-    Returns
-    -------
-    list of int
-        Before the text.
-    list of int
-        After it.
-    """
+    """The ids a tokenizer puts before and after a text, such as those of [CLS] and [SEP]."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     full = tokenizer("a")["input_ids"]
     at = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
@@ -56,20 +37,7 @@ def special_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def stage_draws(store: Store, name: str) -> list[str]:
-    """A stage and its further independent draws: `una`, then `una.1`, `una.2`, … as far as complete.
-
-    Parameters
-    ----------
-    store : Store
-        Where the stages are.
-    name : str
-        The first draw.
-
-    Raises
-    ------
-    UsageError
-        If the stage is missing or unfinished; the message says how to make it.
-    """
+    """A stage and its further independent draws: `una`, then `una.1`, `una.2`, … as far as complete."""
     if not store.has(name):
         known = ", ".join(stage for stage in store.stages() if "/" not in stage) or "none"
         command = name if name in augmentations.names() else f"AUGMENTATION --name {name}"
@@ -84,22 +52,11 @@ def stage_draws(store: Store, name: str) -> list[str]:
 
 
 def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
-    """Make the token-id stage of a text stage, unless the store has it, and return its name.
-
-    The stage `tokens/<digest>/<stage>` holds `row_id` and `ids`: token ids without special tokens, of the
-    whole text, null where the text is null. Length limits and special tokens are applied when a batch is
-    made, so that they can change without tokenising again. Another process that is writing to the store is
-    waited for: trainings that start side by side on one store need the same ids.
-
-    Parameters
-    ----------
-    store : Store
-        Where the text stage is, and where the new one goes.
-    stage : str
-        The text stage.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        The encoder's.
-    """
+    """Make the token-id stage of a text stage, unless the store has it, and return its name."""
+    # The stage `tokens/<digest>/<stage>` holds `row_id` and `ids`: token ids without special tokens, of the
+    # whole text, null where the text is null. Length limits and special tokens are applied when a batch is
+    # made, so that they can change without tokenising again. Another process that is writing to the store is
+    # waited for: trainings that start side by side on one store need the same ids.
     digest = tokenizer_digest(tokenizer)
     name = f"tokens/{digest[:12]}/{stage}"
     settings = Settings(

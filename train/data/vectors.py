@@ -16,27 +16,16 @@ from train.data.texts import CORPUS, SELF
 from train.data.tokens import stage_draws
 
 
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (n, d) scaled to length 1; a zero vector stays zero."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
 class CachedVectors:
-    """Vectors of the corpus and of other columns, read by row groups of which the last used stay.
+    """Vectors of the corpus and of other columns, read by row groups of which the last used stay."""
 
-    Parameters
-    ----------
-    store : Store
-        Where the vectors' stages are.
-    columns : sequence of str
-        Stages, or `self` for the corpus again: a recipe's positives, or its negatives.
-    name : str
-        Of the set of vectors; empty for the one without a name.
-    groups : int
-        Row groups kept of each stage.
-
-    Raises
-    ------
-    UsageError
-        If a stage has no vectors.
-    MixError
-        If vectors are of an earlier version of a stage, or of different encoders.
-    """
+    # columns: a recipe's positives, or its negatives; `self` for the corpus again. groups: row groups kept of
+    # each stage of vectors.
 
     def __init__(self, store: Store, columns: tuple[str, ...], name: str, groups: int) -> None:
         self.parts = store.parts
@@ -62,38 +51,27 @@ class CachedVectors:
         return tuple(dict.fromkeys(stage.stage for stage in every))
 
     def pair(self, row_id: int, column: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-        """The vectors of a row's anchor and of another column, shape (d,) each, float64, of length 1.
-
-        Parameters
-        ----------
-        row_id : int
-            The row.
-        column : int
-            Which of the columns; −1 for the anchor again.
-        epoch : int
-            Decides which draw of the column's stage was read.
-        """
+        """The vectors of a row's anchor and of another column, shape (d,) each, float64, of length 1."""
         anchor = self._vector(self.corpus, row_id)
         if column < 0:
             return anchor, anchor
         draws = self.columns[column]
         return anchor, self._vector(draws[epoch % len(draws)], row_id)
 
+    def anchors(self, labels: Tensor, real: Tensor) -> Tensor:
+        """The vectors of a batch's anchors alone; as in `pairs`."""
+        rows = labels[:, 0].tolist()
+        zeros = np.zeros(self.corpus.dimension)
+        found = [
+            self._vector(self.corpus, row) if there else zeros
+            for row, there in zip(rows, real.tolist(), strict=True)
+        ]
+        return torch.from_numpy(np.stack(found)).to(labels.device)
+
     def pairs(self, labels: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """The vectors of a batch's anchors and of the column each row has.
-
-        Parameters
-        ----------
-        labels : Tensor
-            Row id, column and epoch of each row, shape (B, 3).
-        real : Tensor
-            Which rows hold a sentence, shape (B,), bool.
-
-        Returns
-        -------
-        Tensor, Tensor
-            Shape (B, d) each, float64, of length 1; zeros in rows that hold none.
-        """
+        """The vectors of a batch's anchors and of the column each row has."""
+        # labels: row id, column and epoch of each row, (B, 3); real: which rows hold a sentence, (B,).
+        # Returns (B, d) each, float64, of length 1; zeros in rows that hold none.
         anchors = np.zeros((len(labels), self.corpus.dimension))
         others = np.zeros_like(anchors)
         for place, (row, is_real) in enumerate(zip(labels.tolist(), real.tolist(), strict=True)):

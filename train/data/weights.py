@@ -17,21 +17,11 @@ _KEY = 0x77656967  # keeps these draws apart from those of the order; any fixed 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The rows of one weight.
+    """The rows of one weight."""
 
-    Attributes
-    ----------
-    name : str
-        The pattern that the weight was given for, or a name for all other files.
-    weight : float
-        How often a row comes in an epoch, at least 0.
-    rows : numpy.ndarray
-        Ids of the rows that may be used, rising, shape (n,), int64.
-    """
-
-    name: str
-    weight: float
-    rows: np.ndarray
+    name: str  # the pattern that the weight was given for, or a name for all other files
+    weight: float  # how often a row comes in an epoch, at least 0
+    rows: np.ndarray  # ids of the rows that may be used, rising, shape (n,), int64
 
     @property
     def count(self) -> int:
@@ -43,16 +33,9 @@ class Corpus:
         return round((self.weight - int(self.weight)) * len(self.rows))
 
     def drawn(self, seed: int, epoch: int, number: int) -> np.ndarray:
-        """The rows that come once more than the others, for the weight's fraction.
-
-        They are the next ones of a permutation, so that all rows have come equally often whenever it has
-        been gone through.
-
-        Parameters
-        ----------
-        seed, epoch, number : int
-            What the draw depends on; `number` is the corpus' own.
-        """
+        """The rows that come once more than the others, for the weight's fraction."""
+        # They are the next ones of a permutation, so that all rows have come equally often whenever it has
+        # been gone through.
         permuted = np.random.default_rng([seed, _KEY, number]).permutation(self.rows)
         first = epoch * self._partial
         return permuted[(first + np.arange(self._partial)) % max(1, len(permuted))]
@@ -60,21 +43,11 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Weighting:
-    """How often each row of a store comes; a pure function of seed and epoch.
+    """How often each row of a store comes; a pure function of seed and epoch."""
 
-    Attributes
-    ----------
-    corpora : tuple of Corpus
-        Each row that may be used is in exactly one.
-    size : int
-        N, rows of the store.
-    seed : int
-        What is drawn for fractions depends on it.
-    """
-
-    corpora: tuple[Corpus, ...]
-    size: int
-    seed: int
+    corpora: tuple[Corpus, ...]  # each row that may be used is in exactly one
+    size: int  # N, rows of the store
+    seed: int  # what is drawn for fractions depends on it
 
     @property
     def count(self) -> int:
@@ -97,25 +70,7 @@ def weighting(
     held_out: float = 0.0,
     keep: np.ndarray | None = None,
 ) -> Weighting | None:
-    """Weights of input files as a count for each row.
-
-    Parameters
-    ----------
-    store : Store
-        Its corpus names the file that each row came from.
-    weights : mapping of str to float
-        By the name of an input file, or a pattern such as ``"wiki/*"``; of several that fit a file the first
-        counts, and a file that none fits has the weight 1. Empty: None is returned.
-    seed : int
-        What is drawn for fractions depends on it.
-    held_out, keep
-        Which rows may be used, as for `train.data.order.windows`.
-
-    Raises
-    ------
-    UsageError
-        If a pattern fits no file.
-    """
+    """Weights of input files as a count for each row."""
     if not weights:
         return None
     patterns = list(weights)

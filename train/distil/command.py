@@ -21,18 +21,6 @@ then fitted to the teacher's vectors of sentences:
 a small one of the words of a domain:
   python -m train distil --store store --out runs/static --vocabulary learned --size 8000 --words 2000
 """
-_HELP = {
-    "--vocabulary": "own: the teacher's tokens; learned: WordPiece, learned from the corpus",
-    "--size": "most tokens, the most frequent ones; or pieces to learn (0: all; 30,000)",
-    "--words": "whole words of the corpus to add, the most frequent ones that are no tokens yet",
-    "--dimension": "length of a vector (0: the teacher's)",
-    "--postprocess": "of the tokens' vectors: zipf (whitening by the tokens' probabilities), pca, none",
-    "--weights": "of the tokens: sif, idf or none",
-    "--count": "sentences in which tokens and words are counted (0: all)",
-    "--regress": "sentences whose teacher vectors the table is fitted to (0: none)",
-    "--ridge": "how firmly the fitted table stays near the one before",
-    "--vectors": "vectors of the store that are the teacher's (embed --name); without them it encodes here",
-}
 
 
 def parser() -> ArgumentParser:
@@ -54,18 +42,12 @@ def parser() -> ArgumentParser:
     add("--allow-download", action="store_true", help="fetch a teacher that is not on this machine")
     for field in dataclasses.fields(Settings):
         option, default = f"--{field.name}", field.default
-        add(option, type=type(default), default=default, help=f"{_HELP[option]} (default {default})")
+        add(option, type=type(default), default=default, help=f"{field.metadata['help']} (default {default})")
     return found
 
 
 def main(arguments: list[str]) -> None:
-    """Distil, write the folder with its card, and say how long it took.
-
-    Parameters
-    ----------
-    arguments : list of str
-        What stands after `python -m train distil`.
-    """
+    """Distil, write the folder with its card, and say how long it took."""
     args = parser().parse_args(arguments)
     from train.distil.distil import Settings, distil
 
@@ -74,6 +56,7 @@ def main(arguments: list[str]) -> None:
         raise UsageError(f"{args.out} exists; name a new folder as --out")
     import torch
 
+    from augment_cli.encoding.encoder import to_length_one
     from augment_cli.encoding.loading import load_encoder
     from augment_cli.neural.runtime import has_fast_bf16
     from augment_cli.store.store import Store
@@ -86,6 +69,9 @@ def main(arguments: list[str]) -> None:
         args.teacher, precision="bf16" if fast else "fp32", allow_download=args.allow_download
     )
     encoder, facts = distil(teacher, store, settings, lambda line: print(line, file=sys.stderr))
+    # Of length 1, but for halves: sentence-transformers computes in fp16 then, and would divide a text of no
+    # known token by a length that is 0 there.
+    encoder.modules = [] if args.half else [to_length_one]
     export(encoder, args.out, torch.float16 if args.half else torch.float32)
     command = shlex.join(["python", "-m", "train", "distil", *arguments])
     corpus = store.stage("corpus").digest
@@ -95,35 +81,24 @@ def main(arguments: list[str]) -> None:
 
 
 def _card(name: str, teacher: Any, facts: dict[str, Any]) -> str:
-    lines = ["---", "library_name: model2vec", "pipeline_tag: sentence-similarity", "tags:"]
+    from train.outputs.export import front_matter
+
+    lines = front_matter("model2vec", "sentence-similarity", "static-embeddings", "sentence-transformers")
     lines += [
-        "- sentence-similarity",
-        "- static-embeddings",
-        "- sentence-transformers",
         "---",
         "",
         f"# {name}",
         "",
-    ]
-    lines += [
         "A static encoder: a vector for each token, and the mean of them for a text.",
         "",
-        "| | |",
-        "|---|---|",
     ]
-    lines += [
-        f"| teacher | {teacher.name} (SHA-256 {teacher.digest}) |",
-        f"| command | `{facts['command']}` |",
-    ]
-    lines += [f"| corpus | SHA-256 `{facts['corpus']}` |", f"| tokens | {facts['tokens']:,} |"]
-    lines += [f"| sentences counted | {facts['counted']:,} |"]
+    lines += ["| | |", "|---|---|", f"| teacher | {teacher.name} (SHA-256 {teacher.digest}) |"]
+    lines += [f"| command | `{facts['command']}` |", f"| corpus | SHA-256 `{facts['corpus']}` |"]
+    lines += [f"| tokens | {facts['tokens']:,} |", f"| sentences counted | {facts['counted']:,} |"]
     if "sentences" in facts:
         lines += [f"| sentences of the regression | {facts['sentences']:,} |"]
         lines += [f"| of the teacher's vectors explained | {facts['explained']:.1%} |"]
     lines += [f"| {key} | {value} |" for key, value in facts["settings"].items()]
-    lines += [
-        "",
-        "Load it with `SentenceTransformer(folder)`, or with model2vec's",
-    ]
+    lines += ["", "Load it with `SentenceTransformer(folder)`, or with model2vec's"]
     lines += ["`StaticModel.from_pretrained(folder)`.", ""]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from augment_cli.contract.parameters import check_parameters, parameter
 from augment_cli.encoding import whitening
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.static import StaticEncoder, StaticTable
@@ -18,101 +19,52 @@ from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from augment_cli.vectors.stages import VectorStage, vectors_name
 from train.data.tokens import special_ids
+from train.data.vectors import unit
 from train.distil import vocabulary
 from train.distil.regression import averages, projection, regress
 
-VOCABULARIES = ("own", "learned")
-POSTPROCESSING = ("zipf", "pca", "none")
 LEARNED = 30_000  # pieces of a learned vocabulary, where no size is given
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to distil.
+    """How to distil."""
 
-    Attributes
-    ----------
-    vocabulary : str
-        ``own``: the teacher's tokens. ``learned``: WordPiece, learned from the corpus.
-    size : int
-        Most tokens: the most frequent ones of the teacher's, or pieces to learn; 0: all, or 30,000.
-    words : int
-        Whole words of the corpus to add, the most frequent ones that are no tokens.
-    dimension : int
-        Length of a vector; 0: as the teacher's.
-    postprocess : str
-        What becomes of the tokens' vectors: ``zipf`` whitens them with the tokens' probabilities as weights
-        (Yokoi et al. 2024), ``pca`` turns them to their principal directions, ``none`` leaves them. With
-        ``regress`` the principal directions are those of the teacher's sentence vectors instead.
-    weights : str
-        Weight of a token: ``sif``, ``idf``, or ``none``.
-    count : int
-        Sentences to count tokens and words in; 0: all.
-    regress : int
-        Sentences whose teacher vectors the table is fitted to; 0: none.
-    ridge : float
-        How firmly the table stays where it was, above 0; see `train.distil.regression.regress`.
-    vectors : str
-        Which vectors of the store are the teacher's (`augment-cli embed --name`); empty: `vectors`. Without
-        that stage the sentences are encoded here.
-    """
-
-    vocabulary: str = "own"
-    size: int = 0
-    words: int = 0
-    dimension: int = 256
-    postprocess: str = "zipf"
-    weights: str = "sif"
-    count: int = 100_000
-    regress: int = 0
-    ridge: float = 0.03
-    vectors: str = ""
+    vocabulary: str = parameter(
+        "own",
+        "own: the teacher's tokens; learned: WordPiece, learned from the corpus",
+        choices=("own", "learned"),
+    )
+    size: int = parameter(
+        0, "most tokens, the most frequent ones; or pieces to learn (0: all; 30,000)", minimum=0
+    )
+    words: int = parameter(
+        0, "whole words of the corpus to add, the most frequent ones that are no tokens yet", minimum=0
+    )
+    dimension: int = parameter(256, "length of a vector (0: the teacher's)", minimum=0)
+    # `zipf`: Yokoi et al. 2024. With `regress` the principal directions are those of the teacher's sentences.
+    postprocess: str = parameter(
+        "zipf",
+        "of the tokens' vectors: zipf (whitening by the tokens' probabilities), pca, none",
+        choices=("zipf", "pca", "none"),
+    )
+    weights: str = parameter("sif", "of the tokens: sif, idf or none", choices=(*KINDS, "none"))
+    count: int = parameter(100_000, "sentences in which tokens and words are counted (0: all)", minimum=0)
+    regress: int = parameter(0, "sentences whose teacher vectors the table is fitted to (0: none)", minimum=0)
+    ridge: float = parameter(0.03, "how firmly the fitted table stays near the one before", above=0)
+    vectors: str = parameter(
+        "", "vectors of the store that are the teacher's (embed --name); without them it encodes here"
+    )
 
     def __post_init__(self) -> None:
-        choices = {
-            "vocabulary": VOCABULARIES,
-            "postprocess": POSTPROCESSING,
-            "weights": (*KINDS, "none"),
-        }
-        for key, known in choices.items():
-            if getattr(self, key) not in known:
-                raise UsageError(f"--{key} {getattr(self, key)}: choose one of {', '.join(known)}")
-        for key in ("size", "words", "dimension", "count", "regress"):
-            if getattr(self, key) < 0:
-                raise UsageError(f"--{key} {getattr(self, key)} must not be below 0")
-        if not self.ridge > 0:
-            raise UsageError(f"--ridge {self.ridge} must be above 0")
+        check_parameters(self)
 
 
 def distil(
     teacher: Encoder, store: Store, settings: Settings, say: Say = lambda line: None
 ) -> tuple[StaticEncoder, dict[str, Any]]:
-    """Make a static encoder of a teacher.
-
-    Parameters
-    ----------
-    teacher : Encoder
-        Any encoder with layers.
-    store : Store
-        Whose corpus is counted, and read for the regression.
-    settings : Settings
-        How.
-    say : callable, optional
-        Told what has been done.
-
-    Returns
-    -------
-    StaticEncoder
-        Its weights multiplied into its rows.
-    dict of str to Any
-        What was made of what, for the card.
-
-    Raises
-    ------
-    UsageError
-        If the teacher is static itself, or the settings ask for what it does not have.
-    """
+    """Make a static encoder of a teacher."""
     if isinstance(teacher, StaticEncoder):
         raise UsageError(f"{teacher.name} is a static encoder; name a transformer as --teacher")
     tokenizer = make_tokenizer(teacher, store, settings)
@@ -210,29 +162,12 @@ def _regressed(
 def teacher_vectors(
     teacher: Encoder, store: Store, settings: Settings, say: Say
 ) -> tuple[list[str], np.ndarray]:
-    """Sentences and the teacher's vectors of them, of length 1: the store's, else encoded here.
-
-    Parameters
-    ----------
-    teacher : Encoder
-        Must be the encoder of the store's vectors.
-    store : Store
-        Has the corpus, perhaps with vectors.
-    settings : Settings
-        How many, and which vectors.
-    say : callable
-        Told where they come from.
-
-    Raises
-    ------
-    UsageError
-        If the store's vectors are another encoder's.
-    """
+    """Sentences and the teacher's vectors of them, of length 1: the store's, else encoded here."""
     stage = vectors_name(name=settings.vectors or None)
     if not store.has(stage) and not settings.vectors:
         texts = list(texts_of(store, settings.regress))
         say(f"teacher: encoding {len(texts):,} sentences (`augment-cli embed` keeps them)")
-        return texts, _unit(teacher.encode(texts))
+        return texts, unit(teacher.encode(texts))
     kept = VectorStage.open(store, name=settings.vectors or None)
     if kept.encoder["model"] != teacher.digest:
         raise UsageError(
@@ -248,7 +183,7 @@ def teacher_vectors(
         if len(texts) >= settings.regress:
             break
     say(f"teacher: vectors of {min(len(texts), settings.regress):,} sentences read from {stage}")
-    return texts[: settings.regress], _unit(np.concatenate(rows)[: settings.regress])
+    return texts[: settings.regress], unit(np.concatenate(rows)[: settings.regress])
 
 
 def texts_of(store: Store, most: int) -> Iterator[str]:
@@ -259,7 +194,3 @@ def texts_of(store: Store, most: int) -> Iterator[str]:
             yield from store.read_part("corpus", index, ["text"])["text"].to_pylist()
 
     return islice(every(), most or None)
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

@@ -18,30 +18,14 @@ ITERATIONS = 20  # more change no score in the first decimal
 
 @dataclass(frozen=True)
 class Fitted:
-    """A regressed table.
+    """A regressed table."""
 
-    Attributes
-    ----------
-    table : numpy.ndarray
-        Shape (V, d), float32.
-    explained : float
-        Share of the targets' sum of squares that the sentence vectors explain, at most 1.
-    """
-
-    table: np.ndarray
-    explained: float
+    table: np.ndarray  # shape (V, d), float32
+    explained: float  # share of the targets' sum of squares that the sentence vectors explain, at most 1
 
 
 def averages(ids: Sequence[Sequence[int]], size: int) -> sparse.csr_matrix:
-    """Which matrix turns a table into the means of texts: shape (texts, size), rows that sum to 1 or 0.
-
-    Parameters
-    ----------
-    ids : sequence of sequence of int
-        Tokens of each text.
-    size : int
-        V, tokens of the vocabulary.
-    """
+    """Which matrix turns a table into the means of texts: shape (texts, size), rows that sum to 1 or 0."""
     lengths = np.fromiter((len(row) for row in ids), np.int64, len(ids))
     flat = np.fromiter(chain.from_iterable(ids), np.int32, int(lengths.sum()))
     share = np.repeat((1 / np.maximum(lengths, 1)).astype(np.float32), lengths)
@@ -52,15 +36,7 @@ def averages(ids: Sequence[Sequence[int]], size: int) -> sparse.csr_matrix:
 
 
 def projection(targets: np.ndarray, dimension: int) -> Whitening:
-    """Centre and first principal directions of the teacher's sentence vectors, without rescaling.
-
-    Parameters
-    ----------
-    targets : numpy.ndarray
-        Shape (n, k).
-    dimension : int
-        d, directions kept; 0 for all.
-    """
+    """Centre and first principal directions of the teacher's sentence vectors, without rescaling."""
     mean = targets.mean(axis=0, dtype=np.float64)
     _, directions = np.linalg.eigh(np.cov(targets - mean, rowvar=False, bias=True))
     return Whitening(mean, directions[:, ::-1][:, : dimension or None])
@@ -75,30 +51,12 @@ def regress(
     iterations: int = ITERATIONS,
     progress: Callable[[int], Any] = lambda done: None,
 ) -> Fitted:
-    """Move a table so that means of its rows come near a teacher's sentence vectors.
-
-    With A the texts' means as a matrix, S the weights on a diagonal and E = S F it minimises
-    ‖A S F − T‖² + λ ‖F − c F₀‖², where c F₀ is the starting table, scaled to fit best: a token that the texts
-    do not hold stays where it was, and a rare one near it. The problem is linear, so conjugate gradients
-    solve it without a learning rate or a draw (Hestenes & Stiefel 1952).
-
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_matrix
-        A, shape (n, V), from `averages`.
-    targets : numpy.ndarray
-        T, shape (n, d).
-    start : numpy.ndarray
-        F₀, the table before its weights, shape (V, d).
-    weights : numpy.ndarray
-        S, shape (V,), at least 0.
-    ridge : float, optional
-        λ, above 0.
-    iterations : int, optional
-        Steps of conjugate gradients.
-    progress : callable, optional
-        Called with the number of steps made, after each.
-    """
+    """Move a table so that means of its rows come near a teacher's sentence vectors."""
+    # With A the texts' means as a matrix, S the weights on a diagonal and E = S F it minimises ‖A S F − T‖² +
+    # λ ‖F − c F₀‖², where c F₀ is the starting table, scaled to fit best: a token that the texts do not hold
+    # stays where it was, and a rare one near it. The problem is linear, so conjugate gradients solve it
+    # without a learning rate or a draw (Hestenes & Stiefel 1952).
+    # matrix: A, (n, V); targets: T, (n, d); start: F₀, (V, d); weights: (V,); ridge: λ.
     scaled = (matrix @ sparse.diags(weights.astype(np.float32))).tocsr()
     back = scaled.T.tocsr()
     targets = targets.astype(np.float32)

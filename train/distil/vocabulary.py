@@ -26,35 +26,14 @@ def is_wordpiece(tokenizer: Any) -> bool:
 
 
 def own(tokenizer: Any) -> list[str]:
-    """The teacher's tokens without special and unused ones, in the order of their ids.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerFast
-        The teacher's.
-    """
+    """The teacher's tokens without special and unused ones, in the order of their ids."""
     special = set(tokenizer.all_special_tokens)
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     return [token for token in tokens if token not in special and not re.fullmatch(r"\[unused\d+\]", token)]
 
 
 def learn(texts: Iterable[str], size: int, special: list[str]) -> Any:
-    """Learn an uncased WordPiece vocabulary, as BERT's.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Read once.
-    size : int
-        Number of pieces, the special ones included.
-    special : list of str
-        The first pieces.
-
-    Returns
-    -------
-    tokenizers.Tokenizer
-        Without a post-processor.
-    """
+    """Learn an uncased WordPiece vocabulary, as BERT's."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
@@ -70,19 +49,7 @@ def learn(texts: Iterable[str], size: int, special: list[str]) -> Any:
 
 
 def frequent_words(texts: Iterable[str], tokenizer: Any, most: int, known: Iterable[str]) -> list[str]:
-    """The most frequent words of texts that are no tokens yet, most frequent first.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Read once.
-    tokenizer : tokenizers.Tokenizer
-        Says what a word is.
-    most : int
-        How many.
-    known : iterable of str
-        The tokens so far.
-    """
+    """The most frequent words of texts that are no tokens yet, most frequent first."""
     counts: Counter[str] = Counter()
     for text in texts:
         normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
@@ -94,19 +61,7 @@ def frequent_words(texts: Iterable[str], tokenizer: Any, most: int, known: Itera
 
 
 def most_frequent(tokens: list[str], counts: TokenCounts, ids: dict[str, int], size: int) -> list[str]:
-    """The most frequent tokens, and all single characters, so that every word can still be cut.
-
-    Parameters
-    ----------
-    tokens : list of str
-        To choose from.
-    counts : TokenCounts
-        Of the tokenizer whose `ids` these are.
-    ids : dict of str to int
-        Id of each token.
-    size : int
-        How many stay.
-    """
+    """The most frequent tokens, and all single characters, so that every word can still be cut."""
     single = {token for token in tokens if len(token.removeprefix(INNER)) == 1}
     often = np.array([counts.occurrences[ids[token]] for token in tokens])
     order = [tokens[place] for place in np.argsort(-often, kind="stable")]
@@ -115,23 +70,9 @@ def most_frequent(tokens: list[str], counts: TokenCounts, ids: dict[str, int], s
 
 
 def wordpiece(base: Any, tokens: list[str]) -> Any:
-    """A WordPiece tokenizer of given tokens that never finds an unknown one.
-
-    Characters that no token has, and words too long for the algorithm, become spaces; of the others each
-    becomes a token that is none yet. Libraries disagree on what an unknown token does to a mean.
-
-    Parameters
-    ----------
-    base : tokenizers.Tokenizer
-        Whose normaliser and words are kept.
-    tokens : list of str
-        Without special tokens; padding and unknown get the ids 0 and 1, these the following.
-
-    Returns
-    -------
-    transformers.PreTrainedTokenizerFast
-        Puts nothing before or after a text.
-    """
+    """A WordPiece tokenizer of given tokens that never finds an unknown one."""
+    # Characters that no token has, and words too long for the algorithm, become spaces; of the others each
+    # becomes a token that is none yet. Libraries disagree on what an unknown token does to a mean.
     from tokenizers import Regex, Tokenizer, normalizers
     from tokenizers.models import WordPiece
     from transformers import PreTrainedTokenizerFast
@@ -163,17 +104,7 @@ def _missing(base: Any, tokens: list[str], characters: list[str]) -> list[str]:
 
 
 def teacher_ids(teacher: Any, tokens: Iterable[str], before: list[int], after: list[int]) -> list[list[int]]:
-    """Each token as the teacher reads it: as its own token where it has it, else as a text.
-
-    Parameters
-    ----------
-    teacher : transformers.PreTrainedTokenizerFast
-        The teacher's tokenizer.
-    tokens : iterable of str
-        Of the student.
-    before, after : list of int
-        The teacher's special tokens around a text.
-    """
+    """Each token as the teacher reads it: as its own token where it has it, else as a text."""
     ids = teacher.get_vocab()
 
     def of(token: str) -> list[int]:
@@ -186,13 +117,7 @@ def teacher_ids(teacher: Any, tokens: Iterable[str], before: list[int], after: l
 
 
 def check(tokenizer: Any, name: str) -> None:
-    """Refuse a tokenizer that is not WordPiece.
-
-    Raises
-    ------
-    UsageError
-        If it is of another kind.
-    """
+    """Refuse a tokenizer that is not WordPiece."""
     if not is_wordpiece(tokenizer):
         kind = json.loads(tokenizer.backend_tokenizer.to_str())["model"].get("type", "another kind")
         raise UsageError(

@@ -5,12 +5,18 @@ To add one, add one file: `train/losses/my_loss.py` with a function `my_loss` is
 batch comes to it:
 
 `LAYOUT`
-    ``"columns"``: function(anchors, candidates, excluded, temperature, bonus), as in `one_way.py`. Each
+    ``"columns"``: function(anchors, candidates, excluded, temperature, logit_bias), as in `info_nce.py`. Each
     anchor is a row of the logits, each candidate a column; negatives are further columns.
     ``"pool"``: function(first, second, excluded, temperature), as in `nt_xent.py`. Every view is a row and a
     column; negatives are further pairs of views.
 `FURTHER_NEGATIVES`
     Whether candidates that belong to no row, such as a queue of old sentences, may follow the columns.
+
+A third says how low the loss can be, and may be left out:
+
+`FLOOR`
+    The least value, in nats; 0.0 where the file does not say, None where there is none. A loss that comes
+    near it has nothing left to teach, by which a run knows a collapse (`train/watching/`).
 
 A loss with settings of its own has a frozen dataclass `Settings` in its file, every field with a default. A
 recipe gives them in the table ``[loss_settings]``, the command by ``--set loss_settings.KEY=VALUE``, and the
@@ -20,6 +26,7 @@ function gets them as the keyword `settings`. Its `__post_init__` may raise `Val
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +50,15 @@ class Loss:
         Whether candidates that belong to no row may follow the columns.
     settings_class : type or None
         The dataclass `Settings` of the file.
+    floor : float
+        The least value of the loss, in nats; −∞ where it has none.
     """
 
     function: Callable[..., Tensor]
     layout: str
     further_negatives: bool
     settings_class: type[Any] | None = None
+    floor: float = 0.0
 
     def with_settings(self, values: dict[str, Any]) -> Callable[..., Tensor]:
         """The function with its settings, where it has any, given by name."""
@@ -73,4 +83,8 @@ def find(name: str) -> Loss:
     """
     file = components.module("losses", name)
     function = getattr(file, components.function_name(name))
-    return Loss(function, file.LAYOUT, file.FURTHER_NEGATIVES, getattr(file, "Settings", None))
+    floor = getattr(file, "FLOOR", 0.0)
+    return Loss(
+        function, file.LAYOUT, file.FURTHER_NEGATIVES, getattr(file, "Settings", None),
+        -math.inf if floor is None else float(floor),
+    )  # fmt: skip

@@ -11,7 +11,13 @@ FURTHER_NEGATIVES = False
 
 
 def nt_xent(first: Tensor, second: Tensor, excluded: Tensor, temperature: float) -> Tensor:
-    """Each view finds its partner, the other view of the same text, among all other views of the pool.
+    """NT-Xent (SimCLR): each view finds its partner, the other view of its text, among all views of the pool.
+
+    >>> first = torch.eye(2)
+    >>> second = torch.eye(2)
+    >>> nobody = torch.zeros(4, 4, dtype=torch.bool)  # is left out
+    >>> nt_xent(first, second, nobody, temperature=0.5)
+    tensor([0.2395, 0.2395, 0.2395, 0.2395])
 
     The logits have a row and a column for each of the 2M views, in the order (first, second):
     cos(view i, view j) / τ. Row i's right answer is its partner, column (i + M) mod 2M; every other column

@@ -6,19 +6,29 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from train.losses.one_way import masked_logits
+from train.losses.info_nce import masked_logits
 
 LAYOUT = "columns"
 FURTHER_NEGATIVES = False  # each must belong to a row, for the way back
 
 
 def ranking_pos_neg(
-    anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None = None
+    anchors: Tensor,
+    candidates: Tensor,
+    excluded: Tensor,
+    temperature: float,
+    logit_bias: Tensor | None = None,
 ) -> Tensor:
-    """Each anchor finds its positive, and each pair its anchor; the mean of both losses.
+    """AugCSE's loss: each anchor finds its positive, and each pair its anchor; the mean of both losses.
+
+    >>> anchors = torch.eye(2)
+    >>> positives, hard_negatives = torch.eye(2), -torch.eye(2)
+    >>> nobody = torch.zeros(2, 4, dtype=torch.bool)  # is left out
+    >>> ranking_pos_neg(anchors, torch.cat([positives, hard_negatives]), nobody, temperature=0.5)
+    tensor([0.2539, 0.2539])
 
     Two matrices of logits. On the way there a row is an anchor and a column a candidate, as in
-    `train.losses.one_way`. On the way back row j is pair j, that is positive j together with the hard
+    `train.losses.info_nce`. On the way back row j is pair j, that is positive j together with the hard
     negatives of j; its columns are the cosines of every anchor to positive j, then of every anchor to each
     hard negative of j, and its right answer is anchor j to positive j. Without hard negatives this is
     `train.losses.symmetric`.
@@ -35,7 +45,7 @@ def ranking_pos_neg(
         holds for both ways.
     temperature : float
         τ > 0, divides the cosines.
-    bonus : Tensor or None, optional
+    logit_bias : Tensor or None, optional
         Added to the logits, same shape as `excluded`.
 
     Returns
@@ -49,7 +59,7 @@ def ranking_pos_neg(
     has the hard negative in the numerator, which cannot be meant.
     """
     rows = len(anchors)
-    logits = masked_logits(anchors, candidates, excluded, temperature, bonus)  # (B, B · (1 + K))
+    logits = masked_logits(anchors, candidates, excluded, temperature, logit_bias)  # (B, B · (1 + K))
     # (anchor, column, pair) to (pair, column, anchor): all that belongs to pair j side by side.
     back = logits.reshape(rows, -1, rows).permute(2, 1, 0).reshape(rows, -1)
     labels = torch.arange(rows, device=anchors.device)

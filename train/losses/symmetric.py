@@ -1,25 +1,35 @@
-"""Symmetric one-way InfoNCE: rows and columns of the same matrix, averaged (CLIP, AugCSE)."""
+"""Symmetric InfoNCE: rows and columns of the same matrix, averaged (CLIP, AugCSE)."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from train.losses.one_way import masked_logits, surprise
+from train.losses.info_nce import masked_logits, surprise
 
 LAYOUT = "columns"
 FURTHER_NEGATIVES = True
 
 
 def symmetric(
-    anchors: Tensor, candidates: Tensor, excluded: Tensor, temperature: float, bonus: Tensor | None = None
+    anchors: Tensor,
+    candidates: Tensor,
+    excluded: Tensor,
+    temperature: float,
+    logit_bias: Tensor | None = None,
 ) -> Tensor:
-    """Each anchor finds its positive, and each positive its anchor; the mean of both losses.
+    """Symmetric InfoNCE (CLIP): each anchor finds its positive, each positive its anchor; the mean of both.
+
+    >>> anchors = torch.eye(2)
+    >>> positives = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    >>> nobody = torch.zeros(2, 2, dtype=torch.bool)  # is left out
+    >>> symmetric(anchors, positives, nobody, temperature=0.5)
+    tensor([0.2847, 0.4554])
 
     One matrix of logits, read both ways. On the way there a row is an anchor and a column a candidate, as in
-    `train.losses.one_way`. On the way back a row is a positive and a column an anchor, cos(positive i, anchor
-    j) / τ, and row i's right answer is column i; hard negatives and other further candidates do not count
-    here. Masking goes by the same entries both ways: where anchor i does not meet candidate j, positive j
-    does not meet anchor i.
+    `train.losses.info_nce`. On the way back a row is a positive and a column an anchor, cos(positive i,
+    anchor j) / τ, and row i's right answer is column i; hard negatives and other further candidates do not
+    count here. Masking goes by the same entries both ways: where anchor i does not meet candidate j, positive
+    j does not meet anchor i.
 
     Parameters
     ----------
@@ -31,7 +41,7 @@ def symmetric(
         Which candidates an anchor does not meet, shape (B, C), bool; never its own positive.
     temperature : float
         τ > 0, divides the cosines.
-    bonus : Tensor or None, optional
+    logit_bias : Tensor or None, optional
         Added to the logits on the way there, shape (B, C).
 
     Returns
@@ -45,6 +55,6 @@ def symmetric(
     is CLIP's. With hard negatives their code does otherwise, see `train.losses.ranking_pos_neg`.
     """
     logits = masked_logits(anchors, candidates, excluded, temperature, None)
-    forth = logits if bonus is None else logits + bonus
+    forth = logits if logit_bias is None else logits + logit_bias
     back = logits if logits.shape[1] == len(anchors) else logits[:, : len(anchors)]
     return (surprise(forth, 1) + surprise(back, 0)) / 2

@@ -1,4 +1,4 @@
-"""Ranks: one process without torchrun, N with it. The only collectives are here and in `shared_sum`.
+"""Ranks: one process without torchrun, N with it. The only collectives are here and in `fast/`.
 
 Every rank computes head and loss on the gathered global batch and back-propagates only through its own
 slice of it. The encoder's gradients of the ranks then add up to the gradient of the whole batch, so one sum
@@ -16,32 +16,22 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from augment_cli.errors import UsageError
-from train.machine.shared_sum import SharedSum
+from augment_cli.neural import fast
+from augment_cli.process.watchdog import Watchdog, watched
+from train.machine.fast.shared_sum import SharedSum
 
-TABLE_ROWS = 4096  # a matrix so tall is taken for word embeddings
 
-
+@watched("gather", "sum", "same", "agree", "sum_gradients", "barrier")
 @dataclass(frozen=True)
 class Ranks:
-    """This process among all.
+    """This process among all."""
 
-    Attributes
-    ----------
-    rank, ranks : int
-        Own number and their count.
-    here : int
-        How many run on this machine.
-    device : torch.device
-        Where this process computes.
-    gradient_sum : SharedSum
-        Adds up the gradients of all ranks.
-    """
-
-    rank: int
-    ranks: int
-    here: int
-    device: torch.device
-    gradient_sum: SharedSum
+    rank: int  # own number
+    ranks: int  # how many there are
+    here: int  # how many run on this machine
+    device: torch.device  # where this process computes
+    gradient_sum: SharedSum  # adds up the gradients of all ranks
+    watchdog: Watchdog  # names a rank that the others wait for in vain
 
     @property
     def is_first(self) -> bool:
@@ -49,22 +39,9 @@ class Ranks:
         return self.rank == 0
 
     def gather(self, own: Tensor, sizes: list[int]) -> Tensor:
-        """Concatenate every rank's rows.
-
-        Not differentiable: the caller takes its own slice of the gradient.
-
-        Parameters
-        ----------
-        own : Tensor
-            This rank's rows, shape (n, …).
-        sizes : list of int
-            How many rows each rank has; they may differ by one.
-
-        Returns
-        -------
-        Tensor
-            Shape (sum of sizes, …).
-        """
+        """Concatenate every rank's rows."""
+        # Not differentiable: the caller takes its own slice of the gradient.
+        # own: (n, …); sizes: rows of each rank, which may differ by one. Returns (sum of sizes, …).
         if self.ranks == 1:
             return own
         padded = own.new_zeros((max(sizes), *own.shape[1:]))
@@ -88,24 +65,8 @@ class Ranks:
         return int(bounds[0]) == -int(bounds[1])
 
     def agree(self, signal: int, finished: bool) -> tuple[int, bool]:
-        """Agree on whether to stop.
-
-        All ranks leave at the same step, or some would wait for the others for ever.
-
-        Parameters
-        ----------
-        signal : int
-            Number of the signal that this rank got, 0 for none.
-        finished : bool
-            Whether this rank takes the run for finished; the first rank decides.
-
-        Returns
-        -------
-        int
-            Number of the signal that some rank got, 0 for none.
-        bool
-            Whether the run is finished.
-        """
+        """The number of a signal that some rank got, 0 for none, and whether the first rank is finished."""
+        # All ranks leave at the same step, or some would wait for the others for ever.
         if self.ranks == 1:
             return signal, finished
         votes = torch.tensor([signal, int(finished and self.is_first)], device=self.device)
@@ -113,18 +74,8 @@ class Ranks:
         return int(votes[0]), bool(votes[1])
 
     def sum_gradients(self, own: Iterable[nn.Parameter], shared: Iterable[nn.Parameter] = ()) -> None:
-        """One sum over the ranks: gradients of `own` parameters are summed, of `shared` ones averaged.
-
-        `shared` are the heads', which every rank has computed in full. Of a table, such as the word
-        embeddings, only the rows travel that are not zero on every rank: most are.
-
-        Parameters
-        ----------
-        own : iterable of torch.nn.Parameter
-            Those whose gradients are partial on each rank.
-        shared : iterable of torch.nn.Parameter, optional
-            Those whose gradients are whole on each rank.
-        """
+        """One sum over the ranks: gradients of `own` parameters are summed, of `shared` ones averaged."""
+        # `shared` are the heads', which every rank has computed in full.
         if self.ranks == 1:
             return
         own, shared = list(own), list(shared)
@@ -139,20 +90,11 @@ class Ranks:
         for parameter in shared:
             assert parameter.grad is not None
             parameter.grad /= self.ranks
-        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-        rows = [self._touched(gradient) if _is_table(gradient) else None for gradient in gradients]
-        sent = [
-            gradient if chosen is None else gradient.index_select(0, chosen)
-            for gradient, chosen in zip(gradients, rows, strict=True)
-        ]
-        if not sent:
-            return
-        summed = self.gradient_sum.sum(sent).split([part.numel() for part in sent])
-        for parameter, gradient, chosen, part in zip(parameters, gradients, rows, summed, strict=True):
-            if chosen is None:
-                parameter.grad = part.view_as(parameter)
-            else:
-                gradient.index_copy_(0, chosen, part.view(len(chosen), -1))
+        if fast.is_on():
+            self.gradient_sum.sum_gradients(parameters)
+        else:
+            for parameter in parameters:
+                dist.all_reduce(parameter.grad)
 
     def _sum_rows(self, parameter: nn.Parameter) -> None:
         """Sum a sparse gradient over the ranks; only rows travel that some rank has."""
@@ -172,13 +114,6 @@ class Ranks:
             rows[None], values, parameter.shape, is_coalesced=True, check_invariants=False
         )
 
-    def _touched(self, gradient: Tensor) -> Tensor:
-        """Which rows of a gradient are not all zero on some rank."""
-        # Nine times as fast as comparing each number with zero.
-        touched = ((gradient.amax(dim=1) != 0) | (gradient.amin(dim=1) != 0)).to(torch.uint8)
-        dist.all_reduce(touched, op=dist.ReduceOp.MAX)
-        return touched.nonzero().squeeze(1)
-
     def barrier(self) -> None:
         """Wait for everyone."""
         if self.ranks > 1:
@@ -189,19 +124,8 @@ def _is_sparse(parameter: nn.Parameter) -> bool:
     return getattr(parameter, "has_sparse_gradient", False)
 
 
-def _is_table(gradient: Tensor) -> bool:
-    """Whether it pays to look for rows without a gradient."""
-    return gradient.dim() == 2 and len(gradient) >= TABLE_ROWS
-
-
 def join() -> Ranks:
-    """Join torchrun's group (gloo on CPUs, nccl on GPUs), or be alone without it.
-
-    Raises
-    ------
-    UsageError
-        If there are GPUs, but fewer than processes on this machine.
-    """
+    """Join torchrun's group (gloo on CPUs, nccl on GPUs), or be alone without it."""
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     rank, local = int(os.environ.get("RANK", "0")), int(os.environ.get("LOCAL_RANK", "0"))
     known = os.environ.get("LOCAL_WORLD_SIZE")  # a launcher that is not torchrun may leave it out
@@ -217,7 +141,7 @@ def join() -> Ranks:
     if ranks > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     beside = device.type == "cpu" and known is not None and here == ranks
-    return Ranks(rank, ranks, here, device, SharedSum(rank, ranks, beside))
+    return Ranks(rank, ranks, here, device, SharedSum(rank, ranks, beside), Watchdog(rank, ranks))
 
 
 def leave() -> None:

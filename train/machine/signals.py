@@ -8,13 +8,7 @@ from typing import Any
 
 
 class StopRequest:
-    """Within the `with` block, remembers that the run was asked to stop.
-
-    Attributes
-    ----------
-    signal : int
-        Number of the first signal that came; 0 before.
-    """
+    """Within the `with` block, remembers that the run was asked to stop."""
 
     def __init__(self) -> None:
         self.signal = 0

@@ -12,25 +12,11 @@ from augment_cli.errors import MissingError
 
 
 def set_threads(threads: int, ranks_here: int = 1) -> int:
-    """Set torch's threads.
-
-    OpenMP's threads spin while they wait for each other, so as many threads as cores may lose most of their
-    speed when a neighbour needs a core; by how much depends on machine and load, and no test here measures
-    it. Passive waiting (`OMP_WAIT_POLICY`) can cost what the second thread gains on small operations. On two
-    cores the default is therefore one thread, and two processes under torchrun use both cores.
-
-    Parameters
-    ----------
-    threads : int
-        How many; 0 shares the usable cores out among this machine's ranks and leaves each rank one idle.
-    ranks_here : int, optional
-        Ranks on this machine.
-
-    Returns
-    -------
-    int
-        How many are set.
-    """
+    """Set torch's threads."""
+    # OpenMP's threads spin while they wait for each other, so as many threads as cores may lose most of their
+    # speed when a neighbour needs a core; by how much depends on machine and load, and no test here measures
+    # it. Passive waiting (`OMP_WAIT_POLICY`) can cost what the second thread gains on small operations. On
+    # two cores the default is therefore one thread, and two processes under torchrun use both cores.
     if not threads:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         threads = max(1, cores // ranks_here - 1)
@@ -39,13 +25,7 @@ def set_threads(threads: int, ranks_here: int = 1) -> int:
 
 
 def check_compiler() -> None:
-    """Check that `torch.compile` has a compiler to call.
-
-    Raises
-    ------
-    MissingError
-        If there is no C++ compiler; torch itself says so only at the first step, in many lines.
-    """
+    """Check that `torch.compile` has a compiler to call."""
     name = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
     if shutil.which(name) is None:
         raise MissingError(
@@ -55,19 +35,7 @@ def check_compiler() -> None:
 
 
 def attention_for(device: torch.device) -> str:
-    """The attention implementation that trains faster on a device.
-
-    On a CPU at 32 tokens the plain products beat torch's fused kernel, whose backward pass is the slowest
-    single operation of a step; on a GPU the fused kernel wins.
-
-    Parameters
-    ----------
-    device : torch.device
-        Where the model is.
-
-    Returns
-    -------
-    str
-        As `transformers` calls it.
-    """
+    """The attention implementation that trains faster on a device."""
+    # On a CPU at 32 tokens the plain products beat torch's fused kernel, whose backward pass is the slowest
+    # single operation of a step; on a GPU the fused kernel wins.
     return "sdpa" if device.type == "cuda" else "eager"

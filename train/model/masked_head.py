@@ -8,20 +8,10 @@ from torch import Tensor, nn
 
 
 class MaskedHead(nn.Module):
-    """BERT's head: linear, GELU, layer norm, then the word embeddings as decoder.
+    """BERT's head: linear, GELU, layer norm, then the word embeddings as decoder."""
 
-    The decoder shares the encoder's word embeddings; only hidden positions are decoded, which saves
-    six sevenths of the largest product of a small encoder.
-
-    Parameters
-    ----------
-    hidden_size : int
-        d, length of a token vector.
-    vocabulary : int
-        Number of tokens.
-    word_embeddings : torch.nn.Embedding
-        The encoder's, shape (vocabulary, d).
-    """
+    # The decoder shares the encoder's word embeddings; only hidden positions are decoded, which saves six
+    # sevenths of the largest product of a small encoder.
 
     def __init__(self, hidden_size: int, vocabulary: int, word_embeddings: nn.Embedding) -> None:
         super().__init__()
@@ -33,17 +23,9 @@ class MaskedHead(nn.Module):
         self._words = [word_embeddings]  # in a list, or the shared weight would be saved twice
 
     def forward(self, hidden_states: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
-        """Sum of the negative log-likelihoods (nats) of the hidden tokens, a scalar.
-
-        Parameters
-        ----------
-        hidden_states : Tensor
-            Last layer, shape (n, length, d).
-        hidden : Tensor
-            Where tokens were hidden, as indices into the flattened (n · length) positions, shape (m,), int64.
-        targets : Tensor
-            The original ids there, shape (m,), int64.
-        """
+        """Sum of the negative log-likelihoods (nats) of the hidden tokens, a scalar."""
+        # hidden_states: last layer, (n, length, d). hidden: where tokens were hidden, as indices into the
+        # flattened (n · length) positions, (m,); targets: the original ids there, (m,).
         picked = hidden_states.reshape(-1, hidden_states.shape[-1])[hidden]
         decoded = F.linear(self.norm(F.gelu(self.dense(picked))), self._words[0].weight, self.bias)
         wide = decoded if decoded.dtype == torch.float64 else decoded.float()

@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from augment_cli.encoding.bert import is_known
+from augment_cli.encoding.fast.bert import is_known
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.encoding.static import StaticTable
 from train.additions import make_additions
@@ -16,41 +16,15 @@ from train.additions.base import Addition
 from train.data.padding import Piece, Slice
 from train.heads import make_head
 from train.model import static
-from train.model.bert import encode
+from train.model.fast.bert import encode
 from train.model.masked_head import MaskedHead
 from train.recipe import Recipe
 
 
 class Model(nn.Module):
-    """Everything with parameters.
+    """Everything with parameters; of it only `encoder` is saved at the end."""
 
-    Parameters
-    ----------
-    encoder : torch.nn.Module
-        A transformers model or a static encoder's table; which of its parameters are trained is decided
-        here.
-    pooling : str
-        A mode of `augment_cli.encoding.pooling`.
-    recipe : Recipe
-        Says which head and which additions there are.
-    token_weights : torch.Tensor or None, optional
-        Weight of each token of the vocabulary, shape (V,), for a pooling that asks for them.
-
-    Attributes
-    ----------
-    encoder : torch.nn.Module
-        A transformers model; the only part that is saved at the end.
-    head : torch.nn.Module or None
-        Applied to the gathered embeddings in training (`train.heads`).
-    masked_head : MaskedHead or None
-        Names hidden tokens; None unless the recipe has masked language modelling.
-    additions : torch.nn.ModuleDict
-        The recipe's additions by name (`train.additions`), with their parameters and what they remember.
-    token_weights : torch.Tensor or None
-        As given; not trained, and no part of a checkpoint.
-    """
-
-    token_weights: Tensor | None
+    token_weights: Tensor | None  # of each token of the vocabulary, (V,); not trained, in no checkpoint
 
     def __init__(
         self, encoder: nn.Module, pooling: str, recipe: Recipe, token_weights: Tensor | None = None
@@ -74,7 +48,7 @@ class Model(nn.Module):
 
     @property
     def packs(self) -> bool:
-        """Whether slices are encoded together, by `train.model.bert` or `train.model.static`."""
+        """Whether slices are encoded together, by `train.model.fast` or `train.model.static`."""
         if isinstance(self.encoder, StaticTable):
             return True
         additions = [item for item in self.additions.values() if isinstance(item, Addition)]
@@ -86,15 +60,7 @@ class Model(nn.Module):
         return [layers[-1] for layers in self._layers(items, self.encoder)]
 
     def embed(self, items: Sequence[Piece], encoder: nn.Module | None = None) -> list[Tensor]:
-        """Sentence embeddings of each slice before the head, shape (n, d), at least fp32.
-
-        Parameters
-        ----------
-        items : sequence of Slice or Bag
-            The texts; bags are for tables alone.
-        encoder : torch.nn.Module or None, optional
-            One of the same kind to use in place of the model's own, such as its running mean.
-        """
+        """Sentence embeddings of each slice before the head, shape (n, d), at least fp32."""
         encoder = encoder or self.encoder
         if isinstance(encoder, StaticTable):
             return static.embed(encoder, items, self.token_weights)

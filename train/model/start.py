@@ -17,33 +17,14 @@ from train.data.tokens import tokenizer_digest
 from train.draws import draw_key
 from train.machine.threads import attention_for
 from train.model import static
-from train.model.dropout import use_bit_dropout
+from train.model.fast.dropout import use_bit_dropout
 from train.recipe import Recipe
 
 
 def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_download: bool = False) -> Encoder:
-    """The encoder to start from: a trained one, or a new one where the folder holds only a tokenizer.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Folder or hub name.
-    recipe : Recipe
-        Dropout, precision, longest text, and the settings of a new encoder.
-    device : torch.device
-        Where the encoder goes.
-    allow_download : bool, optional
-        Whether a hub encoder that is not on this machine may be fetched.
-
-    Raises
-    ------
-    UsageError
-        If there are no weights and the recipe has no [new_encoder] table; if the encoder does not read texts
-        as long as the recipe's, changes them before the tokenizer sees them, or has further steps after the
-        pooling; if it is a static one that the recipe does not suit.
-    """
+    """The encoder to start from: a trained one, or a new one where the folder holds only a tokenizer."""
     path = Path(folder)
-    if path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors")):
+    if is_new(path):
         if not recipe.new_encoder:
             raise UsageError(
                 f"{path}: holds a tokenizer but no weights, and recipe {recipe.name} has no [new_encoder]"
@@ -60,13 +41,18 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         for module in encoder.model.modules():
             if isinstance(module, nn.Dropout):
                 module.p = recipe.dropout
-    if device.type == "cpu":
+    if device.type == "cpu" and recipe.fast:
         use_bit_dropout(encoder.model)
     encoder.model.set_attn_implementation(attention_for(device))
     if recipe.precision == "float64":
         encoder.model.double()
     encoder.model.to(device)
     return encoder
+
+
+def is_new(path: Path) -> bool:
+    """Whether a folder holds a tokenizer and no weights, so that the encoder is a new one."""
+    return path.is_dir() and (path / "tokenizer.json").is_file() and not list(path.rglob("*.safetensors"))
 
 
 def _refuse_what_would_be_lost(encoder: Encoder) -> None:

@@ -9,32 +9,23 @@ from torch import Tensor
 
 from augment_cli.encoding.static import StaticTable
 from augment_cli.errors import UsageError
-from train.additions import find, make_views
+from train.additions import anchors_alone, find, make_views
 from train.data.padding import Piece
 from train.data.texts import CORPUS, SELF
 from train.recipe import Recipe
 
 
 def check(recipe: Recipe, name: str) -> None:
-    """Refuse what a static encoder cannot learn from, or does not have.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        All settings.
-    name : str
-        What the encoder is called, for the message.
-
-    Raises
-    ------
-    UsageError
-        If the recipe's only positive is the sentence itself, or it needs a transformer.
-    """
+    """Refuse what a static encoder cannot learn from, or does not have."""
     where = f"recipe {recipe.name}: {name} is a static encoder, "
     if recipe.objective == "mlm" or recipe.mlm_weight:
         raise UsageError(f"{where}which cannot tell hidden tokens; leave masked language modelling out")
     alone = not recipe.proportion or set(recipe.positives) <= {SELF, CORPUS}
-    if alone and not any(views.changes_positive for views in make_views(recipe)):
+    if (
+        alone
+        and not anchors_alone(recipe)
+        and not any(views.changes_positive for views in make_views(recipe))
+    ):
         raise UsageError(
             f"{where}which has no dropout: a sentence and itself get one vector, and there is nothing to "
             "learn from that pair; name a stage with other texts, such as --set positives=synonym"
@@ -44,23 +35,14 @@ def check(recipe: Recipe, name: str) -> None:
             raise UsageError(f"{where}which has no layers; leave [{addition}] out, which changes them")
     if recipe.pooling and recipe.pooling.rpartition(":")[2] not in ("mean", "avg"):
         raise UsageError(f"{where}which pools by mean alone; write --set pooling=mean, idf:mean or sif:mean")
-    for key in ("compile", "weight_decay", "chunk"):
+    for key in ("compile", "weight_decay", "gradient_cache"):
         if getattr(recipe, key):
             raise UsageError(f"{where}for which there is no {key}; leave it out")
 
 
 def embed(table: StaticTable, items: Sequence[Piece], weights: Tensor | None) -> list[Tensor]:
-    """Vectors of some slices' texts, shape (n, d) each, from one look-up.
-
-    Parameters
-    ----------
-    table : StaticTable
-        The encoder in training, or its running mean.
-    items : sequence of Slice or Bag
-        The texts.
-    weights : torch.Tensor or None
-        Weight of each token, shape (V,).
-    """
+    """Vectors of some slices' texts, shape (n, d) each, from one look-up."""
+    # weights: of each token, (V,).
     bags = [item.bagged() for item in items]
     if len(bags) == 1:
         (bag,) = bags

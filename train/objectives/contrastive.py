@@ -12,41 +12,29 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from train.additions.base import Addition, GlobalBatch
+from augment_cli.errors import UsageError
+from train import losses
+from train.additions.base import Addition, GlobalBatch, mean_over
 from train.data.order import rank_slice
 from train.data.padding import Bag, Piece, Slice, in_a_bag, length_sorted_slices
 from train.data.reader import Batch
-from train.data.texts import CORPUS, NO_TEXT, text_ids
+from train.data.texts import CORPUS, NO_SENTENCE, NO_TEXT, text_ids
 from train.draws import seed_torch
 from train.machine.distributed import Ranks
 from train.model.model import Model
-from train.objectives.contrast import contrast, shorter
-from train.objectives.masked_language import autocast, make_masking, masked_loss
-from train.objectives.masking import MaskedSlice
+from train.objectives.masked_language import MaskedSlice, autocast, make_masking, masked_loss
 from train.objectives.views import ViewChooser
 from train.recipe import Recipe
 
 
 @dataclass(frozen=True)
 class ViewBatch:
-    """A rank's texts of one step.
+    """A rank's texts of one step."""
 
-    Attributes
-    ----------
-    slices : list of Slice or Bag
-        The texts, padded, or in one bag for a table; `places` index the flattened (rows · views) grid.
-    texts : Tensor
-        Text ids of the grid, shape (rows, views), int64; `NO_TEXT` where there is none.
-    labels : Tensor
-        The additions' labels, shape (rows, labels), int64.
-    masked : list of MaskedSlice
-        The anchors with hidden tokens, for the auxiliary loss; empty without it.
-    """
-
-    slices: Sequence[Piece]
-    texts: Tensor
-    labels: Tensor
-    masked: list[MaskedSlice]
+    slices: Sequence[Piece]  # the texts, padded or in a bag; `places` index the (rows · views) grid
+    texts: Tensor  # text ids of the grid, shape (rows, views), int64; `NO_TEXT` where there is none
+    labels: Tensor  # the additions' labels, shape (rows, labels), int64
+    masked: list[MaskedSlice]  # the anchors with hidden tokens, for the auxiliary loss; empty without it
 
     def to(self, device: torch.device) -> ViewBatch:
         """The same on another device."""
@@ -57,28 +45,7 @@ class ViewBatch:
 
 
 class ContrastiveObjective:
-    """Contrast each row's anchor and positive with the rest of the global batch, as the recipe says.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        All settings.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        The encoder's.
-    ranks : Ranks
-        This process among all.
-    bags : bool, optional
-        Whether the encoder is a table, for which nothing is padded.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Stages to read.
-    once : tuple of str
-        Those of them of which every epoch reads the first draw.
-    finish : callable or None
-        What the reader does to all texts of a row group.
-    """
+    """Contrast each row's anchor and positive with the rest of the global batch, as the recipe says."""
 
     def __init__(self, recipe: Recipe, tokenizer: Any, ranks: Ranks, bags: bool = False) -> None:
         self.recipe, self.ranks, self.bags = recipe, ranks, bags
@@ -86,6 +53,7 @@ class ContrastiveObjective:
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
         self.views = ViewChooser(recipe, tokenizer, self.rows)
         self.columns, self.once = self.views.columns, self.views.once
+        self.views_a_row = self.views.count(0)[1]  # at most: a step without negatives has fewer
         self.finish = self.views.finish if bags else None
         self.masking = make_masking(recipe, tokenizer) if recipe.mlm_weight else None
         slices = (rank_slice(recipe.batch, rank, ranks.ranks) for rank in range(ranks.ranks))
@@ -94,15 +62,7 @@ class ContrastiveObjective:
     # --- before the step; in the read-ahead thread, but for static encoders
 
     def prepare(self, batch: Batch, step: int) -> ViewBatch:
-        """Choose the views of each row, pad and number their texts.
-
-        Parameters
-        ----------
-        batch : Batch
-            This rank's rows of the step.
-        step : int
-            Number of the step in the run, from 0.
-        """
+        """Choose the views of each row, pad and number their texts."""
         grid, labels = self.views.choose(batch, step)
         pieces = in_a_bag(grid) if self.bags else length_sorted_slices(grid, self.recipe.slices, self.pad)
         texts = torch.from_numpy(text_ids(grid).reshape(len(labels), self.views.count(step)[1]))
@@ -115,24 +75,11 @@ class ContrastiveObjective:
     # --- the step
 
     def backward(self, model: Model, prepared: ViewBatch, step: int) -> dict[str, float]:
-        """Compute the loss of the global batch and add this rank's share of its gradient.
-
-        Parameters
-        ----------
-        model : Model
-            Its parameters' gradients are added to.
-        prepared : ViewBatch
-            This rank's texts, on the model's device.
-        step : int
-            Number of the step in the run, from 0.
-
-        Returns
-        -------
-        dict of str to float
-            The loss and its parts over the global batch, for the log; the first is the contrastive loss.
-        """
+        """Compute the loss of the global batch and add this rank's share of its gradient."""
+        # Embed this rank's texts, gather everyone's, and compute the loss of the global batch; its gradient
+        # goes back through this rank's texts alone, as the ranks' gradients are added up afterwards.
         rows, views = prepared.texts.shape
-        cached = 0 < self.recipe.chunk < sum(len(item.places) for item in prepared.slices)
+        cached = 0 < self.recipe.gradient_cache < sum(len(item.places) for item in prepared.slices)
         chunks = self._chunks(model, prepared.slices)
         with torch.set_grad_enabled(not cached), autocast(self.recipe, self.ranks):
             own = self._embed(model, enumerate(chunks), step, (rows, views)).reshape(rows, views, -1)
@@ -166,7 +113,7 @@ class ContrastiveObjective:
 
         with torch.no_grad():
             for _, addition, part in self._hooks(model, batch):
-                addition.finish(part, encode)
+                addition.on_step_end(part, encode)
         if prepared.masked:
             total, more = masked_loss(model, prepared.masked, step, self.recipe, self.ranks)
             (self.recipe.mlm_weight * total).backward()
@@ -205,30 +152,13 @@ class ContrastiveObjective:
         return embeddings.new_zeros(places, embeddings.shape[1]).index_copy(0, order, embeddings)
 
     def _chunks(self, model: Model, slices: Sequence[Piece]) -> Sequence[Sequence[Piece]]:
-        """What is encoded at a time: all, or one slice where the model knows no better, or `chunk` texts."""
-        if not self.recipe.chunk and model.packs:
+        """What is encoded at a time: all, one slice where the model knows no better, or some texts of it."""
+        if not self.recipe.gradient_cache and model.packs:
             return [slices]
-        return [[part] for item in slices for part in _split(item, self.recipe.chunk)]
+        return [[part] for item in slices for part in _split(item, self.recipe.gradient_cache)]
 
     def loss(self, model: Model, batch: GlobalBatch) -> tuple[Tensor, dict[str, float], GlobalBatch]:
-        """Loss of the global batch.
-
-        Parameters
-        ----------
-        model : Model
-            Its head and additions are applied.
-        batch : GlobalBatch
-            The embeddings before the head.
-
-        Returns
-        -------
-        Tensor
-            The loss with the additions' terms, a scalar.
-        dict of str to float
-            The contrastive loss and each term by name, with what it notes beside it, for the log.
-        GlobalBatch
-            The batch with the vectors after the head.
-        """
+        """Loss of the global batch with the additions' terms, its parts for the log, the batch with z."""
         for _, addition, part in self._hooks(model, batch):
             batch = dataclasses.replace(batch, embeddings=addition.change(part))
         is_text = batch.texts.reshape(-1) != NO_TEXT
@@ -241,18 +171,20 @@ class ContrastiveObjective:
         batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
         host = self.views.count(batch.step)[0]
         negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
-        masks = [addition.alike(part) for _, addition, part in self._hooks(model, batch)]
-        bonuses = [addition.bonus(part, host) for _, addition, part in self._hooks(model, batch)]
+        masks = [addition.false_negatives(part) for _, addition, part in self._hooks(model, batch)]
+        logit_biases = [addition.logit_bias(part, host) for _, addition, part in self._hooks(model, batch)]
         assert batch.z is not None
         further = [item for item in negatives if item]
-        lengths = {batch.z.shape[-1]: (batch.z[:, :host], further)}
-        lengths |= shorter(self.recipe, batch.z[:, :host], further)
         metrics: dict[str, float] = {}
+        lengths = {}
+        if not self.views.anchors_alone:
+            lengths = {batch.z.shape[-1]: (batch.z[:, :host], further)}
+            lengths |= shorter(self.recipe, batch.z[:, :host], further)
         texts, total = batch.texts[:, :host], batch.z.new_zeros(())
         for length, (z, more) in lengths.items():
             part_loss = contrast(
                 self.recipe, z, texts, more, [mask for mask in masks if mask is not None],
-                [bonus for bonus in bonuses if bonus is not None],
+                [logit_bias for logit_bias in logit_biases if logit_bias is not None],
             )  # fmt: skip
             metrics[f"loss_{length}" if metrics else "loss"] = float(part_loss.detach())
             total = total + self.recipe.contrastive_weight * part_loss
@@ -285,3 +217,98 @@ def _split(item: Piece, chunk: int) -> Sequence[Piece]:
         return [item]
     pieces = zip(item.places.split(chunk), item.ids.split(chunk), item.mask.split(chunk), strict=True)
     return [Slice(*piece) for piece in pieces]
+
+
+def contrast(
+    recipe: Recipe,
+    z: Tensor,
+    texts: Tensor,
+    negatives: list[tuple[Tensor, Tensor]],
+    false_negatives: Iterable[Tensor] = (),
+    logit_biases: Iterable[Tensor] = (),
+) -> Tensor:
+    """Mean of the recipe's contrastive loss over the rows of the global batch, padding left out; nats."""
+    # z: after the head, (B, views, h); texts: their text ids, (B, views). negatives: further ones of every
+    # anchor with their text ids, (n, h) and (n,), for losses with room for them. false_negatives: anchors and
+    # positives that are no negatives of each other, (2B, 2B), bool, the anchors first. logit_biases: added to
+    # the logits of a row's own hard negatives, (B, views - 2).
+    loss = losses.find(recipe.loss)
+    function = loss.with_settings(recipe.loss_settings)
+    if loss.layout == "pool":
+        # (B, views, h) to pairs of views: all anchors, then all negatives of the first stage, …
+        first, second = (z[:, side::2].transpose(0, 1).flatten(0, 1) for side in (0, 1))
+        ids = torch.cat([texts[:, side::2].T.reshape(-1) for side in (0, 1)])
+        partner = torch.arange(len(ids), device=ids.device).roll(len(first))
+        excluded = excluded_pairs(ids, ids[partner], ids, partner, recipe.mask_equal_texts, ids[partner])
+        own_views = torch.arange(len(texts), device=ids.device)
+        own_views = torch.cat([own_views, own_views + len(first)])
+        for mask in false_negatives:
+            excluded[own_views[:, None], own_views] |= mask
+        return mean_over(function(first, second, excluded, recipe.temperature), ids != NO_TEXT)
+    rows, columns = texts[:, 0], torch.cat([texts[:, 1:].T.reshape(-1), *(ids for _, ids in negatives)])
+    own = torch.arange(len(rows), device=rows.device)
+    beside = torch.cat([rows, columns.new_full((len(columns) - len(rows),), NO_SENTENCE)])
+    excluded = excluded_pairs(rows, texts[:, 1], columns, own, recipe.mask_equal_texts, beside)
+    for mask in false_negatives:
+        excluded[:, : len(rows)] |= mask[: len(rows), len(rows) :]
+    if recipe.negative_scope == "own":
+        for column in range(1, texts.shape[1] - 1):
+            others = excluded[:, column * len(rows) : (column + 1) * len(rows)]
+            others |= ~torch.eye(len(rows), dtype=torch.bool, device=others.device)
+    logit_bias = None
+    own_bias = sum(logit_biases, z.new_full((len(rows), texts.shape[1] - 2), recipe.hard_negative_weight))
+    if own_bias.count_nonzero():
+        logit_bias = z.new_zeros(excluded.shape)
+        for column in range(1, texts.shape[1] - 1):
+            logit_bias[own, own + column * len(rows)] = own_bias[:, column - 1]
+    # Not by indexing, whose way back fills a tensor of zeros for each part and adds them up.
+    anchors, *further = z.unbind(1)
+    further += [vectors for vectors, _ in negatives]
+    candidates = torch.cat(further) if len(further) > 1 else further[0]
+    return mean_over(function(anchors, candidates, excluded, recipe.temperature, logit_bias), rows != NO_TEXT)
+
+
+def excluded_pairs(
+    rows: Tensor,
+    partners: Tensor,
+    columns: Tensor,
+    own: Tensor,
+    equal: bool = True,
+    beside: Tensor | None = None,
+) -> Tensor:
+    """Which columns of the logits are not negatives of which rows."""
+    # Text ids, of which equal ones mean equal texts: of the rows and of their positives, (R,) each; of the
+    # columns, (C,); `beside`: of the columns' own partners, (C,), as the positive of an equal sentence is no
+    # negative either. `own`: column of each row's positive, (R,), never excluded. Returns (R, C), bool.
+    missing, padded = columns == NO_TEXT, rows == NO_TEXT
+    excluded = torch.zeros(len(rows), len(columns), dtype=torch.bool, device=rows.device)
+    if bool(missing.any()) or bool(padded.any()):
+        excluded = missing | padded[:, None]
+    if equal and not _all_differ(rows, partners, columns, beside):
+        for texts in (columns,) if beside is None else (columns, beside):
+            excluded |= (texts == rows[:, None]) | (texts == partners[:, None])
+    excluded[torch.arange(len(rows), device=rows.device), own] = False
+    return excluded
+
+
+def _all_differ(rows: Tensor, partners: Tensor, columns: Tensor, beside: Tensor | None) -> bool:
+    """Whether no text occurs twice, but as its own partner: then there are no pairs to look for."""
+    # Sorting some hundred numbers costs little beside comparing each with each.
+    texts = torch.cat([rows, columns, *([] if beside is None else [beside])])
+    distinct = len(torch.unique(texts[texts >= 0]))
+    own = (rows == partners) & (rows >= 0)
+    return distinct == int((rows >= 0).sum() + (columns >= 0).sum() - own.sum())
+
+
+def shorter(
+    recipe: Recipe, z: Tensor, negatives: list[tuple[Tensor, Tensor]]
+) -> dict[int, tuple[Tensor, list[tuple[Tensor, Tensor]]]]:
+    """The batch and the further negatives cut to each of the recipe's `dimensions` (Matryoshka)."""
+    # Source: Kusupati et al. 2022 (Matryoshka representation learning), equation 1: the loss is the sum over
+    # m of c_m times the loss of the first m numbers, the full length being one of them; c_m = 1, as theirs.
+    if too_long := [str(m) for m in recipe.dimensions if m >= z.shape[-1]]:
+        raise UsageError(
+            f"dimensions = {', '.join(too_long)}: the encoder's vectors have {z.shape[-1]} numbers; "
+            "name smaller ones"
+        )
+    return {m: (z[..., :m], [(vectors[:, :m], ids) for vectors, ids in negatives]) for m in recipe.dimensions}

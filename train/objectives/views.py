@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from train.additions import make_views
+from train import components
+from train.additions import anchors_alone, make_views
 from train.additions.base import Row
 from train.data.order import PADDING_ROW
 from train.data.padding import with_special
@@ -25,31 +26,13 @@ _KEY = 0x706F73  # keeps these draws apart from the others of the same step
 
 
 class ViewChooser:
-    """The views of each row, as a pure function of (recipe, row, step).
-
-    Parameters
-    ----------
-    recipe : Recipe
-        All settings.
-    tokenizer : transformers.PreTrainedTokenizerFast
-        The encoder's.
-    rows : slice
-        This rank's rows of the global batch.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Stages to read, the corpus first.
-    once : tuple of str
-        Those of them of which every epoch reads the first draw.
-    added : list of Views
-        What each addition appends, in the recipe's order.
-    """
+    """The views of each row, as a pure function of (recipe, row, step)."""
 
     def __init__(self, recipe: Recipe, tokenizer: Any, rows: slice) -> None:
         self.recipe, self.rows = recipe, rows
         self.before, self.after = special_ids(tokenizer)
         self.added = make_views(recipe)
+        self.anchors_alone = anchors_alone(recipe)
         stages = [CORPUS, *recipe.positives, *recipe.negatives]
         stages += [stage for views in self.added for stage in views.stages]
         self.columns = tuple(dict.fromkeys(stage for stage in stages if stage != SELF))
@@ -62,8 +45,9 @@ class ViewChooser:
 
     def count(self, step: int) -> tuple[int, int]:
         """Views of a row: without the additions' own, and all."""
-        each = 2 if self.recipe.negative_layout == "pool" else 1
-        host = 2 + each * len(self.recipe.negatives) * self.uses_negatives(step)
+        each = 2 if components.layout(self.recipe.loss) == "pool" else 1
+        own = 1 if self.anchors_alone else 2
+        host = own + each * len(self.recipe.negatives) * self.uses_negatives(step)
         return host, host + sum(views.count for views in self.added)
 
     def finish(self, texts: Texts) -> Texts:
@@ -72,22 +56,8 @@ class ViewChooser:
         return dataclasses.replace(cut, numbers=text_ids(cut))
 
     def choose(self, batch: Batch, step: int) -> tuple[Texts, np.ndarray]:
-        """The views of each row as token ids, cut and with special tokens, and the additions' labels.
-
-        Parameters
-        ----------
-        batch : Batch
-            This rank's rows of the step.
-        step : int
-            Number of the step in the run, from 0.
-
-        Returns
-        -------
-        Texts
-            rows · views texts, row by row.
-        numpy.ndarray
-            The additions' labels, shape (rows, labels), int64.
-        """
+        """The views of each row as token ids, cut and with special tokens, and the additions' labels."""
+        # rows · views texts, row by row; labels: (rows, labels), int64.
         recipe = self.recipe
         rows, number = len(batch.row_ids), {stage: place for place, stage in enumerate(self.columns)}
         read = [batch.columns[stage] for stage in self.columns]
@@ -98,9 +68,11 @@ class ViewChooser:
         row = np.arange(rows)
         columns = np.array([*(number.get(stage, 0) for stage in recipe.positives), 0])  # the last: the anchor
         positive = columns[self._drawn(step)] * rows + row
-        chosen = [row, np.where(texts.present[positive], positive, row)]  # of `texts`: anchor, positive
+        chosen = [row]  # of `texts`: anchor, positive
+        if not self.anchors_alone:
+            chosen.append(np.where(texts.present[positive], positive, row))
         if self.uses_negatives(step):
-            times = 2 if recipe.negative_layout == "pool" else 1
+            times = 2 if components.layout(recipe.loss) == "pool" else 1
             chosen += [number[stage] * rows + row for stage in recipe.negatives for _ in range(times)]
         views = np.stack(chosen, axis=1)
         if self.added:
@@ -108,10 +80,8 @@ class ViewChooser:
         return texts.take(views.reshape(-1)), np.zeros((rows, 0), dtype=np.int64)
 
     def _drawn(self, step: int) -> np.ndarray:
-        """Which of the recipe's positives each row has, shape (rows,), int64; −1 for the anchor again.
-
-        Drawn for the whole global batch, so that the number of ranks does not matter.
-        """
+        """Which of the recipe's positives each row has, shape (rows,), int64; −1 for the anchor again."""
+        # Drawn for the whole global batch, so that the number of ranks does not matter.
         recipe = self.recipe
         generator = np.random.default_rng([recipe.seed, step, _KEY])
         choice = generator.integers(len(recipe.positives), size=recipe.batch)

@@ -26,20 +26,14 @@ from torch import Tensor, nn
 
 from augment_cli.errors import BadInputError, MixError
 from augment_cli.store.files import fsync, refuse_special, replace_folder, sha256_of_file, sha256_of_json
-from train.outputs.folder import write_tensors
+from train.outputs.folder import distinct_tensors, write_tensors
 
 FORMAT = 2
 _NAME = re.compile(r"step-(\d{7,})")
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """The finished checkpoints of a run, oldest first.
-
-    Parameters
-    ----------
-    folder : Path
-        The run's folder of checkpoints; it need not exist.
-    """
+    """The finished checkpoints of a run, oldest first."""
     if not folder.is_dir():
         return []
     return sorted(
@@ -51,31 +45,12 @@ def checkpoints(folder: Path) -> list[Path]:
 def save(
     folder: Path, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any]
 ) -> Path:
-    """Write a checkpoint, as a whole or not at all.
-
-    Parameters
-    ----------
-    folder : Path
-        The run's folder of checkpoints.
-    step : int
-        Optimiser steps made.
-    model : torch.nn.Module
-        Its parameters and buffers are stored.
-    optimizer : torch.optim.Optimizer
-        Its moments are stored.
-    state : dict of str to Any
-        What else a resumed run needs, as JSON values.
-
-    Returns
-    -------
-    Path
-        The checkpoint's folder.
-    """
+    """Write a checkpoint, as a whole or not at all."""
     target = folder / f"step-{step:07d}"
     work = folder / f".writing-{step:07d}-{os.getpid()}"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    write_tensors(model_tensors(model), work / "model.safetensors")
+    write_tensors(distinct_tensors(model), work / "model.safetensors")
     write_tensors(_optimizer_tensors(model, optimizer), work / "optimizer.safetensors")
     digests = {name: sha256_of_file(work / name) for name in ("model.safetensors", "optimizer.safetensors")}
     content = json.loads(json.dumps({"format": FORMAT, "step": step, "digests": digests} | state))
@@ -90,15 +65,7 @@ def save(
 
 
 def rotate(folder: Path, keep: int) -> None:
-    """Delete old checkpoints, and what killed runs left half written.
-
-    Parameters
-    ----------
-    folder : Path
-        The run's folder of checkpoints.
-    keep : int
-        How many of the newest stay, at least 1.
-    """
+    """Delete old checkpoints, and what killed runs left half written."""
     for path in checkpoints(folder)[:-keep]:
         shutil.rmtree(path)
     for pattern in (".writing-*", ".*.replaced"):
@@ -107,18 +74,7 @@ def rotate(folder: Path, keep: int) -> None:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """A checkpoint's `state.json`, it and the two other files checked against their digests.
-
-    Parameters
-    ----------
-    path : Path
-        The checkpoint's folder.
-
-    Raises
-    ------
-    BadInputError
-        If something is missing, damaged, or not a checkpoint of this trainer.
-    """
+    """A checkpoint's `state.json`, it and the two other files checked against their digests."""
     advice = "delete this folder to continue from the checkpoint before it"
     try:
         refuse_special(path / "state.json")
@@ -142,47 +98,20 @@ def read_state(path: Path) -> dict[str, Any]:
 
 
 def check_same_run(path: Path, saved: dict[str, Any], now: dict[str, Any], free: frozenset[str]) -> None:
-    """Refuse a checkpoint made with other settings.
-
-    Parameters
-    ----------
-    path : Path
-        The checkpoint's folder.
-    saved, now : dict of str to Any
-        Settings of the checkpoint, and of the run that would continue it.
-    free : frozenset of str
-        Settings that may differ.
-
-    Raises
-    ------
-    MixError
-        If another setting differs; the message names it.
-    """
+    """Refuse a checkpoint made with other settings."""
     for key in sorted((saved.keys() | now.keys()) - free):
         if saved.get(key) != now.get(key):
+            is_setting = key not in ("encoder", "data") and isinstance(saved.get(key), str | int | float)
+            value = str(saved.get(key))
+            option = f" (--set {key}={value.lower() if value in ('True', 'False') else value})" * is_setting
             raise MixError(
-                f"{path}: made with {key} = {saved.get(key)!r}, now {now.get(key)!r}; use the same settings, "
-                "or another --out"
+                f"{path}: made with {key} = {saved.get(key)!r}, now {now.get(key)!r}; use the same settings"
+                f"{option}, or another --out"
             )
 
 
 def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Put a checkpoint's numbers into a model and its optimiser.
-
-    Parameters
-    ----------
-    path : Path
-        The checkpoint's folder.
-    model : torch.nn.Module
-        Gets parameters and buffers.
-    optimizer : torch.optim.Optimizer
-        Gets the moments.
-
-    Raises
-    ------
-    BadInputError
-        If the tensors do not fit this model; the message names the first that does not.
-    """
+    """Put a checkpoint's numbers into a model and its optimiser."""
     try:
         tensors = load_file(path / "model.safetensors")
         moments = load_file(path / "optimizer.safetensors")
@@ -190,7 +119,7 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None
         raise BadInputError(
             f"{path}: cannot be read ({error}); delete this folder and resume again"
         ) from error
-    own = model_tensors(model)
+    own = distinct_tensors(model)
     for name in sorted(own.keys() | tensors.keys()):
         if name not in own or name not in tensors or own[name].shape != tensors[name].shape:
             raise BadInputError(
@@ -206,16 +135,6 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None
         if entries:
             # The count of steps too: the fused optimiser reads it where the parameter lies.
             optimizer.state[parameter] = {key: value.to(parameter.device) for key, value in entries.items()}
-
-
-def model_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers by name, each once."""
-    seen: dict[int, str] = {}
-    tensors = {}
-    for name, tensor in model.state_dict().items():
-        if seen.setdefault(tensor.data_ptr(), name) == name or not tensor.numel():
-            tensors[name] = tensor.contiguous()
-    return tensors
 
 
 def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -16,7 +16,7 @@ from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
-from train.outputs.folder import write_tensors
+from train.outputs.folder import distinct_tensors, write_tensors
 
 # Our pooling name to (the one key of new sentence-transformers releases, the flag of older ones).
 _POOLING = {
@@ -30,18 +30,7 @@ _POOLING = {
 
 
 def check_pooling(pooling: str) -> None:
-    """Refuse a pooling that the formats we write cannot name, before any time is spent on training.
-
-    Parameters
-    ----------
-    pooling : str
-        A mode of `augment_cli.encoding.pooling`.
-
-    Raises
-    ------
-    UsageError
-        If sentence-transformers has no such pooling.
-    """
+    """Refuse a pooling that the formats we write cannot name, before any time is spent on training."""
     names = _plain(pooling)
     for name in names:
         if name not in _POOLING and (name not in LAYER_MEANS or len(names) > 1):
@@ -53,21 +42,9 @@ def check_pooling(pooling: str) -> None:
 
 
 def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write the encoder, its tokenizer and its pooling; the head stays behind, as in the papers.
-
-    Vectors that were of length 1 stay so (`Normalize`).
-
-    A model in the same folder is replaced as a whole or not at all.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        The encoder with its tokenizer and pooling.
-    folder : Path
-        Where the model goes.
-    dtype : torch.dtype, optional
-        Number format of the stored weights; fp16 is stored, and loaded as fp32.
-    """
+    """Write the encoder, its tokenizer and its pooling; the head stays behind, as in the papers."""
+    # Vectors that were of length 1 stay so (`Normalize`). A model in the same folder is replaced as a whole
+    # or not at all. Weights stored in fp16 are loaded as fp32.
     work = folder.with_name(f".{folder.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -81,7 +58,7 @@ def export(encoder: Encoder, folder: Path, dtype: torch.dtype = torch.float32) -
 def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None:
     weights = {
         name: tensor.detach().to("cpu", dtype).contiguous()
-        for name, tensor in _distinct(encoder.model).items()
+        for name, tensor in distinct_tensors(encoder.model).items()
     }
     write_tensors(weights, work / "model.safetensors", metadata={"format": "pt"})
     (work / "model.safetensors").chmod(0o644)  # safetensors makes its files the owner's alone
@@ -161,42 +138,20 @@ def _write_word_weights(encoder: Encoder, folder: Path) -> None:
 
 
 def write_card(folder: Path, facts: dict[str, Any]) -> None:
-    """Write the model's README.md from the facts of its run.
-
-    Parameters
-    ----------
-    folder : Path
-        The model's folder.
-    facts : dict of str to Any
-        `name`, `command`, `encoder`, `data` (stage name to SHA-256), `recipe` (settings), `scores` (name to
-        list over seeds), `seeds`, `pooling`, `steps`, `unbeaten` (said where the starting encoder was the
-        best), `warnings` (what the run warned of); what is absent is left out.
-    """
+    """Write the model's README.md from the facts of its run; `train.run.finish` has them."""
     recipe = facts["recipe"]
-    lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity", "tags:"]
-    lines += [
-        "- sentence-similarity",
-        "- feature-extraction",
-        "language: en",
-        "---",
-        "",
-        f"# {facts['name']}",
-        "",
-    ]
-    lines += [recipe.get("description", ""), "", "| | |", "|---|---|"]
-    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {facts['pooling']} |"]
+    pooling = facts["pooling"] if folder.name == "last" else facts.get("best_pooling", facts["pooling"])
+    lines = front_matter("sentence-transformers", "sentence-similarity", "feature-extraction")
+    lines += ["language: en", "---", "", f"# {facts['name']}"]
+    lines += ["", recipe.get("description", ""), "", "| | |", "|---|---|"]
+    lines += [f"| trained from | {facts['encoder']} |", f"| pooling | {pooling} |"]
     lines += [f"| optimiser steps | {facts['steps']} |", f"| command | `{facts['command']}` |"]
     lines += [f"| data: {stage} | SHA-256 `{digest}` |" for stage, digest in facts["data"].items()]
-    if said := facts.get("unbeaten"):
-        lines += ["", f"Note: {said}."]
+    if said := facts.get("verdict"):
+        lines += ["", f"Verdict: {said}."]
     lines += [line for said in facts.get("warnings", []) for line in ("", f"Warning of the run: {said}.")]
-    lines += [
-        "",
-        f"## Scores over seeds {', '.join(map(str, facts['seeds']))}",
-        "",
-        "| | mean | sd | each |",
-        "|---|---|---|---|",
-    ]
+    lines += ["", f"## Scores over seeds {', '.join(map(str, facts['seeds']))}", ""]
+    lines += ["| | mean | sd | each |", "|---|---|---|---|"]
     for name, values in facts["scores"].items():
         mean, deviation = mean_and_deviation(values)
         lines.append(
@@ -204,12 +159,14 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
         )
     lines += ["", "## Settings", "", "| | |", "|---|---|"]
     lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
-    lines += [
-        "",
-        *_how_to_load(folder),
-        "",
-    ]
+    lines += ["", *_how_to_load(folder), ""]
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def front_matter(library: str, *tags: str) -> list[str]:
+    """How a card of a sentence encoder begins."""
+    lines = ["---", f"library_name: {library}", "pipeline_tag: sentence-similarity", "tags:"]
+    return lines + [f"- {tag}" for tag in tags]
 
 
 def _how_to_load(folder: Path) -> tuple[str, ...]:
@@ -225,35 +182,11 @@ def _how_to_load(folder: Path) -> tuple[str, ...]:
 
 
 def mean_and_deviation(values: list[float]) -> tuple[float, str]:
-    """Mean, and sample standard deviation as text.
-
-    Parameters
-    ----------
-    values : list of float
-        At least one.
-
-    Returns
-    -------
-    float
-        The mean.
-    str
-        The deviation with four decimals, a dash for a single value.
-    """
+    """Mean, and sample standard deviation as text."""
     mean = sum(values) / len(values)
     if len(values) < 2:
         return mean, "–"
     return mean, f"{(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5:.4f}"
-
-
-def _distinct(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Tensors by name; of tensors that share memory only the first, as safetensors requires."""
-    seen: set[int] = set()
-    result = {}
-    for name, tensor in model.state_dict().items():
-        if tensor.data_ptr() not in seen or not tensor.numel():
-            result[name] = tensor
-            seen.add(tensor.data_ptr())
-    return result
 
 
 def _write(path: Path, value: Any) -> None:

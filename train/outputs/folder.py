@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from augment_cli.store.targets import check_output_folder
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 # What a run has in its folder.
 _FOLDERS = ("checkpoints", "tensorboard", "last", "best", "whitened")
@@ -19,33 +19,12 @@ _FILES = ("log.jsonl", "summary.json", "run.png", "run.html")
 
 
 def check_folder(out: Path) -> None:
-    """See that a run can be written to a folder, with the errors of `check_output_folder`.
-
-    Parameters
-    ----------
-    out : Path
-        The run's folder, which need not exist.
-    """
+    """See that a run can be written to a folder, with the errors of `check_output_folder`."""
     check_output_folder(out, "--out", _FOLDERS, _FILES)
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file; an error of the disk is one of the operating system, with its number.
-
-    Parameters
-    ----------
-    tensors : mapping of str to torch.Tensor
-        By name, each contiguous.
-    path : Path
-        The file.
-    metadata : dict of str to str, optional
-        For its header.
-
-    Raises
-    ------
-    OSError
-        If the disk is full or refuses.
-    """
+    """Write a safetensors file; an error of the disk is one of the operating system, with its number."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
@@ -56,3 +35,13 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str,
             code = int(number[1])
             raise OSError(code, os.strerror(code), str(path)) from error
         raise
+
+
+def distinct_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by name, each once, as safetensors requires of tensors that share memory."""
+    seen: dict[int, str] = {}
+    return {
+        name: tensor.contiguous()
+        for name, tensor in model.state_dict().items()
+        if seen.setdefault(tensor.data_ptr(), name) == name or not tensor.numel()
+    }

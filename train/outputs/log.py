@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -13,46 +15,37 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from augment_cli.errors import MixError
+from augment_cli.errors import BadInputError, MixError
 from augment_cli.visible import is_unicode
 from train.outputs.trackers import Tracker
 
+# Events that say something in words, and under which names.
+_TEXTS = {"warning": ("message",), "verdict": ("outcome", "message")}
 _LARGEST = 1e100  # of a number in the log: the axis of a picture overflows with those at the end of floats
 
 
 class Log:
-    """Writes `log.jsonl` and `tensorboard/` in the run's folder, and the bar or plain lines to stderr.
+    """Writes `log.jsonl` and `tensorboard/` in the run's folder, and the bar or plain lines to stderr."""
 
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-    done, steps : int
-        First step, and number of steps; lines of later steps, left by a run that was killed, are dropped.
-    tracker : Tracker or None, optional
-        Gets the same numbers.
-
-    Raises
-    ------
-    MixError
-        If another process has it open.
-    """
+    # Lines of steps after `done`, left by a run that was killed, are dropped, as is an earlier verdict.
 
     def __init__(self, folder: Path, done: int, steps: int, tracker: Tracker | None = None) -> None:
         self._tracker = tracker
         self.path = folder / "log.jsonl"
+        if self.path.is_symlink():
+            raise BadInputError(
+                f"{self.path}: is a link, and a run's log is a file of its own; remove the link"
+            )
         self._file = self.path.open("a", encoding="utf-8")
-        try:  # whoever writes the log is the run's only writer, until it is closed
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        try:
+            self._lock()
+            kept = [
+                line for line in read_log(self.path) if line["step"] <= done and line["event"] != "verdict"
+            ]
+            self._rewrite("".join(json.dumps(line) + "\n" for line in kept))
+        except BaseException:
             self._file.close()
-            raise MixError(
-                f"{folder}: another training is writing there; wait for it to end, or choose another --out"
-            ) from None
-        except OSError:  # a file system without locks
-            pass
-        kept = [line for line in read_log(self.path) if line["step"] <= done]
-        self.path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+            raise
         self._board = _tensorboard(folder / "tensorboard", done)
         self._terminal = sys.stderr.isatty()
         self._bar = Progress(
@@ -63,18 +56,42 @@ class Log:
         self._bar.start()
         self._steps, self._first, self._began = steps, done, time.monotonic()
 
-    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
-        """One line of `log.jsonl`, its numbers also to TensorBoard.
+    def _lock(self) -> None:
+        """Whoever writes the log is the run's only writer, until it is closed."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            own = os.fstat(self._file.fileno())
+            is_held = self.path.exists() and os.path.samestat(own, self.path.stat())
+        except BlockingIOError:
+            is_held = False
+        except OSError:  # a file system without locks
+            return
+        if not is_held:
+            raise MixError(
+                f"{self.path.parent}: another training is writing there; wait for it to end, or choose "
+                "another --out"
+            )
 
-        Parameters
-        ----------
-        event : str
-            Such as ``step`` or ``dev``.
-        step : int
-            Optimiser steps made.
-        values : dict of str to Any
-            What there is to say, as JSON values.
-        """
+    def _rewrite(self, text: str) -> None:
+        """Put other lines in the log's place: a kill leaves the old ones or the new ones."""
+        beside = self.path.with_name(f".{self.path.name}.writing")
+        beside.unlink(missing_ok=True)  # of a run that was killed here, or a link
+        file = beside.open("x", encoding="utf-8")
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            beside.replace(self.path)
+        except BaseException:
+            file.close()
+            raise
+        self._file.close()
+        self._file = file
+
+    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+        """One line of `log.jsonl`, its numbers also to TensorBoard."""
         self._file.write(json.dumps({"event": event, "step": step} | values) + "\n")
         self._file.flush()
         for key, value in values.items():
@@ -97,20 +114,17 @@ class Log:
             )
 
     def warn(self, step: int, message: str) -> None:
-        """Something that should not be missed: a line of `log.jsonl`, and one on stderr.
+        """Something that should not be missed: a line of `log.jsonl`, and one on stderr."""
+        self._say(f"warning: step {step}: {message}", event="warning", step=step, message=message)
 
-        Parameters
-        ----------
-        step : int
-            Optimiser steps made.
-        message : str
-            What was seen, and what can be done.
-        """
-        self._file.write(json.dumps({"event": "warning", "step": step, "message": message}) + "\n")
+    def judge(self, step: int, outcome: str, message: str) -> None:
+        """How the run ended: the last line of `log.jsonl`, and one on stderr."""
+        self._say(f"verdict: {message}", event="verdict", step=step, outcome=outcome, message=message)
+
+    def _say(self, line: str, **event: Any) -> None:
+        self._file.write(json.dumps(event) + "\n")
         self._file.flush()
-        self._bar.console.print(
-            f"warning: step {step}: {message}", markup=False, highlight=False, soft_wrap=True
-        )
+        self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         """End the bar and the files."""
@@ -125,30 +139,16 @@ class Log:
 class Quiet:
     """The log of every rank but the first: none."""
 
-    def write(self, event: str, step: int, values: dict[str, Any]) -> None:
+    def write(self, *event: Any) -> None:
         """Say nothing."""
 
-    def warn(self, step: int, message: str) -> None:
-        """Say nothing."""
-
-    def close(self) -> None:
-        """Nothing to end."""
+    warn = judge = close = write
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The events of a `log.jsonl`, up to the first line that is cut off by a crash or is no event of a run.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-
-    Returns
-    -------
-    list of dict
-        Each has its `event` (a text) and its `step` (a whole number). A ``warning`` has a `message`; all else
-        has only numbers, a ``step`` its `rate` among them.
-    """
+    """The events of a `log.jsonl`, up to the first line that is cut off or is no event of a run."""
+    # Each has its `event` (a text) and its `step`. A ``warning`` has a `message`, a ``verdict`` an `outcome`,
+    # too; all else has only numbers, a ``step`` its `learning_rate` among them.
     if not path.is_file():
         return []
     events = []
@@ -157,6 +157,8 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             event = json.loads(line)
         except (ValueError, RecursionError):  # cut off by a crash, or damaged
             break
+        if isinstance(event, dict) and event.get("event") == "step" and "rate" in event:
+            event["learning_rate"] = event.pop("rate")  # its name before 1.0
         if not _is_event(event):
             break
         events.append(event)
@@ -171,14 +173,15 @@ def _is_event(value: Any) -> bool:
     if not isinstance(event, str) or not isinstance(step, int) or not _is_number(step) or step < 0:
         return False
     texts = [event, *value]
-    if event == "warning":
-        if not isinstance(value.get("message"), str):
+    if event in _TEXTS:
+        said = [value.get(name) for name in _TEXTS[event]]
+        if not all(isinstance(text, str) for text in said):
             return False
-        texts.append(value["message"])
+        texts += said
     elif not all(_is_number(number) for key, number in value.items() if key != "event"):
         return False
     # Halves of surrogate pairs, which JSON can name, are in no page and no card.
-    return (event != "step" or "rate" in value) and all(is_unicode(text) for text in texts)
+    return (event != "step" or "learning_rate" in value) and all(is_unicode(text) for text in texts)
 
 
 def _is_number(value: Any) -> bool:

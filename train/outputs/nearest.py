@@ -11,27 +11,18 @@ from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from augment_cli.visible import visible
 from eval.contract.arguments import ArgumentParser
+from train.data.vectors import unit
 from train.outputs.whiten import spaced_texts
 
 TEXTS = 10_000  # among which neighbours are looked for
 
 
 def nearest(texts: list[str], vectors: np.ndarray, count: int) -> list[tuple[str, str, float]]:
-    """Some texts, evenly spaced, each with its nearest other text and their cosine.
-
-    Parameters
-    ----------
-    texts : list of str
-        n texts; equal ones are no neighbours of each other.
-    vectors : numpy.ndarray
-        Theirs, shape (n, d).
-    count : int
-        How many; fewer where there are not so many texts.
-    """
-    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    """Some texts, evenly spaced, each with its nearest other text and their cosine."""
+    scaled = unit(vectors)
     found = []
     for row in np.unique(np.linspace(0, len(texts) - 1, count + 2).round().astype(int)[1:-1]):
-        cosines = unit @ unit[row]
+        cosines = scaled @ scaled[row]
         cosines[[text == texts[row] for text in texts]] = -np.inf
         best = int(cosines.argmax())
         if np.isfinite(cosines[best]):
@@ -40,13 +31,7 @@ def nearest(texts: list[str], vectors: np.ndarray, count: int) -> list[tuple[str
 
 
 def main(arguments: list[str]) -> None:
-    """Print an encoder's nearest neighbours in a store's corpus.
-
-    Parameters
-    ----------
-    arguments : list of str
-        What stands after `python -m train nearest`.
-    """
+    """Print an encoder's nearest neighbours in a store's corpus."""
     parser = ArgumentParser(prog="python -m train nearest", description=__doc__)
     parser.add_argument("encoder", help="folder of an encoder, such as runs/static/best")
     parser.add_argument("--store", type=Path, default=Path("store"), help="store with the corpus")

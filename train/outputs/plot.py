@@ -6,22 +6,11 @@ from pathlib import Path
 
 from augment_cli.errors import MissingError
 from train.outputs.log import read_log
-from train.outputs.run_page import as_page
+from train.outputs.run_page import as_page, best_step, measures_of
 
 
 def plot(run: Path) -> Path:
-    """Draw `run.png` and `run.html` in a run's folder from its `log.jsonl`, and return the first one's path.
-
-    Parameters
-    ----------
-    run : Path
-        The run's folder.
-
-    Raises
-    ------
-    MissingError
-        If there is no log.
-    """
+    """Draw `run.png` and `run.html` in a run's folder from its `log.jsonl`; the path of the first."""
     if not (run / "log.jsonl").is_file():
         raise MissingError(f"{run}: no log.jsonl; name the folder of a run, its --out")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -29,10 +18,11 @@ def plot(run: Path) -> Path:
 
     events = read_log(run / "log.jsonl")
     steps = [event for event in events if event["event"] == "step"]
-    scores = [event for event in events if event["event"] == "dev"]
-    figure = Figure(figsize=(7, 6), layout="constrained")
+    scores = [event for event in events if event["event"] in ("before", "dev")]
+    names = [name for name in measures_of(scores) if isinstance(scores[-1].get(name), int | float)]
+    figure = Figure(figsize=(7, 2 * (2 + len(names))), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(3, 1, sharex=True)
+    panels = figure.subplots(2 + len(names), 1, sharex=True)
     for key in ("loss", "mlm_loss"):
         known = [event for event in steps if key in event]
         if known:
@@ -40,15 +30,15 @@ def plot(run: Path) -> Path:
     panels[0].set_ylabel("loss (nats)")
     if panels[0].lines:
         panels[0].legend()
-    panels[1].plot([e["step"] for e in steps], [e["rate"] for e in steps])
+    panels[1].plot([e["step"] for e in steps], [e["learning_rate"] for e in steps])
     panels[1].set_ylabel("learning rate")
-    for key in sorted({key for event in scores for key in event} & {"stsb_dev", "pair_retrieval"}):
-        known = [event for event in scores if key in event]
-        panels[2].plot([e["step"] for e in known], [e[key] for e in known], marker="o", label=key)
-    panels[2].set_ylabel("dev score")
-    if panels[2].lines:
-        panels[2].legend()
-    panels[2].set_xlabel("optimiser step")
+    for panel, key in zip(panels[2:], names, strict=True):  # each with an axis of its own
+        known = [event for event in scores if isinstance(event.get(key), int | float)]
+        panel.plot([e["step"] for e in known], [e[key] for e in known], marker="o")
+        if (best := best_step(scores)) is not None:
+            panel.axvline(best, linestyle=":", color="grey")
+        panel.set_ylabel(key)
+    panels[-1].set_xlabel("optimiser step")
     figure.savefig(run / "run.png", dpi=110)
     (run / "run.html").write_text(as_page(run.resolve().name, events), encoding="utf-8")
     return run / "run.png"

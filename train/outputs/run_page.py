@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,39 +17,51 @@ _MOST_WARNINGS = 20
 
 
 def as_page(name: str, events: Sequence[dict[str, Any]]) -> str:
-    """The events of a run as one HTML file that needs no network.
-
-    Parameters
-    ----------
-    name : str
-        Of the run.
-    events : sequence of dict
-        The lines of its `log.jsonl`.
-    """
+    """The events of a run as one HTML file that needs no network."""
     steps = [event for event in events if event["event"] == "step"]
     scored = [event for event in events if event["event"] in ("before", "dev")]
-    names = list(dict.fromkeys(key for event in scored for key in event if key not in ("event", "step")))
-    panels = [
-        _panel("Loss (nats)", steps, _LOSSES),
-        _panel("Learning rate", steps, ("rate",)),
-        _panel("Dev score", scored, names),
-    ]
+    names = measures_of(scored)
+    best = best_step(scored)
+    panels = [_panel("Loss (nats)", steps, _LOSSES), _panel("Learning rate", steps, ("learning_rate",))]
+    for name in names:  # each on an axis of its own: a rank of 285 beside a share of 1 would hide the share
+        decides = ", which decides what is best" if name == names[0] else ""
+        panels.append(_panel(f"Dev score {name}{decides}", scored, (name,), best))
     last = max((event["step"] for event in events), default=0)
+    verdict = [f" Verdict: {event['message']}." for event in events if event["event"] == "verdict"][-1:]
     return layout.render(
         _TEMPLATE.read_text("utf-8"),
         f"Training run {name}",
         {
-            "headline": f"{last:,} optimiser steps.",
+            "headline": "".join([f"{last:,} optimiser steps.", *verdict]),
             "warnings": [
                 (event["step"], event.get("message", "")) for event in events if event["event"] == "warning"
             ][:_MOST_WARNINGS],
             "panels": [panel for panel in panels if panel["names"]],
-            "scores": [_score(name, scored) for name in names],
+            "scores": [_score(name, scored, best) for name in names],
+            "best": "–" if best is None else f"{best:,}",
         },
     )
 
 
-def _panel(title: str, events: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+def measures_of(scored: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of the dev scores, the deciding one first."""
+    return list(dict.fromkeys(key for event in scored for key in event if key not in ("event", "step")))
+
+
+def best_step(scored: Sequence[dict[str, Any]]) -> int | None:
+    """The step whose encoder is in `best/`: of the deciding score's highest value, the first one."""
+    names = measures_of(scored)
+    known = [event for event in scored if names and _is_number(event.get(names[0]))]
+    return int(max(known, key=lambda event: float(event[names[0]]))["step"]) if known else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _panel(
+    title: str, events: Sequence[dict[str, Any]], names: Sequence[str], best: int | None = None
+) -> dict[str, Any]:
     """A picture of some numbers over the steps, and what it shows in words."""
     series = []
     for name in names:
@@ -57,19 +70,21 @@ def _panel(title: str, events: Sequence[dict[str, Any]], names: Sequence[str]) -
             steps = np.array([event["step"] for event in known])
             series.append((name, steps, np.array([event[name] for event in known], float)))
     says = "; ".join(f"{name} from {values[0]:.4g} to {values[-1]:.4g}" for name, _, values in series)
+    says += f"; the upright line marks the best step, {best:,}" if best is not None else ""
     return {
         "title": title,
         "names": [name for name, _, _ in series],
-        "picture": drawing.lines(series, f"{title}: {says}"),
+        "picture": drawing.lines(series, f"{title}: {says}", best),
         "says": f"{says}.",
     }
 
 
-def _score(name: str, scored: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """A dev score before, at its best and at the end."""
+def _score(name: str, scored: Sequence[dict[str, Any]], best: int | None) -> dict[str, str]:
+    """A dev score before, of the best step, which the first of them decides, and at the end."""
     known = [event for event in scored if isinstance(event.get(name), int | float)]
-    best = max(known, key=lambda event: float(event[name]), default=None)
+    of_best = next((event for event in known if event["step"] == best), None)
     before = next((event for event in known if event["event"] == "before"), None)
-    shown = {"before": before, "best": best, "last": known[-1] if known else None}
-    row = {key: "–" if event is None else f"{event[name]:.4f}" for key, event in shown.items()}
-    return {"name": name, "step": "–" if best is None else f"{best['step']:,}", **row}
+    shown = {"before": before, "best": of_best, "last": known[-1] if known else None}
+    return {"name": name} | {
+        key: "–" if event is None else f"{event[name]:.4f}" for key, event in shown.items()
+    }

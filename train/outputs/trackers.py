@@ -8,27 +8,9 @@ from typing import Any
 
 from augment_cli.errors import MissingError
 
-TRACKERS = ("none", "trackio", "wandb")
-
 
 class Tracker:
-    """One run of a tracking library, on this machine alone: nothing is sent anywhere.
-
-    Parameters
-    ----------
-    name : str
-        ``trackio``, which keeps runs in its own folder on this machine, or ``wandb``, whose offline run lies
-        in the run's folder until `wandb sync` is called on it; ``none`` for none.
-    folder : Path
-        Of the run; its name and its parent's become the run's name.
-    settings : dict of str to Any
-        The recipe's, as JSON values.
-
-    Raises
-    ------
-    MissingError
-        If the library is not installed.
-    """
+    """One run of a tracking library, on this machine alone: nothing is sent anywhere."""
 
     def __init__(self, name: str, folder: Path, settings: dict[str, Any]) -> None:
         self._library = None if name == "none" else _library(name)
@@ -39,17 +21,7 @@ class Tracker:
             self._library.init(project="augment-cli", name=run_name, config=settings, **offline)
 
     def write(self, event: str, step: int, values: dict[str, Any]) -> None:
-        """The numbers of an event.
-
-        Parameters
-        ----------
-        event : str
-            Such as ``step`` or ``dev``.
-        step : int
-            Optimiser steps made.
-        values : dict of str to Any
-            What there is; only numbers are tracked.
-        """
+        """The numbers of an event."""
         numbers = {
             f"{event}/{key}": value for key, value in values.items() if isinstance(value, (int, float))
         }

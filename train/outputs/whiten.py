@@ -16,25 +16,10 @@ from train.data.texts import CORPUS
 
 
 def store_whitened(model: Path, target: Path, store: Store, count: int, dimension: int = 0) -> None:
-    """Write a copy of an exported model whose embeddings are whitened.
-
-    Source: Su et al. 2021. Their table whitens on the evaluated sentences themselves, which a model that is
-    handed on cannot know (`python -m eval --whiten` does it); here it is the corpus that the model was
-    trained on.
-
-    Parameters
-    ----------
-    model : Path
-        The exported model.
-    target : Path
-        Where the copy goes; an older one is replaced as a whole or not at all.
-    store : Store
-        The corpus.
-    count : int
-        Sentences to fit on, evenly spaced over the corpus; all of them where there are fewer.
-    dimension : int, optional
-        Directions that are kept, those of largest variance; 0 keeps all.
-    """
+    """Write a copy of an exported model whose embeddings are whitened."""
+    # Source: Su et al. 2021. Their table whitens on the evaluated sentences themselves, which a model that is
+    # handed on cannot know (`python -m eval --whiten` does it); here it is the corpus that the model was
+    # trained on.
     fitted = whitening.fit(load_encoder(model).encode(spaced_texts(store, count)), dimension or None)
     work = target.with_name(f".{target.name}.writing")
     shutil.rmtree(work, ignore_errors=True)
@@ -43,15 +28,7 @@ def store_whitened(model: Path, target: Path, store: Store, count: int, dimensio
 
 
 def spaced_texts(store: Store, count: int) -> list[str]:
-    """Texts of the corpus at equal distances, in its order.
-
-    Parameters
-    ----------
-    store : Store
-        The corpus.
-    count : int
-        How many; all where there are fewer.
-    """
+    """Texts of the corpus at equal distances, in its order."""
     chosen = np.unique(np.linspace(0, store.rows - 1, min(count, store.rows)).round().astype(np.int64))
     texts: list[str] = []
     for group in row_groups(store.parts):

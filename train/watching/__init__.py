@@ -1,1 +1,1 @@
-"""What is watched while a run goes on: the dev score, a loss that is not finite, a collapse, the speed."""
+"""What is watched while a run goes on: dev score, loss, collapse, speed; and how it ended."""

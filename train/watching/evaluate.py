@@ -15,6 +15,7 @@ from eval.measures.similarity import cosine
 from eval.protocols.sts import stsb
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
+from train.data.vectors import unit
 from train.recipe import Recipe
 from train.watching.neighbours import neighbourhoods
 
@@ -29,31 +30,9 @@ def has_stsb(data: Path | None) -> bool:
 
 
 def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
-    """STS-B dev where the data folder has it, the corpus's neighbourhoods, and retrieval of held-out pairs.
-
-    The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and
-    STS-B is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
-
-    Parameters
-    ----------
-    data : Path or None
-        The data folder.
-    recipe : Recipe
-        Says how many rows are held out, and which stages are their positives.
-    store : Store
-        Where the rows are.
-
-    Returns
-    -------
-    callable
-        Maps an encoder and the starting encoder's scores (empty for the starting encoder itself) to its
-        scores by name; the first of them decides which encoder is the best.
-
-    Raises
-    ------
-    UsageError
-        If there is none that can decide.
-    """
+    """STS-B dev where the data has it, the corpus's neighbourhoods, and retrieval of held-out pairs."""
+    # The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and STS-B
+    # is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
     tests: list[Evaluate] = []
     if has_stsb(data):
         assert data is not None
@@ -75,30 +54,14 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
 
 
 def stsb_dev(data: Path) -> Evaluate:
-    """Spearman correlation on STS-B dev (1,500 pairs), from -1 to 1.
-
-    Parameters
-    ----------
-    data : Path
-        The data folder.
-    """
+    """Spearman correlation on STS-B dev (1,500 pairs), from -1 to 1."""
     return lambda encoder, before: {
         "stsb_dev": float(np.nan_to_num(stsb(encoder.encode, data, "dev").spearman))
     }
 
 
 def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Pairs of held-out rows: a text and its positive, or the text's two halves where there is none.
-
-    Parameters
-    ----------
-    store : Store
-        Where the stages are.
-    fraction : float
-        Share of rows held out of training.
-    stages : tuple of str
-        Positive stages, tried in order.
-    """
+    """Pairs of held-out rows: a text and its positive, or the text's two halves where there is none."""
     pairs: list[tuple[str, str]] = []
     for group in row_groups(store.parts):
         columns = ["row_id", "text"]
@@ -122,18 +85,12 @@ def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> li
 
 
 def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
-    """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity.
-
-    Parameters
-    ----------
-    pairs : list of (str, str)
-        Texts and their partners; without any, the share is 0.
-    """
+    """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity."""
 
     def evaluate(encoder: Encoder, before: Scores) -> Scores:
         vectors = encoder.encode([text for pair in pairs for text in pair])
         first, second = vectors[::2], vectors[1::2]
-        nearest = np.argmax(_unit(first) @ _unit(second).T, axis=1) if pairs else np.zeros(0)
+        nearest = np.argmax(unit(first) @ unit(second).T, axis=1) if pairs else np.zeros(0)
         return {
             "pair_retrieval": float((nearest == np.arange(len(pairs))).mean()) if pairs else 0.0,
             "alignment": alignment(first, second),
@@ -142,7 +99,3 @@ def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
         }
 
     return evaluate
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

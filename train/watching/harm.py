@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from train.watching.early_stopping import NOTHING_TO_LEARN
 from train.watching.neighbours import RATIOS
-from train.watching.watch import NOTHING_TO_LEARN
 
 RANK_FALL = 0.1  # of the starting encoder's effective rank
 ANISOTROPY_RISE = 0.05  # mean cosine of two texts
@@ -14,50 +14,26 @@ EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
 
 
 class HarmWatch:
-    """Says each sign once, or again where the run was resumed.
-
-    Parameters
-    ----------
-    steps : int
-        Length of the run.
-    warn : callable
-        Takes a step and a message.
-    """
+    """Says each sign once, or again where the run was resumed."""
 
     def __init__(self, steps: int, warn: Callable[[int, str], None]) -> None:
         self.steps, self.warn = steps, warn
         self.said: set[str] = set()
 
     def loss(self, loss: float, step: int) -> None:
-        """Take note of the loss.
-
-        Parameters
-        ----------
-        loss : float
-            Its running mean, nats.
-        step : int
-            Optimiser steps made; the first ten are too few to judge by, and late in a run a low loss is no
-            surprise.
-        """
+        """Take note of the loss above its least value."""
         if 10 <= step <= max(20, EARLY * self.steps) and loss < NOTHING_TO_LEARN:
             self._say(
                 "loss",
                 step,
-                f"the loss is {loss:.1e} already: positives are told from negatives without effort, so "
-                "there is nothing to learn, and what still changes is what the encoder knew. Take harder "
-                "positives or negatives (`python -m train adapt`), a higher temperature, or stop here",
+                f"the loss is {loss:.1e} above the least it can be already: positives are told from "
+                "negatives without effort, so there is nothing to learn, and what still changes is what the "
+                "encoder knew. Take harder positives or negatives (`python -m train adapt`), a higher "
+                "temperature, or stop here",
             )
 
     def scores(self, before: dict[str, float], now: dict[str, float], step: int) -> None:
-        """Compare an evaluation with the one before the first step.
-
-        Parameters
-        ----------
-        before, now : dict of str to float
-            Dev scores, the shape of the space among them; what either lacks is not compared.
-        step : int
-            Optimiser steps made.
-        """
+        """Compare an evaluation with the one before the first step."""
         both = {key: (before[key], now[key]) for key in before.keys() & now.keys()}
         start, rank = both.get("effective_rank", (0.0, 0.0))
         if rank < (1 - RANK_FALL) * start:

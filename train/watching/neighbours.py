@@ -20,34 +20,11 @@ _LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is
 
 
 def neighbourhoods(store: Store) -> Callable[[Encoder, dict[str, float]], dict[str, float]] | None:
-    """A score of encoders on a fixed sample of the corpus, with the shape of the space they make of it.
-
-    Parameters
-    ----------
-    store : Store
-        Its corpus is read.
-
-    Returns
-    -------
-    callable or None
-        Maps an encoder and the starting encoder's scores (empty for the starting encoder itself) to
-
-        - `neighbours`: the lesser of the ratios of the next two to the starting encoder's; 1 for itself,
-          below 1 where either fell;
-        - `shared_neighbours`: see `shared_neighbours`;
-        - `half_neighbours`: the share of a text's ten nearest that both halves of its words find among the
-          same halves of the others, from 0 to 1;
-        - `effective_rank` and `anisotropy` of the sample.
-
-        None where the corpus has too few texts. The callable raises MixError where the starting encoder was
-        scored by a version that had other scores.
-
-    Notes
-    -----
-    Either alone misleads: training that pushes texts apart without regard to what they mean has fewer shared
-    neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder has
-    collapsed, and sometimes more where it was harmed otherwise. docs/adapt.md shows how they were chosen.
-    """
+    """A score of encoders on a fixed sample of the corpus, with the shape of the space they make of it."""
+    # Either alone misleads: training that pushes texts apart without regard to what they mean has fewer
+    # shared neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder
+    # has collapsed, and sometimes more where it was harmed otherwise. docs/adapt.md shows how they were
+    # chosen.
     texts = _sample(store, SAMPLE)
     if len(texts) < FEWEST:
         return None
@@ -73,15 +50,7 @@ def neighbourhoods(store: Store) -> Callable[[Encoder, dict[str, float]], dict[s
 
 
 def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
-    """A text's words in two random halves, each in its order; a text of one word by its characters.
-
-    Parameters
-    ----------
-    text : str
-        Any text. Of a single character, the first half is empty.
-    generator : numpy.random.Generator
-        Draws which words are in the first half, which is the shorter one.
-    """
+    """A text's words in two random halves, each in its order; a text of one word by its characters."""
     words = text.split()
     parts, between = (words, " ") if len(words) > 1 else (list(text), "")
     first = generator.permutation(len(parts)) < len(parts) // 2
@@ -93,18 +62,8 @@ def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
 
 
 def nearest(vectors: np.ndarray) -> np.ndarray:
-    """Which texts are the ten nearest others of each, by cosine about the mean of all.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        Shape (n, d), n above `NEAREST`.
-
-    Returns
-    -------
-    numpy.ndarray
-        Booleans of shape (n, n), ten in each row; of equally near texts the first.
-    """
+    """Which texts are the ten nearest others of each, by cosine about the mean of all."""
+    # Shape (n, n), bool.
     scaled = unit(vectors)
     # What all texts have in common says nothing of which belong together.
     scaled = unit(scaled - scaled.mean(axis=0)).astype(np.float32)
@@ -117,39 +76,14 @@ def nearest(vectors: np.ndarray) -> np.ndarray:
 
 
 def shared_neighbours(vectors: np.ndarray) -> float:
-    """How many of the ten nearest a text and one of its ten nearest share, on average.
-
-    Parameters
-    ----------
-    vectors : numpy.ndarray
-        Shape (n, d), n above `NEAREST`.
-
-    Returns
-    -------
-    float
-        As a share, from 0 to 0.9: a text is not its own neighbour.
-
-    Notes
-    -----
-    The similarity of Jarvis & Patrick (1973), as the mean over all neighbours.
-    """
+    """How many of the ten nearest a text and one of its ten nearest share, on average."""
+    # The similarity of Jarvis & Patrick (1973), as the mean over all neighbours.
     near = nearest(vectors).astype(np.float32)
     return float(((near @ near.T) * near).sum() / (len(near) * NEAREST * NEAREST))
 
 
 def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:
-    """The lesser of the ratios of `shared_neighbours` and `half_neighbours` to the starting encoder's.
-
-    Parameters
-    ----------
-    scores, before : dict of str to float
-        An encoder's scores, and those of the encoder that training started from.
-
-    Raises
-    ------
-    MixError
-        If the starting encoder was scored by a version that had other scores.
-    """
+    """The lesser of the ratios of `shared_neighbours` and `half_neighbours` to the starting encoder's."""
     if missing := [name for name in RATIOS if name not in before]:
         raise MixError(
             f"the starting encoder was scored without {', '.join(missing)}, by an earlier version "

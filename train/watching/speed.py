@@ -11,25 +11,13 @@ T = TypeVar("T")
 
 
 class Speed:
-    """A stopwatch of the training loop.
-
-    Parameters
-    ----------
-    rows : int
-        Rows trained on before it starts.
-    """
+    """A stopwatch of the training loop."""
 
     def __init__(self, rows: int) -> None:
         self._began, self._rows, self._waited = time.perf_counter(), rows, 0.0
 
     def waiting_for(self, items: Iterable[T]) -> Iterator[T]:
-        """The same items; the time until each is there counts as waiting.
-
-        Parameters
-        ----------
-        items : iterable
-            Made while the caller waits.
-        """
+        """The same items; the time until each is there counts as waiting."""
         asked_at = time.perf_counter()
         for item in items:
             self._waited += time.perf_counter() - asked_at
@@ -44,18 +32,7 @@ class Speed:
         self._began += time.perf_counter() - before
 
     def since_last(self, rows: int) -> dict[str, float]:
-        """The speed since the last call, or since the start.
-
-        Parameters
-        ----------
-        rows : int
-            Rows trained on by now.
-
-        Returns
-        -------
-        dict of str to float
-            `rows_per_second`, and `waited`, a share from 0 to 1.
-        """
+        """The speed since the last call, or since the start."""
         now = time.perf_counter()
         seconds = now - self._began
         measured = {

@@ -23,10 +23,7 @@ from augment_cli.neural.loading import ModelFolder, architecture_of, find_model,
 from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
-COLUMNS = (
-    pa.field("intermediate", pa.string()),
-    pa.field("rejected", pa.string()),
-)
+COLUMNS = (pa.field("intermediate", pa.string()), pa.field("rejected", pa.string()))
 
 
 @dataclass(frozen=True)
@@ -165,7 +162,7 @@ def _prepare(parameters: BackTranslateParameters, resources: Resources) -> Prepa
 
 BACK_TRANSLATE = Augmentation(
     name="back-translate",
-    version=4,
+    version=5,
     kind="positive",
     paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
     needs=frozenset({"model"}),

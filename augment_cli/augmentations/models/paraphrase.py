@@ -7,6 +7,7 @@ unchanged, with the reason of the first.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +21,14 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.models import shipped_paraphraser
 from augment_cli.neural.choosing import SentenceEncoder, most_different
+from augment_cli.neural.copying import Copied, readable
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
+from augment_cli.neural.partly import sound_part
 from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
+_PARTS_OF = 2  # outputs of which parts are tried
 COLUMNS = (pa.field("rejected", pa.string()),)
 
 
@@ -46,12 +50,12 @@ class ParaphraseParameters(RewritingParameters):
     top_p: float = parameter(1.0, "probability mass to draw from, with --sample", minimum=0.01, maximum=1)
     candidates: int = parameter(
         0,
-        "outputs to try in turn, or to choose from; 0: four of the beams, one sample",
+        "outputs to try in turn, or to choose from; 0: eight of the beams, one sample",
         minimum=0,
         maximum=1000,
     )
     surprise: float = parameter(
-        2.0,
+        3.0,
         "turn down outputs with a token that the model finds e^SURPRISE times less likely than its favourite "
         "there; 0 for none",
         minimum=0,
@@ -162,15 +166,23 @@ class _Paraphraser(Rewriter):
             self._encoder.device = device
 
     def rewrite(self, items: list[tuple[int, str]]) -> list[Rewritten]:
-        ids, is_too_long = self._model.read([text for _, text in items], self._longest)
-        short = [number for number, too_long in enumerate(is_too_long) if not too_long]
-        results = [Rewritten(None, Reason.INPUT_TOO_LONG)] * len(items)
+        copies = [readable(text, self._model.knows) for _, text in items]
+        ids, is_too_long = self._model.read([copy.text if copy else "" for copy in copies], self._longest)
+        results = [
+            Rewritten(None, Reason.INPUT_TOO_LONG if copy else Reason.UNKNOWN_CHARACTER) for copy in copies
+        ]
+        short = [number for number, copy in enumerate(copies) if copy and not is_too_long[number]]
         if not short:
             return results
         texts = [items[number][1] for number in short]
-        checked = self._checked(
-            texts, [ids[number] for number in short], [items[number][0] for number in short]
+        written = self._model.write(
+            [ids[number] for number in short], self._key, [items[number][0] for number in short]
         )
+        restored = [
+            [_restored(copies[number], output) for output in some]
+            for number, some in zip(short, written, strict=True)
+        ]
+        checked = self._checked(texts, [ids[number] for number in short], restored)
         if self._encoder is None:
             chosen = [self._first_good(some) for some in checked]
         else:
@@ -181,13 +193,43 @@ class _Paraphraser(Rewriter):
         return results
 
     def _checked(
-        self, texts: list[str], ids: list[list[int]], row_ids: list[int]
+        self, texts: list[str], ids: list[list[int]], written: list[list[tuple[Generated, bool]]]
     ) -> list[list[tuple[Generated, str | None]]]:
-        """Outputs of each text with the reason to turn them down, or None."""
-        checked = [
-            [(output, self.reason(text, output)) for output in some]
-            for text, some in zip(texts, self._model.write(ids, self._key, row_ids), strict=True)
+        """Outputs of each text with the reason to turn them down, or None; of bad ones what is sound."""
+        checked = self._likely(ids, self._said(texts, written))
+        if not self._is_faithful:
+            return checked
+        return [
+            some if any(reason is None for _, reason in some) else [*self._parts(text, some), *some]
+            for text, some in zip(texts, checked, strict=True)
         ]
+
+    def _parts(
+        self, text: str, some: list[tuple[Generated, str | None]]
+    ) -> list[tuple[Generated, str | None]]:
+        """What is sound of the outputs that the model likes best."""
+
+        def is_sound(part: str) -> bool:
+            return self.reason(text, Generated(part, True)) is None
+
+        parts = [sound_part(text, output.text, is_sound) for output, _ in some[:_PARTS_OF]]
+        return [(Generated(part, True), None) for part in dict.fromkeys(parts) if part is not None]
+
+    def _said(
+        self, texts: list[str], written: list[list[tuple[Generated, bool]]]
+    ) -> list[list[tuple[Generated, str | None]]]:
+        return [
+            [
+                (output, self.reason(text, output) if is_whole else Reason.UNKNOWN_CHARACTER)
+                for output, is_whole in some
+            ]
+            for text, some in zip(texts, written, strict=True)
+        ]
+
+    def _likely(
+        self, ids: list[list[int]], checked: list[list[tuple[Generated, str | None]]]
+    ) -> list[list[tuple[Generated, str | None]]]:
+        """The same, with the reason of those that hold a token that surprises the model."""
         if not self._most_surprise:
             return checked
         good = [[output for output, reason in some if reason is None] for some in checked]
@@ -228,13 +270,19 @@ class _Paraphraser(Rewriter):
         return chosen
 
 
+def _restored(copy: Copied | None, output: Generated) -> tuple[Generated, bool]:
+    """An output with the words that were copied, and whether all of them are there."""
+    text = copy.restored(output.text) if copy else None
+    return (output, False) if text is None else (dataclasses.replace(output, text=text), True)
+
+
 def _prepare(parameters: ParaphraseParameters, resources: Resources) -> PreparedModel:
     return _Paraphraser(_pin(parameters), resources)
 
 
 PARAPHRASE = Augmentation(
     name="paraphrase",
-    version=4,
+    version=5,
     kind="positive",
     paper="Zhang et al. 2020, PEGASUS; as a positive: Shu and Lampos 2024",
     needs=frozenset({"model"}),

@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.augmentations.syntax.shared import affirmation_english
-from augment_cli.augmentations.syntax.shared import auxiliary_english as english
-from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
+from augment_cli.augmentations.syntax.languages import codes_with, registered
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer
 from augment_cli.augmentations.syntax.shared.rules_by_language import (
     COLUMNS,
@@ -22,15 +20,9 @@ from augment_cli.augmentations.syntax.shared.rules_by_language import (
     by_rules,
     settings_of_mode,
 )
-from augment_cli.contract.augmentation import (
-    Augmentation,
-    LabelAndReason,
-    Prepared,
-    Resources,
-)
+from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError
-from augment_cli.syntax.clauses import Language
 
 
 @dataclass(frozen=True)
@@ -61,15 +53,6 @@ class AffirmativeAuxiliaryParameters:
         return tuple(item.strip().lower() for item in self.auxiliaries.split(",") if item.strip())
 
 
-_ENGLISH = {
-    "faithful": affirmation_english.faithful,
-    "paper": english.recommended,
-    "literal": english.literal,
-    "v3": english.released,
-    "v3_verb": english.released_verb,
-}
-
-
 def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
     if parameters.get("mode", "faithful") == "faithful":
         return "same", "the auxiliary affirms what is said anyway"
@@ -84,12 +67,10 @@ def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -
         return lambda view, rows, draw, edits: rules(view, rows, draw, names, edits)
 
     rules = {
-        Language.ENGLISH: with_names(_ENGLISH[parameters.mode]),
-        Language.CHINESE: with_names(
-            chinese.affirmation if parameters.mode == "faithful" else chinese.auxiliary
-        ),
+        code: with_names(language.aa[parameters.mode])
+        for code, language in registered().items()
+        if parameters.mode in language.aa
     }
-
     return by_rules(key, rules)
 
 
@@ -99,6 +80,7 @@ AA = Augmentation(
     kind="positive",
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
+    languages=codes_with("aa"),
     parameters=AffirmativeAuxiliaryParameters,
     prepare=_prepare,
     resolve=settings_of_mode,

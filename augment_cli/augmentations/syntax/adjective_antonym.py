@@ -140,6 +140,7 @@ ADJECTIVE_ANTONYM = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAdjectivesAntonymsSwitch); WordNet 3.0",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=lexical.resolve,

@@ -1,7 +1,7 @@
 """Positives: negate twice, so that the sentence says what it said (double negation).
 
 Mao et al. 2022 (SDA), section DN. The default takes two negations that undo each other: `did not fail to
-leave`, `it is not true that he was not a painter`, `not any evidence` for `no evidence`; questions are left
+leave`, `there is no denying that he was a painter`, `not any evidence` for `no evidence`; questions are left
 alone. The mode `paper` is its Algorithm 3, in the reading that its Table 1 needs: two edits or none, of which
 half put `Not` in front and few keep the meaning. The authors' later code, which makes up for a missing edit
 with a phrase in front, is a mode.
@@ -13,19 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from augment_cli.augmentations.syntax.shared import double_negation_english
-from augment_cli.augmentations.syntax.shared import negation_english as english
-from augment_cli.augmentations.syntax.shared import rules_chinese as chinese
+from augment_cli.augmentations.syntax.languages import codes_with, registered
 from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, by_rules, settings_of_mode
-from augment_cli.contract.augmentation import (
-    Augmentation,
-    LabelAndReason,
-    Prepared,
-    Resources,
-)
+from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.resources.wordnet import wordnet_digest
-from augment_cli.syntax.clauses import Language
+
+_RULES = 3  # number of the rules of the mode `faithful`; those of the other modes have not changed
 
 
 @dataclass(frozen=True)
@@ -40,13 +34,6 @@ class DoubleNegationParameters:
     )
 
 
-_ENGLISH = {
-    "faithful": double_negation_english.faithful,
-    "paper": english.recommended,
-    "v3": english.released,
-}
-
-
 def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
     if parameters.get("mode", "faithful") == "faithful":
         return "same", "two negations undo each other"
@@ -55,16 +42,18 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
 
 def _resolve(parameters: DoubleNegationParameters, resources: Resources) -> dict[str, Any]:
     settings = settings_of_mode(parameters, resources)
-    return settings | ({"wordnet": wordnet_digest()} if parameters.mode == "faithful" else {})
+    return settings | (
+        {"wordnet": wordnet_digest(), "rules": _RULES} if parameters.mode == "faithful" else {}
+    )
 
 
 def _prepare(parameters: DoubleNegationParameters, resources: Resources) -> Prepared:
     key = resources.key("dn")
     rules = {
-        Language.ENGLISH: _ENGLISH[parameters.mode],
-        Language.CHINESE: chinese.assured if parameters.mode == "faithful" else chinese.negation,
+        code: language.dn[parameters.mode]
+        for code, language in registered().items()
+        if parameters.mode in language.dn
     }
-
     return by_rules(key, rules)
 
 
@@ -74,6 +63,7 @@ DN = Augmentation(
     kind="positive",
     paper="Mao et al. 2022, SDA: Simple Discrete Augmentation for Contrastive Sentence Representation",
     needs=frozenset({"parses"}),
+    languages=codes_with("dn"),
     parameters=DoubleNegationParameters,
     prepare=_prepare,
     resolve=_resolve,

@@ -42,7 +42,7 @@ from augment_cli.syntax.inflection import base_form
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
-from augment_cli.text.letter_case import case_of, in_case
+from augment_cli.text.letter_case import CAPITALISED, case_of, in_case
 
 _NEGATIONS = words("not n't n’t nt never no")
 _OTHER_NEGATIVES = words(
@@ -247,7 +247,14 @@ class Negation:
         between = range(token + 1, head)
         if any(view.roles[place] == Role.SUBJECT for place in between):
             return False  # a question keeps its "do"
-        self._put(row, int(parses.starts[helper]), int(parses.starts[token + 1]), "")
+        if self._form(helper)[:1].isupper():  # "Don't go": the next word takes over the capital
+            following = new if head == token + 1 else self._form(token + 1)
+            text = in_case(following, CAPITALISED)
+            self._put(row, int(parses.starts[helper]), int(parses.ends[token + 1]), text)
+            if head == token + 1:
+                return True
+        else:
+            self._put(row, int(parses.starts[helper]), int(parses.starts[token + 1]), "")
         self._put(row, int(parses.starts[head]), int(parses.ends[head]), new)
         return True
 
@@ -364,11 +371,12 @@ class Negation:
 
 NEGATION = Augmentation(
     name="negation",
-    version=3,
+    version=4,
     kind="negative",
     paper="Wang and Dou 2023, SNCSE: Contrastive Learning for Unsupervised Sentence Embedding with Soft "
     "Negative Samples",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=NegationParameters,
     prepare=_prepare,
     columns=(LABEL_COLUMN,),

@@ -17,7 +17,7 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
-from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.sites import PunctuationSites
 from augment_cli.syntax.tree import Role
 from augment_cli.text.edit_list import EditList
@@ -25,8 +25,6 @@ from augment_cli.text.edit_list import EditList
 RULES = ("clause", "subject_comma", "subject_quotes", "repeat", "final", "wrap")
 _CLAUSE, _COMMA, _QUOTES, _REPEAT, _FINAL, _WRAP, _NONE = (*range(6), -1)
 
-# Marks of each language: comma, opening and closing quotation mark, exclamation mark.
-_MARKS = {Language.ENGLISH: (",", '"', '"', "!"), Language.CHINESE: ("，", "“", "”", "！")}
 _TAIL_MARKS = (",", ".", ";", "!")
 
 
@@ -61,6 +59,7 @@ class PunctuationInsertion:
         self._key = resources.key("pi")
 
     def __call__(self, rows: Rows) -> Outcome:
+        """Insert punctuation into some rows."""
         if rows.parses is None:
             raise ValueError("punctuation insertion needs the parses of its rows")
         count = len(rows)
@@ -154,21 +153,20 @@ def _applicable(sites: PunctuationSites) -> np.ndarray:
 
 def _apply(sites: PunctuationSites, rules: np.ndarray, edits: EditList, repeated: np.ndarray) -> None:
     """Edits of the rules that fire; `repeated` holds the tokens of rule 3."""
-    parses, languages = sites.view.parses, sites.view.languages
-    for language, (comma, opening, closing, exclamation) in _MARKS.items():
-        mine = languages == language
+    parses = sites.view.parses
+    for language, mine in sites.view.by_language:
         if not mine.any():
             continue
         for rule, tokens in ((_CLAUSE, sites.clause), (_COMMA, sites.subject_ends)):
             rows = np.flatnonzero(mine & (rules == rule))
-            edits.insert(rows, parses.ends[tokens[rows]], comma)
+            edits.insert(rows, parses.ends[tokens[rows]], language.comma)
         first, last = sites.quotations
         rows = np.flatnonzero(mine & (rules == _QUOTES))
-        edits.insert(rows, parses.starts[first[rows]], opening)
-        edits.insert(rows, parses.ends[last[rows]], closing)
+        edits.insert(rows, parses.starts[first[rows]], language.opening)
+        edits.insert(rows, parses.ends[last[rows]], language.closing)
         marks, ends = sites.final
         rows = np.flatnonzero(mine & (rules == _FINAL))
-        _exclaim(sites, rows, marks[rows], ends[rows], exclamation, edits)
+        _exclaim(sites, rows, marks[rows], ends[rows], language.exclamation, edits)
     rows = np.flatnonzero(rules == _REPEAT)
     tokens = repeated[rows]
     words = parses.forms_at(tokens)

@@ -40,9 +40,14 @@ from augment_cli.text.edit_list import EditList
 from augment_cli.text.spans import Edits, apply_edits
 
 _LISTS = (
-    lexicon.PHRASES, lexicon.SYNONYMS, "fixed_pairs", "fixed_phrases", "function_words", "owned_nouns",
+    lexicon.PHRASES,
+    lexicon.SYNONYMS,
+    "fixed_pairs",
+    "fixed_phrases",
+    "function_words",
+    "owned_nouns",
     "passive_verbs",
-)  # fmt: skip
+)
 _PURPOSES = 4  # draws at a place: a replacement, its rank, whether to change it
 _LIST_TYPE = pa.list_(pa.string())
 
@@ -79,6 +84,7 @@ class Rephrasing:
         self._synonyms = lexicon.shipped_synonyms() if synonyms is None else synonyms
 
     def __call__(self, rows: Rows) -> Outcome:
+        """Rephrase some rows."""
         if rows.parses is None:
             raise ValueError("rephrasing needs the parses of its rows")
         count = len(rows)
@@ -193,6 +199,7 @@ REPHRASE = Augmentation(
     kind="positive",
     paper="none; the rules behind the shipped paraphraser's training pairs",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=RephraseParameters,
     prepare=_prepare,
     columns=(pa.field("rules", _LIST_TYPE),),

@@ -122,6 +122,7 @@ SENTENCE_REORDERING = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (SentenceReordering)",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli sentence-reordering",),

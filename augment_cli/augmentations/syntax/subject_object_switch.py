@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from augment_cli.augmentations.syntax.shared.actors_english import is_action, kinds_of
 from augment_cli.augmentations.syntax.shared.clause_rules import (
     ACCUSATIVES,
     FINITE,
@@ -31,25 +32,43 @@ from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
+from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.inflection import base_form, inflected
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.letter_case import AS_IT_IS, CAPITALISED, case_of, in_case
+from augment_cli.text.untouched import has_gap, is_quoted
 
-_LONGEST = 25  # tokens of a subject; longer ones are wrong parses more often than not
+_LONGEST = 6  # tokens of a subject or object; longer ones read as what a person would never write
 # What follows the comma of an apposition, a participle or a relative clause.
 _MODIFYING = words("IN VBN VBG WDT WP WP$ WRB")
 # Words that cannot change their place, or would mean nothing there.
 _BOUND = words(
     "who whom whose which that what whoever whatever myself yourself himself herself itself ourselves "
-    "yourselves themselves oneself each there one another"
+    "yourselves themselves oneself each there one another more less most little much few many some none "
+    "all lot half somewhat someone somebody anyone anybody everyone everybody nobody"
 )
-
-
 _BARE_NEGATED = words("need dare")  # these take no ending before "not"
 _BE = words("am is are was were")
+
+
+_ROLES = words("as like than of between among during within through throughout until since")
+_MEASURES = words(
+    "% percent per cent mile miles hour hours minute minutes seconds metre metres foot feet pounds "
+    "dollars place part care advantage"
+)
+_SUBTREE_STEPS = 12  # from a word up to its verb
+
+
+def _may_be_name(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
+    """bool (m,): lone singular nouns at a beginning, which are mostly names there: `Hunter saw the dog`."""
+    parses = view.parses
+    following = np.minimum(tokens + 1, len(view.roles) - 1)
+    lone = ~parses.pos.at(following).among({"NOUN", "PROPN", "ADJ", "ADP", "PUNCT"})
+    mass = parses.lemmas_at(tokens).among(frozenset(word_list("mass_nouns")))
+    return parses.tags.at(tokens).among({"NN"}) & lone & ~mass
 
 
 @dataclass(frozen=True)
@@ -83,6 +102,18 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         (subjects > verbs, Reason.INVERTED),
         (objects < 0, Reason.NO_OBJECT),
         (view.parses.lemmas_at(np.maximum(roots, 0)).among(_SYMMETRIC), Reason.RULE_DOES_NOT_APPLY),
+        (_gives_two(view, arguments)[rows], Reason.RULE_DOES_NOT_APPLY),
+        (
+            _is_unfit(view, arguments, np.maximum(subjects, 0), np.maximum(objects, 0)),
+            Reason.RULE_DOES_NOT_APPLY,
+        ),
+        (has_gap(view.parses.texts)[rows], Reason.GAP),
+        (
+            ~is_action(view, arguments, np.maximum(subjects, 0), np.maximum(objects, 0)),
+            Reason.RULE_DOES_NOT_APPLY,
+        ),
+        (_is_shared(view)[rows], Reason.RULE_DOES_NOT_APPLY),
+        (_does_more(view)[rows], Reason.RULE_DOES_NOT_APPLY),
     )
     rows, roots, verbs, subjects, objects = (a[good] for a in (rows, roots, verbs, subjects, objects))
     left, right = spans.trimmed(*(edge[subjects] for edge in view.edges))
@@ -97,7 +128,14 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
         (_is_doubtful(view, spans, objects, object_left, object_right), Reason.DOUBTFUL_PARSE),
         ((object_left <= roots) | _runs_into_verb(view, object_right), Reason.DOUBTFUL_PARSE),
         (spans.count(finite, right + 1, verbs - 1) > 0, Reason.DOUBTFUL_PARSE),
-        (spans.quotation[objects] != spans.quotation[verbs], Reason.RULE_DOES_NOT_APPLY),  # "Stop!" he cried
+        (
+            (spans.count(_is_heavy(view, spans), left, right) > 0)
+            | (spans.count(_is_heavy(view, spans), object_left, object_right) > 0)
+            | (spans.count(spans.commas, right + 1, verbs) > 0)
+            | _may_be_name(view, left),
+            Reason.RULE_DOES_NOT_APPLY,
+        ),
+        (spans.count(_in_quotation(view), left, object_right) > 0, Reason.RULE_DOES_NOT_APPLY),
         (
             view.parses.lower_at(verbs).where(lambda form: form[:1] in "'’"),
             Reason.RULE_DOES_NOT_APPLY,
@@ -108,7 +146,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
 
     opens, never = spans.opens(left) | view.parses.sentence_starts[left], np.zeros(len(rows), bool)
     new_subjects = spans.strings(object_left, object_right, never, opens).to_pylist()
-    new_objects = spans.strings(left, right, opens, never).to_pylist()
+    new_objects = spans.strings(left, right, opens & ~_may_be_name(view, left), never).to_pylist()
     _change_case(view, subjects, left == right, ACCUSATIVES, new_objects, never)
     _change_case(view, objects, object_left == object_right, NOMINATIVES, new_subjects, opens)
     end = _with_comma(spans, left, right, new_objects, object_right)
@@ -134,16 +172,81 @@ def _objects(view: ClauseView, arguments: Arguments, any_: bool) -> np.ndarray:
     return np.where(direct >= 0, direct, view.first(others))
 
 
+_POSSESSIVE = words(
+    "my your our his mine yours ours hers theirs own myself yourself himself herself itself ourselves "
+    "themselves each other"
+)
 # Whoever is one's neighbour has one as a neighbour.
 _SYMMETRIC = words(
     "meet marry resemble equal border adjoin neighbour neighbor differ intersect match wed encounter "
-    "coincide overlap correspond rhyme"
+    "coincide overlap correspond rhyme have comprise include contain mean equal total constitute "
+    "represent involve cost weigh share remain become match balance complement"
 )
 _TIMES = words(
     "january february march april may june july august september october november december monday tuesday "
-    "wednesday thursday friday saturday sunday year years month months week weeks day days century centuries "
-    "decade decades time times morning evening night season example instance addition fact"
+    "wednesday thursday friday saturday sunday year years month months week weeks day days century "
+    "centuries decade decades time times morning evening night season example instance addition fact"
 )
+
+
+def _gives_two(view: ClauseView, arguments: Arguments) -> np.ndarray:
+    """bool (n,): verbs with two objects (`was paid 20 pounds`), or an object that does something itself."""
+    own = view.of_root & (np.arange(len(view.roles)) > view.roots[view.rows])
+    count = np.bincount(view.rows, own & arguments.direct_objects, len(view.parses))
+    passive = view.parses.deps.among({"aux:pass", "auxpass", "nsubj:pass", "nsubjpass"}) & view.of_root
+    labels = {"iobj", "dative", "xcomp", "oprd"}
+    return (count > 1) | view.any(own & view.parses.deps.among(labels)) | ((count > 0) & view.any(passive))
+
+
+def _is_unfit(
+    view: ClauseView, arguments: Arguments, subjects: np.ndarray, objects: np.ndarray
+) -> np.ndarray:
+    """bool (m,): objects that can do nothing: measures, adverbs, questions, roles (`retired as minister`).
+
+    Those of prepositions are as well another sort of thing than the subject (`soared to the drawing-rooms`).
+    """
+    parses = view.parses
+    marks = np.flatnonzero(parses.lower.among(_ROLES) & parses.deps.among({"case", "prep", "mark"}))
+    marked = np.zeros(len(view.roles), bool)
+    marked[view.parents[marks]] = True
+    asks = np.append(0, np.cumsum(parses.tags.among({"WP", "WRB"})))
+    left, right = (edge[objects] for edge in view.edges)
+    unfit = marked[objects] | parses.lower_at(objects).among(_TIMES | _MEASURES)
+    unfit |= parses.pos.at(objects).among({"ADV", "ADJ", "NUM"}) | (asks[right + 1] > asks[left])
+    kinds = kinds_of(view, subjects)
+    unlike = (kinds != kinds_of(view, objects)) | (kinds < 0)
+    return unfit | (unlike & ~arguments.direct_objects[objects])
+
+
+def _is_shared(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows where `my` or `himself` beside the verb goes with the subject."""
+    parses, parents, places = view.parses, view.parents, np.arange(len(view.roles))
+    verbal = parses.pos.among({"VERB", "AUX"})
+    owner = places
+    for _ in range(_SUBTREE_STEPS):
+        owner = np.where(verbal[owner] & (owner != places), owner, parents[owner])
+    return view.any(parses.lower.among(_POSSESSIVE) & (owner == view.roots[view.rows]))
+
+
+def _does_more(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows whose subject has a second verb, which would go on with the object."""
+    verbal = view.parses.pos.among({"VERB", "AUX"})
+    return view.any((view.roles == Role.CONJUNCT) & verbal & view.of_root)
+
+
+def _is_heavy(view: ClauseView, spans: Constituents) -> np.ndarray:
+    """bool (N,): what makes a phrase too heavy, or too open, to move: verbs, commas, conjunctions."""
+    parses = view.parses
+    heavy = parses.pos.among({"VERB", "AUX", "SCONJ", "CCONJ", "NUM"}) | spans.commas | spans.is_opening
+    heavy |= parses.lower.among({"most", "many", "several", "some", "few", "no", "neither", "every", "each"})
+    heavy |= parses.pos.among({"ADP"}) & ~parses.lower.among({"of"})
+    return heavy | (spans.is_mark & ~spans.is_hyphen)
+
+
+def _in_quotation(view: ClauseView) -> np.ndarray:
+    """bool (N,): tokens inside quotation marks."""
+    parses = view.parses
+    return is_quoted(parses.texts)[parses.texts.offsets[:-1][parses.rows] + parses.starts]
 
 
 def _is_bound(view: ClauseView, heads: np.ndarray) -> np.ndarray:
@@ -281,10 +384,11 @@ def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> st
 
 SUBJECT_OBJECT_SWITCH = Augmentation(
     name="subject-object-switch",
-    version=3,
+    version=5,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceSubjectObjectSwitch)",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=SwitchParameters,
     prepare=_prepare,
     libraries=("lemminflect",),

@@ -1,14 +1,15 @@
-"""Leave subject, verb and object: `The mill by the river, built in 1901, burned` to `The mill burned`.
+"""Leave out what a sentence says beside: `The mill, built in 1901, burned down` to `The mill burned down`.
 
 AugCSE's Summarization, which lists the triples of subject, verb and object that it finds in a sentence.
 
-Differences from the original: what is left stays a sentence, in the words, order, case and final punctuation
-of the original (every edit takes words out), instead of bare triples joined by commas; a negation stays a
-word instead of `!` before the verb; the main clause, its coordinated verbs and its complements count, not
-every verb of every relative or adverbial clause; of several prepositional phrases the first stays where a
-verb has nothing else; a sentence without a subject and a verb is left alone instead of becoming empty, and so
-is one of which less than five words, or two in five, would be left, and a text of several sentences. What
-says which or how much stays (`the rate of change`), and so does where something is put.
+Differences from the original: what is left stays a sentence that the whole one entails, in its words, order,
+case and final punctuation (every edit takes words out), instead of bare triples joined by commas. What goes
+stands beside the point by its commas and its kind: relative clauses, participles and appositions between
+commas, brackets, clauses of reason and concession, times of what has happened, connectives, and what follows
+a last `, and` or a semicolon. What restricts, conditions, denies or attributes stays, and so does all that a
+verb, noun or adjective asks for. A sentence is left alone of which less than five words, or two in five,
+would be left; so is one with quotation marks or gaps, one in which a pronoun would lose what it stands for,
+and a text of several sentences.
 """
 
 from __future__ import annotations
@@ -23,37 +24,33 @@ from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
+from augment_cli.text.untouched import has_gap, is_quoted
 
-# What a noun keeps of its own: everything else (prepositional phrases, relative clauses, appositions) goes.
-_OF_NOUNS = words(
-    "det predet det:predet amod compound nn nummod num quantmod poss possessive nmod:poss flat fixed "
-    "goeswith case:poss neg cc conj preconj cc:preconj advmod:emph nmod:desc"
+_PARTICIPLES = frozenset({"VBN", "VBG"})
+_RELATIVES = frozenset({"WDT", "WP", "WP$", "WRB"})
+_ARTICLES = words("a an the his her its their")
+# Clauses with these only add to what the main one says; not "if", "unless", "when" or "until".
+_ADDING = words("although though because whereas since after as while")
+_CONNECTIVES = words(
+    "however moreover furthermore additionally therefore thus consequently meanwhile nevertheless "
+    "nonetheless indeed besides accordingly incidentally similarly likewise subsequently"
 )
-# What a verb keeps beside its auxiliaries and arguments.
-_OF_VERBS = words(
-    "dobj obj iobj dative attr acomp oprd prt compound:prt nsubj nsubj:pass nsubj:outer nsubjpass expl agent "
-    "obl:agent csubj csubjpass csubj:pass ccomp xcomp fixed"
+_TIME_PREPOSITIONS = words("in on during from after since")
+_TIMES = words(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday century decade year summer winter spring autumn 1930s"
 )
-# Adjectives that say nothing without their infinitive: "was able".
-_INCOMPLETE = words("able unable likely unlikely willing unwilling eager ready bound due reluctant")
-_PARTICLES = words("through up out off down away back in on over")
-_LIMITS = words("no not never longer only hardly scarcely barely almost nearly seldom rarely right well")
-_OF_PHRASES = words("only not never hardly scarcely barely")
-# Verbs that say nothing, or something else, without where or what of: "place me in the dock".
-_PLACING = words("put place set lay throw hang keep bring lead drive force turn")
-_IN_FRONT = words("nsubj nsubj:pass nsubj:outer nsubjpass expl prt compound:prt")
-_PARTITIVES = words(
-    "one some many most all none part number majority half few several both each any lot rest total kind "
-    "type sort terms sense way ways degree extent rate level amount share percentage proportion fraction "
-    "pair couple lack absence presence act process growth result case member members basis form process end "
-    "rise beginning middle idea notion abandoning care charge advantage"
+_LIMITS = words(
+    "not never no only even just until hardly scarcely first last early late again always often sometimes "
+    "usually every each most all any than"
 )
-# A relative clause behind these says which, or how many: "few songs that do not", "the first time they met".
-_CHOSEN = words("few no only all every any first last same such those that most many")
-_OPEN_NOUNS = words("time times way ways reason reasons place day one ones thing things those person people")
-_LONGEST_ROUNDS = 12  # deeper than any clause that a person would write
+_THIRD_PERSON = words("he she it they him her them his hers its their theirs this these those that such")
+_ABOUT_ALL = words("would could can may might must should will shall if unless whether")
+_LONGEST_TIME = 8  # tokens of a phrase that says when
+_FEWEST = 2  # words that have to go
 
 
 @dataclass(frozen=True)
@@ -79,163 +76,223 @@ def _summarise(
     arguments, spans = Arguments(view), Constituents(view)
     verbs, roots = arguments.first_verbs[rows], view.roots[rows]
     subjects = view.first(any_of(view.roles, (Role.SUBJECT, Role.EXPLETIVE)) & view.of_root)[rows]
-    good = refuse(
-        reasons,
-        rows,
-        ((verbs < 0) | ~any_of(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
-        (subjects < 0, Reason.NO_SUBJECT),
-        (subjects > verbs, Reason.INVERTED),
-        (
-            view.any((view.roles == Role.MARKER) & view.of_root)[rows],
-            Reason.DOUBTFUL_PARSE,
-        ),  # a clause's verb
+    texts, count = view.parses.texts, len(view.parses)
+    quoted = np.bincount(
+        np.searchsorted(texts.offsets, np.flatnonzero(is_quoted(texts)), "right") - 1, minlength=count
     )
-    rows, roots = rows[good], roots[good]
-    keep = _kept(view, arguments, spans, roots)
-    first, last = spans.bounds[0][rows], spans.bounds[1][rows]
-    count = len(view.parses)
-    kept = np.bincount(view.rows[keep & ~spans.is_mark], minlength=count)[rows]
-    all_words = np.bincount(view.rows[~spans.is_mark], minlength=count)[rows]
-    fragment = (kept < parameters.least_words) | (kept < parameters.least_share * all_words)
-    # Quotation marks and a question mark belong to a part of the sentence that may go.
-    quoted = spans.count(spans.quotation > 0, first, last) > 0
     asks = view.any(view.parses.holding("?", spans.is_mark))[rows]
     several = np.bincount(view.rows, view.parses.sentence_starts, count)[rows] > 1
     good = refuse(
         reasons,
         rows,
-        (several | quoted, Reason.RULE_DOES_NOT_APPLY),
+        (has_gap(texts)[rows], Reason.GAP),
+        ((verbs < 0) | ~any_of(view.verb_forms[verbs], FINITE), Reason.NO_FINITE_VERB),
+        (subjects < 0, Reason.NO_SUBJECT),
+        (subjects > verbs, Reason.INVERTED),
+        # The verb of another clause.
+        (view.any((view.roles == Role.MARKER) & view.of_root)[rows], Reason.DOUBTFUL_PARSE),
+        (several | (quoted[rows] > 0) | _is_parted(view, spans)[rows], Reason.RULE_DOES_NOT_APPLY),
         (asks, Reason.QUESTION),
-        (
-            (_ends_open(view, spans, keep) | _loses_limit(view, keep) | _loses_choice(view, keep))[rows],
-            Reason.DOUBTFUL_PARSE,
-        ),
-        (kept == all_words, Reason.SAME_TEXT),
-        (fragment, Reason.TOO_FEW_WORDS),
     )
-    rows, first, last = rows[good], first[good], last[good]
-    chosen = np.zeros(len(view.parses), bool)
-    chosen[rows] = True
-    _delete(view, spans, keep, chosen, edits)
-
-
-def _kept(view: ClauseView, arguments: Arguments, spans: Constituents, roots: np.ndarray) -> np.ndarray:
-    """bool (N,): the tokens that stay: from the main verbs downwards, relation by relation."""
-    parses, parents = view.parses, view.parents
-    deps = parses.deps
-    verbal = parses.pos.among({"VERB", "AUX"})
-    helps = any_of(view.roles, (Role.AUXILIARY, Role.INFINITIVE, Role.NEGATION, Role.MARKER))
-    conjunct = (view.roles == Role.CONJUNCT) | deps.among({"cc"})
-    # A predicate hangs on its copula; it is not a clause of its own.
-    predicate = np.zeros(len(parents), bool)
-    copulas = np.flatnonzero(deps.among({"cop"}))
-    predicate[parses.parents[copulas]] = True
-    of_verb = deps.among(_OF_VERBS)[arguments.clause_labels] | helps | conjunct | predicate
-    of_verb |= _first_oblique(view, arguments) | deps.among({"det"})  # a noun that was taken for a verb
-    of_noun = deps.among(_OF_NOUNS | {"case"}) | (helps & (view.roles != Role.MARKER))
-    of_preposition = deps.among({"pobj"})
-    # "One of the towns": here the phrase says what there is one of.
-    partitive = parses.tags.among({"CD"}) | parses.lower.among(_PARTITIVES)
-    of_noun |= deps.among({"npadvmod", "obl:unmarked"}) & parses.pos.among({"ADJ"})[parents]
-    places = np.arange(len(parents))
-    # "a girl ignorant of the business": an adjective behind its noun goes with what it governs.
-    nominal = parses.pos.among({"NOUN", "PROPN"})[parents]
-    of_noun &= ~(deps.among({"amod"}) & (places > parents) & nominal)
-    before = np.maximum(places - 1, 0)
-    article = parses.lower.among({"a", "an"})[before] & (before < places)
-    # the most famous; a very old way, where "an" would have to change; how far
-    of_noun |= deps.among({"advmod"}) & (parses.tags.among({"RBR", "RBS", "WRB"}) | article)
-    of_verb |= deps.among({"advmod"}) & parses.lower.among(_PARTICLES) & (before == parents)  # go through
-    of_noun |= deps.among({"nmod", "prep"}) & partitive[parents] & (np.arange(len(parents)) > parents)
-    of_noun |= _completes(view)
-    adverb = deps.among({"advmod"}) & parses.tags.among({"WRB", "WP"})
-    keeps = np.where(verbal[parents], of_verb | adverb, of_noun | of_preposition)
-    keeps &= ~spans.is_mark
-    kept = np.zeros(len(parents), bool)
-    kept[roots] = True
-    for _ in range(_LONGEST_ROUNDS):
-        new = keeps & kept[parents] & ~kept
-        if not new.any():
-            break
-        kept |= new
-    # A determiner belongs to the noun behind it, whatever a parser makes of it.
-    following = np.minimum(np.arange(len(kept)) + 1, len(kept) - 1)
-    of_kept = kept[following] & (view.rows[following] == view.rows) & ~verbal[following]
-    kept |= deps.among({"det", "poss", "nmod:poss"}) & parses.tags.among({"DT", "PRP$"}) & of_kept
-    return _with_marks(view, spans, _with_joined(view, spans, kept))
-
-
-def _ends_open(view: ClauseView, spans: Constituents, keep: np.ndarray) -> np.ndarray:
-    """bool (n,): rows whose last word that stays asks for more: a preposition, `what`, `to`."""
-    places = np.flatnonzero(keep & ~spans.is_mark)
-    last = np.zeros(len(view.parses), np.int64)
-    last[view.rows[places]] = places
-    return (
-        view.parses.tags.among({"IN", "TO", "WP", "WDT", "DT", "CC", "MD"})[last]
-        & ~view.parses.lower.among(words("so this that these those all some any both each one either"))[last]
+    rows, roots, subjects = rows[good], roots[good], subjects[good]
+    gone = _beside_the_point(view, arguments, spans)
+    kept = np.bincount(view.rows[~gone & ~spans.is_mark], minlength=count)[rows]
+    all_words = np.bincount(view.rows[~spans.is_mark], minlength=count)[rows]
+    good = refuse(
+        reasons,
+        rows,
+        (gone[roots] | gone[subjects] | _loses_antecedent(view, gone)[rows], Reason.DOUBTFUL_PARSE),
+        (all_words - kept < _FEWEST, Reason.SAME_TEXT),
+        ((kept < parameters.least_words) | (kept < parameters.least_share * all_words), Reason.TOO_FEW_WORDS),
     )
+    chosen = np.zeros(count, bool)
+    chosen[rows[good]] = True
+    _delete(view, spans, ~gone, chosen, edits)
 
 
-def _loses_limit(view: ClauseView, keep: np.ndarray) -> np.ndarray:
-    """bool (n,): rows where a word goes without which what stays is false: `no longer`, `only`, `hardly`."""
-    parents = view.parents
-    limits = ~keep & view.parses.lower.among(_LIMITS)
-    # "serviceable only in crossing the stream": the limit goes with the phrase that it is of.
-    return view.any(
-        limits & (keep[parents] | (keep[parents[parents]] & view.parses.lower.among(_OF_PHRASES)))
-    )
+def _beside_the_point(view: ClauseView, arguments: Arguments, spans: Constituents) -> np.ndarray:
+    """bool (N,): the tokens that go, with the commas or brackets around them."""
+    gone = np.zeros(len(view.roles), bool)
+    heads = np.flatnonzero(_adds(view))
+    left, right = spans.trimmed(*(edge[heads] for edge in view.edges))
+    # A relative clause without a finite verb was parsed wrongly.
+    finite = any_of(view.verb_forms, FINITE) & view.parses.pos.among({"VERB", "AUX"})
+    whole = (spans.count(finite, left, right) > 0) | ~view.relatives[heads]
+    _take_out(view, spans, gone, *_opened_as_it_should(view, heads[whole], left[whole], right[whole]))
+    left, right = _times(view, arguments, spans)
+    _take_out(view, spans, gone, left, right, bare=True)
+    connective = np.flatnonzero(view.parses.lower.among(_CONNECTIVES))
+    _take_out(view, spans, gone, connective, connective)
+    _take_out_brackets(view, spans, gone)
+    _take_out_last_clause(view, spans, gone)
+    return gone
 
 
-def _loses_choice(view: ClauseView, keep: np.ndarray) -> np.ndarray:
-    """bool (n,): rows where a relative clause goes without which its noun says another thing, or nothing."""
+def _adds(view: ClauseView) -> np.ndarray:
+    """bool (N,): heads of clauses and appositions that may only add something."""
+    deps = view.parses.deps
+    adverbial = deps.among({"advcl"}) & view.of_root & ~_is_general(view)[view.rows]
+    # One of a list is no apposition.
+    listed = np.zeros(len(view.roles), bool)
+    listed[view.parents[np.flatnonzero(view.roles == Role.CONJUNCT)]] = True
+    listed |= view.roles == Role.CONJUNCT
+    apposed = deps.among({"appos"}) & ~listed & ~listed[view.parents]
+    # "An estate, divided into five, would be …": who has which is charged.
+    participle = deps.among({"acl"}) & ~listed[view.parents] & ~_is_general(view)[view.rows]
+    return view.relatives | participle | adverbial | apposed
+
+
+def _is_general(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows of what would be, or is not, where a clause may be what it depends on."""
+    return view.any(view.parses.lower.among(_ABOUT_ALL)) | view.any(view.negations & view.of_root)
+
+
+def _opened_as_it_should(
+    view: ClauseView, heads: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Those of some spans (m,) whose first word is one that such a clause begins with."""
+    parses, last = view.parses, len(view.roles) - 1
+    inside = (left <= right) & (left >= 0)
+    first = np.clip(left, 0, last)
+    tags, lower, deps = parses.tags.at(first), parses.lower.at(first), parses.deps.at(heads)
+    participle = tags.among(_PARTICIPLES)
+    adverbial = deps.among({"advcl"}) & (lower.among(_ADDING) | participle)
+    # "as" of a comparison has a verb as well; "since" and "after" have one, or say when.
+    good = (view.relatives[heads] & tags.among(_RELATIVES)) | (deps.among({"acl"}) & participle) | adverbial
+    good |= deps.among({"appos"}) & lower.among(_ARTICLES)
+    return left[good & inside], right[good & inside]
+
+
+def _times(view: ClauseView, arguments: Arguments, spans: Constituents) -> tuple[np.ndarray, np.ndarray]:
+    """Phrases that say when something happened, where the verb has something else behind it."""
     parses, parents = view.parses, view.parents
-    chosen = np.zeros(len(parents), bool)
-    chosen[parents[np.flatnonzero(parses.lower.among(_CHOSEN))]] = True
-    chosen |= parses.lower.among(_OPEN_NOUNS)
-    return view.any(view.relatives & ~keep & keep[parents] & chosen[parents])
-
-
-def _completes(view: ClauseView) -> np.ndarray:
-    """bool (N,): infinitives and clauses without which an adjective such as `able` says nothing."""
-    parses, parents = view.parses, view.parents
-    labels = parses.deps.among({"xcomp", "ccomp"})
-    behind = np.arange(len(parents)) > parents
-    return labels & behind & parses.lower.among(_INCOMPLETE)[parents]
-
-
-def _first_oblique(view: ClauseView, arguments: Arguments) -> np.ndarray:
-    """bool (N,): prepositional phrases that a verb keeps because it has nothing else behind it."""
-    deps, parents = view.parses.deps, view.parents
-    places = np.arange(len(parents))
-    full = np.zeros(len(parents), bool)
-    others = np.flatnonzero(deps.among(_OF_VERBS - _IN_FRONT) & (places > parents))
-    placing = np.zeros(len(others), bool)
-    objects = np.flatnonzero(deps.among({"dobj", "obj"})[others])
-    placing[objects] = view.parses.lemmas_at(parents[others[objects]]).among(_PLACING)
-    full[parents[others[~placing]]] = True
-    full |= view.is_be & (view.roles != Role.AUXILIARY) & (view.parses.deps.among({"cop"}))
     nouns, verbs = arguments.prepositional
-    free = (nouns > verbs) & ~full[verbs] & ~view.parses.tags.among({"CD"})[nouns]
-    nouns, verbs = nouns[free][::-1], verbs[free][::-1]
-    first = np.full(len(parents), -1)
-    first[verbs] = nouns
-    first = first[first >= 0]
-    is_oblique = np.zeros(len(parents), bool)
-    is_oblique[first] = True
-    prepositions = parents[first][deps.among({"prep", "agent"})[parents[first]]]
-    is_oblique[prepositions] = True
-    return is_oblique
+    named = parses.lemmas_at(nouns).lowered().among(_TIMES)
+    year = parses.tags.at(nouns).among({"CD"}) & parses.forms_at(nouns).where(
+        lambda form: len(form) == len("1901") and form.isdigit()
+    )
+    limited = view.any(parses.lower.among(_LIMITS) | parses.tags.among({"JJS", "RBS"}) | view.negations)
+    past = any_of(view.verb_forms, (VerbForm.PAST,)) | view.any(view.auxiliaries & view.is_past)[view.rows]
+    of_root = (verbs == view.roots[view.rows[verbs]]) & past[verbs]
+    told = (named | year) & of_root & ~limited[view.rows[nouns]] & ~_is_general(view)[view.rows[nouns]]
+    # Of several times each says when one thing was: "from 37 in 1913 to 146 in 1920".
+    dated = parses.lemmas.lowered().among(_TIMES) | parses.tags.among({"CD"})
+    told &= (np.bincount(view.rows, dated, len(parses)) == 1)[view.rows[nouns]] | ~year
+    nouns, verbs = nouns[told], verbs[told]
+    top = np.where(parses.deps.at(parents[nouns]).among({"prep"}), parents[nouns], nouns)
+    left, right = spans.trimmed(*(edge[top] for edge in view.edges))
+    good = parses.lower.at(np.minimum(left, len(parents) - 1)).among(_TIME_PREPOSITIONS)
+    good &= right - left < _LONGEST_TIME
+    good &= spans.count(parses.pos.among({"VERB", "AUX", "PRON"}) | spans.commas, left, right) == 0
+    # Something else has to follow the verb: "was born" asks when.
+    behind = (parents != np.arange(len(parents))) & (np.arange(len(parents)) > parents)
+    behind &= ~spans.is_mark & ~any_of(view.roles, (Role.AUXILIARY, Role.CONJUNCT, Role.NEGATION))
+    behind &= ~parses.deps.among({"cc", "advmod", "advcl", "prt", "compound:prt"})
+    count = np.bincount(parents[np.flatnonzero(behind)], minlength=len(parents))
+    copula = np.zeros(len(parents), bool)
+    copula[parents[np.flatnonzero(parses.deps.among({"cop"}))]] = True
+    of_verb = np.bincount(verbs, top > verbs, minlength=len(parents))
+    good &= (count[verbs] - of_verb[verbs] > 0) | copula[verbs] | (top < verbs)
+    # "from 1981 to 1989" goes as a whole, or not at all.
+    following = np.minimum(right + 1, len(parents) - 1)
+    good &= ~parses.lower.at(following).among(
+        {"to", "until", "till", "and", "or", "-", "–", "of", "'s", "’s"}
+    )
+    return left[good], right[good]
 
 
-def _with_joined(view: ClauseView, spans: Constituents, kept: np.ndarray) -> np.ndarray:
-    """Words that no space parts (well-known, cat's) stay or go together."""
-    parses = view.parses
-    outside = spans.dividers & ~parses.forms.among({"-", "–"}) | _brackets(view, spans)
-    glued = np.append(False, ~parses.whitespace[:-1])[: len(kept)]
-    glued[1:] &= (view.rows[1:] == view.rows[:-1]) & ~outside[1:] & ~outside[:-1]
-    groups = np.cumsum(~glued)
-    any_kept = np.bincount(groups, kept) > 0
-    return any_kept[groups] & ~outside
+def _take_out(
+    view: ClauseView,
+    spans: Constituents,
+    gone: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    bare: bool = False,
+) -> None:
+    """Mark spans (m,) that commas, or the sentence's ends, part from the rest, with the commas that go.
+
+    `bare`: also without commas, behind the verb.
+    """
+    first, last = (edge[view.rows[left]] for edge in spans.bounds)
+    opens, closes = left == first, right == last
+    before, behind = np.maximum(left - 1, 0), np.minimum(right + 1, len(gone) - 1)
+    comma_before, comma_behind = spans.commas[before] & ~opens, spans.commas[behind] & ~closes
+    following = np.minimum(behind + 1, len(gone) - 1)
+    joined = view.parses.pos.at(following).among({"CCONJ"})
+    # What hangs on the words that would go: "who yelled so, that …", "framed, without thought, upon …".
+    joined |= view.parses.lower.at(following).among({"that", "than"})
+    joined |= view.parses.tags.at(left).among(_PARTICIPLES) & view.parses.tags.at(following).among({"IN"})
+    initial = opens & comma_behind & ~closes
+    medial = comma_before & comma_behind & ~joined
+    final = comma_before & closes
+    plain = bare & ~opens & ~comma_before & ~spans.is_mark[before]
+    for number in np.flatnonzero(initial | medial | final | plain).tolist():
+        start = left[number] - bool(comma_before[number])
+        takes = initial[number] or medial[number]
+        gone[start : right[number] + 1 + bool(takes and not plain[number])] = True
+
+
+def _take_out_brackets(view: ClauseView, spans: Constituents, gone: np.ndarray) -> None:
+    """What stands in round brackets, but for conditions and exceptions."""
+    marks = np.flatnonzero(spans.is_mark)
+    forms = view.parses.forms_at(marks)
+    excepting = view.parses.lower.among(_ABOUT_ALL | _LIMITS | {"except"})
+    opening, closing = marks[forms.among({"("})], marks[forms.among({")"})]
+    for start in opening.tolist():
+        place = int(np.searchsorted(closing, start))
+        end = int(closing[place]) if place < len(closing) else -1
+        following = opening[np.searchsorted(opening, start + 1) :][:1]
+        nested = len(following) and following[0] < end
+        if end < 0 or nested or view.rows[start] != view.rows[end] or start == 0:
+            continue
+        if excepting[start : end + 1].any():
+            continue
+        if view.parses.whitespace[start - 1] and view.rows[start - 1] == view.rows[start]:
+            gone[start : end + 1] = True
+
+
+def _take_out_last_clause(view: ClauseView, spans: Constituents, gone: np.ndarray) -> None:
+    """The last clause or predicate behind `, and` or `, but`, and all behind a semicolon."""
+    parses, parents, places = view.parses, view.parents, np.arange(len(gone))
+    subject, full = np.zeros(len(parents), bool), np.zeros(len(parents), bool)
+    subject[parents[np.flatnonzero(view.roles == Role.SUBJECT)]] = True
+    finite = any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"})
+    heads = np.flatnonzero((view.roles == Role.CONJUNCT) & view.of_root & finite)
+    left, right = spans.trimmed(*(edge[heads] for edge in view.edges))
+    # "bought, and sold, the house": the first verb has to have its object in front.
+    owned = ~any_of(view.roles, (Role.CONJUNCT, Role.AUXILIARY)) & ~spans.is_mark & ~parses.deps.among({"cc"})
+    owned &= (places > parents) & view.of_root
+    full[parents[np.flatnonzero(owned)]] = True
+    good = (right == spans.bounds[1][view.rows[heads]]) & (left > 0)
+    good &= subject[heads] | full[view.roots[view.rows[heads]]]
+    left, right = left[good], right[good]
+    good = parses.lower.at(left).among({"and", "but"}) & spans.commas[left - 1]
+    starts, ends = left[good] - 1, right[good]
+    semicolons = np.flatnonzero(spans.is_mark & parses.forms.among({";"}))
+    semicolons = semicolons[semicolons > view.roots[view.rows[semicolons]]]
+    starts = np.append(starts, semicolons)
+    ends = np.append(ends, spans.bounds[1][view.rows[semicolons]])
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        gone[start : end + 1] = True
+
+
+def _loses_antecedent(view: ClauseView, gone: np.ndarray) -> np.ndarray:
+    """bool (n,): rows with a pronoun for which all nouns in front of it are gone."""
+    parses, places = view.parses, np.arange(len(gone))
+    nouns = parses.pos.among({"NOUN", "PROPN"})
+    front = np.full(len(parses), len(gone))
+    kept = np.flatnonzero(nouns & ~gone)
+    front[view.rows[kept][::-1]] = kept[::-1]
+    lost = np.full(len(parses), len(gone))
+    names = np.flatnonzero(nouns & gone & ~parses.lemmas.lowered().among(_TIMES))
+    lost[view.rows[names][::-1]] = names[::-1]
+    pronoun = parses.lower.among(_THIRD_PERSON) & parses.pos.among({"PRON"}) & ~gone
+    return view.any(pronoun & (places > lost[view.rows]) & (places < front[view.rows]))
+
+
+def _is_parted(view: ClauseView, spans: Constituents) -> np.ndarray:
+    """bool (n,): rows in parts, a colon or dash between them, of which none says it without the others."""
+    return view.any(spans.is_mark & view.parses.forms.among({":", "–", "—", "--"}))
 
 
 def _brackets(view: ClauseView, spans: Constituents) -> np.ndarray:
@@ -243,28 +300,6 @@ def _brackets(view: ClauseView, spans: Constituents) -> np.ndarray:
     is_bracket = np.zeros(len(spans.is_mark), bool)
     is_bracket[marks] = view.parses.forms_at(marks).where(lambda form: form[:1] in "()[]{}\"“”«»„`'‘’")
     return is_bracket
-
-
-def _with_marks(view: ClauseView, spans: Constituents, kept: np.ndarray) -> np.ndarray:
-    """Commas, semicolons and colons stay in front of a word or clause that is coordinated and stays."""
-    count = len(kept)
-    places = np.arange(count)
-    coordinated = (view.roles == Role.CONJUNCT) | view.parses.deps.among({"cc", "parataxis"})
-    heads = np.flatnonzero(coordinated & kept)
-    begins = np.zeros(count, np.int64)
-    begins[view.edges[0][heads]] = 1
-    begun = np.append(0, np.cumsum(begins))
-    next_kept = np.minimum.accumulate(np.where(kept, places, count)[::-1])[::-1]
-    marks = np.flatnonzero(spans.is_mark)
-    marks = marks[view.parses.forms_at(marks).among({",", ";", ":"}) & (next_kept[marks] < count)]
-    target = next_kept[marks]
-    marks = marks[(begun[target + 1] > begun[marks]) & (view.rows[target] == view.rows[marks])]
-    # Of two marks with nothing between them the later one stays.
-    after = np.append(next_kept[marks[1:]], count)[: len(marks)]
-    marks = marks[next_kept[marks] != after]
-    kept = kept.copy()
-    kept[marks] = True
-    return kept
 
 
 def _delete(
@@ -306,10 +341,11 @@ def _delete(
 
 SUMMARY = Augmentation(
     name="summary",
-    version=4,
+    version=6,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (Summarization)",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=SummaryParameters,
     prepare=_prepare,
     examples=("augment-cli summary", "augment-cli summary --least-words 3 --least-share 0"),

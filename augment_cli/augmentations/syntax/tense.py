@@ -89,12 +89,7 @@ def _prepare(parameters: TenseParameters, resources: Resources) -> Prepared:
 
 
 def _transform(
-    view: ClauseView,
-    rows: np.ndarray,
-    reasons: np.ndarray,
-    edits: EditList,
-    draws: np.ndarray,
-    wanted: int,
+    view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditList, draws: np.ndarray, wanted: int
 ) -> np.ndarray:
     """Add the edits; int64 (n,), the tense that each row was put in, or −1."""
     is_dated = is_past_dated(view)
@@ -374,6 +369,7 @@ TENSE = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (TenseTransformation)",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=TenseParameters,
     prepare=_prepare,
     columns=(pa.field("target", pa.string()),),

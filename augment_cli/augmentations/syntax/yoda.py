@@ -30,6 +30,12 @@ from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, any_of
 from augment_cli.text.edit_list import EditList
 
+_SHORT = {
+    mark + end: verb
+    for mark in "'’"
+    for end, verb in (("s", "is"), ("m", "am"), ("re", "are"), ("ve", "have"), ("ll", "will"))
+}
+
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return by_rule(_move)
@@ -73,6 +79,14 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     words = spans.strings(first, first, opens, np.zeros(len(rows), bool)).to_pylist()
     texts = [front + word for front, word in zip(strings, words, strict=True)]
     put(edits, rows, parses.starts[first], parses.ends[first], texts)
+    # "A companion I'm": what is short for a verb is written out where it ends.
+    verbs = verbs[good]
+    forms = parses.lower_at(verbs)
+    for place in np.flatnonzero((verbs == keep) & forms.among(_SHORT)).tolist():
+        verb = verbs[place : place + 1]
+        is_has = parses.lemmas_at(verb).values[0] == "have" and forms.values[forms.codes[place]][1:] == "s"
+        full = "has" if is_has else _SHORT[forms.values[forms.codes[place]]]
+        put(edits, rows[place : place + 1], parses.starts[verb], parses.ends[verb], [" " + full])
     # Another clause that follows without a mark gets a comma.
     follows = (follows & ~spans.is_mark[behind])[good]
     edits.replace(rows, parses.ends[keep], parses.ends[right], ["", ","], follows.astype(np.int64))
@@ -121,10 +135,11 @@ def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
 
 YODA = Augmentation(
     name="yoda",
-    version=1,
+    version=2,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli yoda",),

@@ -159,7 +159,7 @@ def _prepare(parameters: EntitySwapParameters, resources: Resources) -> Prepared
 
 ENTITY_SWAP = Augmentation(
     name="entity-swap",
-    version=2,
+    version=3,
     kind="negative",
     paper="after Lai et al. 2024, GCSE (entity and quantity replacement), without a language model",
     needs=frozenset({"tfidf"}),

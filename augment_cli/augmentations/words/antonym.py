@@ -79,6 +79,7 @@ ANTONYM = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (AntonymsSubstitute); WordNet 3.0",
     needs=frozenset(),
+    languages=("en",),
     reads_parse_if_there=True,
     parameters=AntonymParameters,
     prepare=_prepare,

@@ -42,10 +42,11 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
 
 CITY_NAME = Augmentation(
     name="city-name",
-    version=3,
+    version=4,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (CityNamesTransformation); GeoNames",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(

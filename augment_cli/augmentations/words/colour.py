@@ -1,4 +1,4 @@
-"""Replace colour words by other colours, each drawn evenly.
+"""Replace colour words by other colours, each drawn evenly among those that are no shade of it.
 
 AugCSE's ColorTransformation, with this project's list of words that are seldom anything but a colour
 (`resources/words/colours.txt`) instead of the 147 names of CSS, of which many are fruits, metals and places.
@@ -26,10 +26,51 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words as listed
 
 _NOUN_PERSON = 18  # lexnames(5WN)
 # At a sentence's beginning these are as often somebody's name.
 _SURNAMES = pa.array(["black", "white", "green", "brown", "gray", "grey"])
+
+
+# Of one family none stands for another: crimson is red.
+_FAMILIES = (
+    "red crimson scarlet maroon vermilion magenta",
+    "blue azure indigo teal turquoise",
+    "purple violet lilac mauve magenta indigo",
+    "grey gray",
+    "yellow ochre",
+    "brown ochre beige maroon",
+    "white beige",
+    "green teal turquoise",
+    "pink magenta",
+)
+# In a sentence with one of these a colour may be what people are called by.
+_OF_RACE = pa.array(["black", "white", "brown", "yellow", "red"])
+_RACE = pa.array(
+    sorted(
+        listed(
+            "race races racial racially racist racism ethnic african africans american americans asian "
+            "asians hispanic latino indian indians european europeans slave slaves slavery segregation "
+            "apartheid census minority minorities majority privilege skin skinned complexion blacks whites"
+        )
+    )
+)
+
+
+@lru_cache(maxsize=1)
+def _others() -> tuple[np.ndarray, ...]:
+    """For each colour those that are no shade of it."""
+    names = word_list("colours")
+    families = [set(family.split()) for family in _FAMILIES]
+    return tuple(
+        np.array([n for n, other in enumerate(names) if other != one and not _akin(one, other, families)])
+        for one in names
+    )
+
+
+def _akin(one: str, other: str, families: list[set[str]]) -> bool:
+    return any({one, other} <= family for family in families)
 
 
 @lru_cache(maxsize=1)
@@ -63,6 +104,8 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     second = np.minimum(index + 2, len(words) - 1)
     third = np.minimum(index + 3, len(words) - 1)
     shared = joined & (colours[second] >= 0) & words.follows_space[second] & words.follows_space[third]
+    speaks_of_race = np.bincount(words.rows, words.among(_RACE), len(words.counts)) > 0
+    keep &= ~(words.among(_OF_RACE)[index] & speaks_of_race[words.rows[index]])
     keep &= ~((index + 1 < len(words)) & words.follows_space[following] & behind[following])
     keep &= ~(shared & behind[third])
     index = index[keep]
@@ -71,15 +114,20 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     key = resources.key("colour")
-    count = len(word_list("colours"))
+    others = _others()
 
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
         index, colours = colour_words(words)
         # The colour itself is the counter, so that equal words stay equal.
         draws = uniform(key, rows.row_ids[words.rows[index]], colours)
-        drawn = (draws * (count - 1)).astype(np.int64)
-        drawn += drawn >= colours
+        drawn = np.array(
+            [
+                others[colour][int(draw * len(others[colour]))]
+                for colour, draw in zip(colours, draws, strict=True)
+            ],
+            np.int64,
+        )
         strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
         return Outcome(
             word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index)
@@ -94,10 +142,11 @@ def _digests() -> dict[str, str]:
 
 COLOUR = Augmentation(
     name="colour",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(_digests),

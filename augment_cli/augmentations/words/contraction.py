@@ -217,6 +217,7 @@ CONTRACTION = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ContractionExpansions)",
     needs=frozenset(),
+    languages=("en",),
     parameters=ContractionParameters,
     prepare=_prepare,
     resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),

@@ -128,6 +128,7 @@ DISCOURSE_MARKER = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (DiscourseMarkerSubstitution)",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(lambda: word_list_digests(LIST)),

@@ -170,6 +170,7 @@ GENDER_SWAP = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GenderSwap)",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(lambda: word_list_digests(*_LISTS)),

@@ -181,10 +181,11 @@ def _modifies(words: Words, index: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 GEOGRAPHIC_NAME = Augmentation(
     name="geographic-name",
-    version=4,
+    version=5,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (GeoNamesTransformation); GeoNames",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(
@@ -196,4 +197,5 @@ GEOGRAPHIC_NAME = Augmentation(
     ),
     examples=("augment-cli geographic-name", "augment-cli geographic-name --draws 3"),
     meaning="kept",
+    entailment=("neither", "with the fact it entails the sentence, which does not name the fact"),
 )

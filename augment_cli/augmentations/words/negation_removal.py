@@ -28,6 +28,7 @@ from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.wordnet import load_wordnet, wordnet_digest
+from augment_cli.syntax.tree import words
 
 _AUXILIARIES = (
     *("am", "are", "can", "could", "had", "has", "have", "is", "may", "might", "must", "shall", "should"),
@@ -43,39 +44,13 @@ _POLAR = frozenset(
 )
 # A text that begins with one of these asks, with its mark or without.
 _ASKING = pa.array(
-    [
-        *("who", "what", "which", "whose", "whom", "when", "where", "why", "how"),
-        *(
-            "am",
-            "is",
-            "are",
-            "was",
-            "were",
-            "do",
-            "does",
-            "did",
-            "has",
-            "have",
-            "had",
-            "can",
-            "could",
-            "will",
-        ),
-        *(
-            "would",
-            "shall",
-            "should",
-            "may",
-            "might",
-            "must",
-            "isn't",
-            "aren't",
-            "wasn't",
-            "weren't",
-            "doesn't",
-        ),
-        *("didn't", "hasn't", "haven't", "hadn't", "can't", "couldn't", "won't", "wouldn't", "shouldn't"),
-    ]
+    sorted(
+        words(
+            "who what which whose whom when where why how am is are was were do does did has have had can "
+            "could will would shall should may might must isn't aren't wasn't weren't doesn't didn't "
+            "hasn't haven't hadn't can't couldn't won't wouldn't shouldn't"
+        )
+    )
 )
 _OWN_FORMS = {"have": ("has", "had"), "be": ("is", "was"), "do": ("does", "did")}
 
@@ -174,6 +149,7 @@ NEGATION_REMOVAL = Augmentation(
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceAuxiliaryNegationRemoval)",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     resolve=with_digests(lambda: {"wordnet": wordnet_digest()}),

@@ -33,32 +33,15 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list
 from augment_cli.resources.wordnet import load_wordnet
+from augment_cli.syntax.tree import words
 from augment_cli.text.letter_case import ALPHANUMERIC, capitalised_where, character_classes
 from augment_cli.text.numbers import in_words, ordinal
 
 _SCALES = frozenset({"thousand", "million", "billion", "trillion"})
 _SIGNS = "$£€¥"
-_UNITS = (
-    *(
-        "km",
-        "cm",
-        "mm",
-        "nm",
-        "mi",
-        "ft",
-        "kg",
-        "mg",
-        "lb",
-        "lbs",
-        "oz",
-        "ha",
-        "sq",
-        "square",
-        "cubic",
-        "mph",
-    ),
-    *("ev", "kev", "mev", "gev", "hz", "khz", "mhz", "ghz", "kw", "mw", "kv", "rpm", "hp", "bhp", "cc", "kb"),
-    *("mb", "gb", "kj", "mph", "psi", "mah", "metric", "nautical"),
+_UNITS = words(
+    "km cm mm nm mi ft kg mg lb lbs oz ha sq square cubic mph ev kev mev gev hz khz mhz ghz kw mw kv rpm "
+    "hp bhp cc kb mb gb kj psi mah metric nautical"
 )
 _HALVES_OF_DAY = frozenset({"am", "a.m", "a.m.", "pm", "p.m", "p.m."})
 # Before a year, where a number of things has none of them.
@@ -162,6 +145,7 @@ NUMBER_TO_WORDS = Augmentation(
     kind="positive",
     paper="Tang et al. 2022, AugCSE (NumericToWord)",
     needs=frozenset(),
+    languages=("en",),
     parameters=NoParameters,
     prepare=_prepare,
     examples=("augment-cli number-to-words",),

@@ -108,6 +108,7 @@ RANDOM_INSERTION = Augmentation(
     kind="positive",
     paper="Wei and Zou 2019, EDA; WordNet 3.0",
     needs=frozenset(),
+    languages=("en",),
     reads_parse_if_there=True,
     parameters=InsertionParameters,
     prepare=_prepare,

@@ -28,6 +28,7 @@ class RandomPunctuation:
         self._gap_key = resources.key("random-punctuation/gap")
 
     def __call__(self, rows: Rows) -> Outcome:
+        """Put marks into some rows."""
         owners, places = _gaps(rows)
         count = len(rows)
         gaps = np.bincount(owners, minlength=count)

@@ -7,8 +7,9 @@
   (`--rate 0.5 --amount coin --maximum 0`).
 
 `--senses frequent` draws a synonym with probability ∝ Σ P(sense | word)·P(sense | synonym), from WordNet's
-sense counts, and leaves words without a likely one alone; `--senses any` draws evenly from all senses, as EDA
-does.
+sense counts, of those that say the same in nearly every sentence (`words/plain_synonyms.txt`). None is put
+beside neighbours that hardly know it, and compounds, expressions, quotations and texts with gaps stay;
+`--senses any` draws evenly from all senses, as EDA does.
 
 Differences from the originals: inflection and case are kept (`walked`, `strolled`), `a` and `an` follow,
 phrases and names are not put in, nothing is lower-cased or re-tokenised, function words and words with a
@@ -21,17 +22,21 @@ are left alone. Pairs that read badly wherever they were met are on a list (`wor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from augment_cli.augmentations.words.shared import lexical, word_edits
 from augment_cli.augmentations.words.shared.readings import reading_of_each_word
 from augment_cli.augmentations.words.shared.relations import synonyms
+from augment_cli.augmentations.words.shared.replaceable import may_be_replaced
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_words
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
+from augment_cli.resources.collocations import collocations_digest
+from augment_cli.resources.word_lists import word_list_digests
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,10 @@ class SynonymParameters:
 
 
 def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
-    relation = lexical.without(synonyms(parameters.senses), avoided_words(parameters.avoid))
+    relation = synonyms(parameters.senses)
+    if _is_fitted(parameters):
+        relation = lexical.listed(relation, "plain_synonyms")
+    relation = lexical.without(relation, avoided_words(parameters.avoid))
     replacer = lexical.Replacer(relation, resources.key("synonym/replacement"))
     key = resources.key("synonym/word")
 
@@ -62,6 +70,9 @@ def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
         words = Words.of(rows.code_points)
         reading = reading_of_each_word(words, parses=rows.parses)
         eligible = replacer.eligible(reading)
+        if _is_fitted(parameters):
+            eligible &= may_be_replaced(words, rows.parses)
+            eligible = replacer.fitting(rows, words, reading, eligible)
         index = word_edits.choose(
             words, rows.row_ids, eligible, key, parameters.rate, parameters.amount, parameters.maximum
         )
@@ -70,6 +81,19 @@ def _prepare(parameters: SynonymParameters, resources: Resources) -> Prepared:
         return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
 
     return run
+
+
+def _is_fitted(parameters: SynonymParameters) -> bool:
+    """Whether a replacement has to go with its neighbours; EDA looks at none."""
+    return parameters.senses == "frequent" and parameters.occurrences == "one"
+
+
+def _resolve(parameters: SynonymParameters, resources: Resources) -> dict[str, Any]:
+    """With the counts of neighbours where they are read: EDA's stages are what they were."""
+    settings = lexical.resolve_avoiding(parameters, resources)
+    if not _is_fitted(parameters):
+        return settings
+    return settings | word_list_digests("plain_synonyms") | {"collocations": collocations_digest()}
 
 
 def _all_occurrences(words: Words, eligible: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -81,15 +105,16 @@ def _all_occurrences(words: Words, eligible: np.ndarray, index: np.ndarray) -> n
 
 SYNONYM = Augmentation(
     name="synonym",
-    version=3,
+    version=4,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
     needs=frozenset(),
+    languages=("en",),
     reads_parse_if_there=True,
     parameters=SynonymParameters,
     prepare=_prepare,
     columns=lexical.COLUMNS,
-    resolve=lexical.resolve_avoiding,
+    resolve=_resolve,
     examples=(
         "augment-cli synonym --rate 0.2",
         "augment-cli synonym --amount floor --maximum 0 --senses any --occurrences all --name eda-synonym",

@@ -36,8 +36,7 @@ def _prepare(parameters: DeletionParameters, resources: Resources) -> Prepared:
     def run(rows: Rows) -> Outcome:
         words = Words.of(rows.code_points)
         return deletion_outcome(
-            words,
-            deletions(words, rows.row_ids, key, parameters.rate, parameters.amount, parameters.maximum),
+            words, deletions(words, rows.row_ids, key, parameters.rate, parameters.amount, parameters.maximum)
         )
 
     return run

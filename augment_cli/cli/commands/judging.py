@@ -11,6 +11,8 @@ from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
 
+_KINDS = {"same": "a positive", "other": "a negative", "neither": "what is neither positive nor negative"}
+
 
 @app.command()
 @guarded
@@ -31,7 +33,8 @@ def judge(
     """Sample changed rows of a stage for reading, or count the verdicts of such files.
 
     The file has a JSON object for each row: set its "verdict" to "good", "awkward" or "wrong", and say why in
-    "note". The counts come with the 95 % interval of the wrong ones (Wilson 1927), and with the reason if the
+    "note". A good positive says the same; a good negative says something else and is still like its original.
+    The counts come with the 95 % interval of the wrong ones (Wilson 1927), and with the reason if the
     augmentation has changed since it was read.
 
     \b
@@ -41,6 +44,7 @@ def judge(
 
         augment-cli judge --read synonym.judged.jsonl
     """
+    from augment_cli.augmentations.labels import entailment_of_stage
     from augment_cli.cli import views
     from augment_cli.errors import UsageError
     from augment_cli.reports import verdicts
@@ -62,5 +66,8 @@ def judge(
     if as_json:
         views.print_json({"file": str(path), "rows": len(judgements)})
     else:
-        name = visible(path)
-        print(f"{name}: {len(judgements)} rows to read; then `augment-cli judge --read {name}`")
+        name, entailment = visible(path), entailment_of_stage(Store.open(store).stage(stage).settings)
+        label = entailment.label if entailment is not None else "neither"
+        print(f'{name}: {len(judgements)} rows to read. Set each "verdict" to good, awkward or wrong;')
+        print(f"of {_KINDS[label]}, {verdicts.MEANINGS[label]}.")
+        print(f"Then `augment-cli judge --read {name}` counts them.")

@@ -14,9 +14,7 @@ from augment_cli.visible import visible
 
 @app.command("convert-weights")
 @guarded
-def convert_weights(
-    folder: Annotated[Path, typer.Argument(help="folder with pytorch_model*.bin")],
-) -> None:
+def convert_weights(folder: Annotated[Path, typer.Argument(help="folder with pytorch_model*.bin")]) -> None:
     """Convert a model's pickled weights to safetensors, which is all that is ever loaded.
 
     The pickle is read with `torch.load(weights_only=True)`, so no code in it runs.

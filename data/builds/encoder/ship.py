@@ -82,12 +82,18 @@ def main() -> None:
     rows = steps * settings["batch"]
     (args.out / "README.md").write_text(
         CARD.format(
-            parameters=sum(p.numel() for p in encoder.model.parameters()) / 1e6, size=size / 1e6, steps=steps,
-            batch=settings["batch"], seen=rows, share=rows / 1_149_991, loss=sum(losses) / len(losses),
-            scores="\n".join(scores), corpus=settings["data"]["corpus"],
+            parameters=sum(p.numel() for p in encoder.model.parameters()) / 1e6,
+            size=size / 1e6,
+            steps=steps,
+            batch=settings["batch"],
+            seen=rows,
+            share=rows / 1_149_991,
+            loss=sum(losses) / len(losses),
+            scores="\n".join(scores),
+            corpus=settings["data"]["corpus"],
         ),
         encoding="utf-8",
-    )  # fmt: skip
+    )
     if size > LIMIT:
         raise SystemExit(f"{args.out} has {size:,} bytes, more than {LIMIT:,}")
     print(f"{size:,} bytes in {args.out}", *scores, sep="\n")

@@ -6,82 +6,14 @@ from __future__ import annotations
 import random
 import re
 
+from augment_cli.syntax.tree import words
 from data.builds.paraphraser.wordnet import WordNet
 
-STOP = {
-    "a",
-    "an",
-    "the",
-    "and",
-    "or",
-    "but",
-    "if",
-    "of",
-    "at",
-    "by",
-    "for",
-    "with",
-    "about",
-    "to",
-    "from",
-    "in",
-    "on",
-    "is",
-    "am",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "being",
-    "have",
-    "has",
-    "had",
-    "do",
-    "does",
-    "did",
-    "i",
-    "you",
-    "he",
-    "she",
-    "it",
-    "we",
-    "they",
-    "me",
-    "him",
-    "her",
-    "us",
-    "them",
-    "my",
-    "your",
-    "his",
-    "its",
-    "our",
-    "their",
-    "this",
-    "that",
-    "these",
-    "those",
-    "not",
-    "no",
-    "so",
-    "as",
-    "than",
-    "then",
-    "too",
-    "very",
-    "can",
-    "will",
-    "just",
-    "what",
-    "which",
-    "who",
-    "how",
-    "why",
-    "when",
-    "where",
-    "there",
-}
+STOP = words(
+    "a an the and or but if of at by for with about to from in on is am are was were be been being have "
+    "has had do does did i you he she it we they me him her us them my your his its our their this that "
+    "these those not no so as than then too very can will just what which who how why when where there"
+)
 
 
 def synonyms(word: str, known: WordNet) -> list[str]:

@@ -99,9 +99,13 @@ def main() -> None:
     args = parser.parse_args()
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     size = ship(
-        args.work / "fine-tuned" / "model", args.work / "vocabulary", settings["generation"], args.out,
-        settings["card"]["demonstration"], settings["fine-tune"]["max_length"],
-    )  # fmt: skip
+        args.work / "fine-tuned" / "model",
+        args.work / "vocabulary",
+        settings["generation"],
+        args.out,
+        settings["card"]["demonstration"],
+        settings["fine-tune"]["max_length"],
+    )
     print(f"{size:,} bytes in {args.out}")
 
 

@@ -51,9 +51,17 @@ def build(
     """
     torch.manual_seed(seed)
     config = PegasusConfig(
-        vocab_size=vocabulary, scale_embedding=True, activation_function="relu", dropout=0.0, init_std=0.02,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0, forced_eos_token_id=1, **settings,
-    )  # fmt: skip
+        vocab_size=vocabulary,
+        scale_embedding=True,
+        activation_function="relu",
+        dropout=0.0,
+        init_std=0.02,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+        forced_eos_token_id=1,
+        **settings,
+    )
     model = PegasusForConditionalGeneration(config)
     vectors = embed_words(count_meetings(rows, vocabulary), config.d_model)
     vectors *= NORM / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)

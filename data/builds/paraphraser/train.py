@@ -177,8 +177,10 @@ def train(
             {"params": list(compress(masters, decayed)), "weight_decay": phase["weight_decay"]},
             {"params": list(compress(masters, [not yes for yes in decayed])), "weight_decay": 0.0},
         ],
-        lr=phase["learning_rate"], betas=tuple(phase["betas"]), fused=True,
-    )  # fmt: skip
+        lr=phase["learning_rate"],
+        betas=tuple(phase["betas"]),
+        fused=True,
+    )
     done, seen = 0, 0
     if (folder / "checkpoint.pt").exists():
         state = torch.load(folder / "checkpoint.pt", weights_only=True)

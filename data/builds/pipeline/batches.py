@@ -105,8 +105,10 @@ class Batcher:
                 before = space
             for name, values in (
                 ("pieces", [*pieces, self.tokenizer.sep_token_id]),
-                ("cases", [*cases, 0]), ("first", first), ("last", last),
-            ):  # fmt: skip
+                ("cases", [*cases, 0]),
+                ("first", first),
+                ("last", last),
+            ):
                 columns[name].append(values)
         lengths = [len(sentence.words) for sentence in sentences]
         labels: dict[str, Tensor] = {}

@@ -110,9 +110,13 @@ def write_card(folder: Path, results: dict[str, Any], note: str) -> None:
     speed = ", ".join(f"{round(value, -2):,.0f} on {name}" for name, value in results["speed"].items())
     weakest = ", ".join(f"`{label}` {value:.0f}" for label, value in results["weakest"])
     card = CARD.format(
-        size=results["size"] / 1e6, scores="\n".join(scores), teacher="\n".join(teacher),
+        size=results["size"] / 1e6,
+        scores="\n".join(scores),
+        teacher="\n".join(teacher),
         silver=f"{results['silver']:,}",
-        required="\n".join(required), speed=speed, weakest=weakest,
+        required="\n".join(required),
+        speed=speed,
+        weakest=weakest,
         note=f"\n{textwrap.fill(note, 108)}\n" if note else "",
-    )  # fmt: skip
+    )
     (folder / "README.md").write_text(card, encoding="utf-8")

@@ -14,9 +14,14 @@ from data.builds.pipeline.treebank import Sentence, make_doc
 
 # Our names for spaCy's scores; dependency scores leave punctuation out, as spaCy does.
 SCORES = {
-    "UPOS": "pos_acc", "XPOS": "tag_acc", "morph": "morph_acc", "lemma": "lemma_acc",
-    "UAS": "dep_uas", "LAS": "dep_las", "tokens": "token_f",
-}  # fmt: skip
+    "UPOS": "pos_acc",
+    "XPOS": "tag_acc",
+    "morph": "morph_acc",
+    "lemma": "lemma_acc",
+    "UAS": "dep_uas",
+    "LAS": "dep_las",
+    "tokens": "token_f",
+}
 
 
 def score(nlp: Language, sentences: Sequence[Sentence], *, gold_words: bool) -> dict[str, float]:

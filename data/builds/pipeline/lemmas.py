@@ -18,9 +18,16 @@ from data.builds.pipeline.treebank import Sentence
 
 # Tags of inflected words, and the tags their base forms have.
 BASES = {
-    "VBD": ("VB", "VBP"), "VBN": ("VB", "VBP"), "VBG": ("VB", "VBP"), "VBZ": ("VB", "VBP"), "NNS": ("NN",),
-    "JJR": ("JJ",), "JJS": ("JJ",), "RBR": ("RB",), "RBS": ("RB",),
-}  # fmt: skip
+    "VBD": ("VB", "VBP"),
+    "VBN": ("VB", "VBP"),
+    "VBG": ("VB", "VBP"),
+    "VBZ": ("VB", "VBP"),
+    "NNS": ("NN",),
+    "JJR": ("JJ",),
+    "JJS": ("JJ",),
+    "RBR": ("RB",),
+    "RBS": ("RB",),
+}
 ALIKE = {"VBD": "VBN", "VBN": "VBD"}  # where an irregular form of the one is often the other's too
 PLAIN = {"VB", "VBP", "NN", "JJ", "RB", "IN", "CC", "UH", "RP", "WRB"}  # the lemma of "house" is "house"
 SURE = 0.95  # share a word's commonest lemma must have to count as the lexicon's answer

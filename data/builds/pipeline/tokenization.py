@@ -14,21 +14,29 @@ from spacy.lang.char_classes import HYPHENS
 from spacy.language import Language
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
+from augment_cli.syntax.tree import words
+
 # Prefixes that stay with their word: "non-human" is one word, "well-known" three.
-PREFIXES = [
-    "anti", "co", "cross", "de", "e", "ex", "extra", "hyper", "inter", "intra", "macro", "mega", "meta",
-    "micro", "mid", "mini", "mono", "multi", "neo", "non", "over", "para", "post", "pre", "pro", "proto",
-    "pseudo", "psycho", "quasi", "re", "semi", "socio", "sub", "super", "trans", "ultra", "un", "uni",
-]  # fmt: skip
+PREFIXES = sorted(
+    words(
+        "anti co cross de e ex extra hyper inter intra macro mega meta micro mid mini mono multi neo non "
+        "over para post pre pro proto pseudo psycho quasi re semi socio sub super trans ultra un uni"
+    )
+)
 # Runs of punctuation that are one token.
 RUNS = [
-    r"[!?]+[.!?]*[!?]", r"\.+[!?]+", r"={2,}", r"\*{2,}", r"_{2,}", r"-{3,}", r"<{2,}", r">{2,}", r"\${2,}",
-]  # fmt: skip
+    r"[!?]+[.!?]*[!?]",
+    r"\.+[!?]+",
+    r"={2,}",
+    r"\*{2,}",
+    r"_{2,}",
+    r"-{3,}",
+    r"<{2,}",
+    r">{2,}",
+    r"\${2,}",
+]
 NUMBERS = r"(?:\+?\d{1,2}-)?(?:\d{3}-)?\d{3}-\d{4}$"  # telephone
-ABBREVIATIONS = [
-    "Ft.", "Lt.", "Col.", "Capt.", "Sgt.", "Maj.", "Attn.",
-    "Mon.", "Tue.", "Wed.", "Thu.", "Thur.", "Fri.", "Sat.", "Sun.",
-]  # fmt: skip
+ABBREVIATIONS = sorted(words("Ft. Lt. Col. Capt. Sgt. Maj. Attn. Mon. Tue. Wed. Thu. Thur. Fri. Sat. Sun."))
 UNSPLIT = {"and/or"}  # the default's exceptions that EWT divides
 DIVIDED = {"wanna": ("wan", "na"), "dont": ("do", "nt")}
 

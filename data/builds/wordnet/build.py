@@ -154,9 +154,16 @@ def write(name: str, columns: dict[str, pa.Array], target: Path) -> None:
     dictionary = [item.name for item in table.schema if item.name in {"part", "file_number", "bits", "first"}]
     path = target / f"{name}.parquet"
     pq.write_table(
-        table, path, compression="zstd", compression_level=22, use_dictionary=dictionary,
-        write_statistics=False, write_page_checksum=True, row_group_size=len(table), data_page_size=1 << 26,
-    )  # fmt: skip
+        table,
+        path,
+        compression="zstd",
+        compression_level=22,
+        use_dictionary=dictionary,
+        write_statistics=False,
+        write_page_checksum=True,
+        row_group_size=len(table),
+        data_page_size=1 << 26,
+    )
     print(f"{path.name}: {len(table):,} rows, {path.stat().st_size:,} bytes")
 
 

@@ -113,11 +113,17 @@ def test_a_package_with_a_fault_is_named(
     ("right", "wrong", "message"),
     [
         ('kind="positive"', 'kind="positiv"', "kind = 'positiv': choose one of negative, positive"),
-        ("needs=frozenset()", 'needs=frozenset({"parse"})', "needs parse: choose among tfidf, parses, model"),
-        (
+        pytest.param(
+            "needs=frozenset()",
+            'needs=frozenset({"parse"})',
+            "needs parse: choose among tfidf, parses, model",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             'parameter(1, "how many exclamation marks", minimum=1)',
             "1",
             "ShoutParameters.marks: make it with `parameter",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -163,6 +169,7 @@ def test_an_outcome_that_is_not_as_agreed(
     assert "'shout' (module shouting)" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_doctor_names_a_package_that_cannot_be_loaded(tmp_path: Path, call: Call) -> None:
     install(tmp_path / "site", "shouting", {"loud": "no_such_module:LOUD"})
     entries = {entry["what"]: entry for entry in json.loads(call("doctor", "--json").stdout)}

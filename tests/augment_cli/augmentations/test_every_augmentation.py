@@ -1,5 +1,7 @@
 """What holds for every registered augmentation: golden examples, purity, edits that tell the whole story."""
 
+import functools
+import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -8,25 +10,28 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.reasons import Reason
+from augment_cli.contract.rows import Rows
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.runs.tables import as_table
 from augment_cli.session import SAMPLE
 from augment_cli.store.store import Store
 from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parsed_rows, sentence
+from tests.helpers.properties import examples
 
 GOLDEN = Path(__file__).parent / "golden"
 # Those that run a model are held to the same in `models/`, where there are models small enough.
 NAMES = [name for name in augmentations.names() if "model" not in augmentations.get(name).needs]
 
 
+@functools.cache
 def golden(name: str) -> dict[str, Any]:
     file = GOLDEN / f"{name}.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.exists() else {"case": []}
@@ -58,23 +63,47 @@ GOLDEN_CASES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def golden_row(
+    fitted: Callable[[list[str]], Store], sample_store: Store
+) -> Callable[[str, dict[str, Any], str], dict[str, Any]]:
+    """What becomes of a case as row 0; all that share their parameters are made at once."""
+    known: dict[tuple[str, str, str], dict[int, dict[str, Any]]] = {}
+
+    def all_parameters(name: str, case: dict[str, Any]) -> dict[str, Any]:
+        return parameters_of(name) | case.get("parameters", {})
+
+    def make(name: str, scheme: str, parameters: dict[str, Any]) -> dict[int, dict[str, Any]]:
+        cases = [
+            case
+            for case in golden(name)["case"]
+            if ("sentence" in case) == bool(scheme) and all_parameters(name, case) == parameters
+        ]
+        run, row_ids = make_run(name, **parameters), np.zeros(len(cases), np.int64)
+        if scheme:
+            texts, rows = zip(*(sentence(case["sentence"], scheme) for case in cases), strict=True)
+            result = augmented_with_parses(run, parsed_rows(texts, rows, row_ids))
+        else:
+            reads_fit = "tfidf" in augmentations.get(name).needs
+            store = fitted(golden(name)["corpus"]) if reads_fit else sample_store
+            result = augment_texts([case["text"] for case in cases], store, run, row_ids)
+        return dict(zip(map(id, cases), result.to_pylist(), strict=True))
+
+    def row_of(name: str, case: dict[str, Any], scheme: str) -> dict[str, Any]:
+        parameters = all_parameters(name, case)
+        key = name, scheme, json.dumps(parameters)
+        if key not in known:
+            known[key] = make(name, scheme, parameters)
+        return known[key][id(case)]
+
+    return row_of
+
+
 @pytest.mark.parametrize(("name", "case", "scheme"), GOLDEN_CASES)
 def test_golden_examples(
-    name: str,
-    case: dict[str, Any],
-    scheme: str,
-    fitted: Callable[[list[str]], Store],
-    sample_store: Store,
+    name: str, case: dict[str, Any], scheme: str, golden_row: Callable[..., dict[str, Any]]
 ) -> None:
-    parameters = parameters_of(name) | case.get("parameters", {})
-    if scheme:
-        text, row = sentence(case["sentence"], scheme)
-        result = augmented_with_parses(make_run(name, **parameters), [text], [row])
-    else:
-        reads_fit = "tfidf" in augmentations.get(name).needs
-        store = fitted(golden(name)["corpus"]) if reads_fit else sample_store
-        result = augment_cli.augment([case["text"]], name, store=store, **parameters)
-    row = result.to_pylist()[0]
+    row = golden_row(name, case, scheme)
     assert row["text"] == case.get("expected")
     assert row["reason"] == case.get("reason")
     for column in {"rule", "label"} & case.keys():
@@ -87,11 +116,14 @@ def test_every_hand_parse_is_used() -> None:
     assert SENTENCES.keys() <= used
 
 
-def augmented_with_parses(
-    run: AugmentationRun, texts: list[str], rows: list[dict[str, Any]], row_ids: np.ndarray | None = None
-) -> pa.Table:
+@functools.lru_cache(64)
+def made_up_rows(texts: tuple[str, ...], row_ids: tuple[int, ...]) -> Rows:
+    """Texts with made-up parses; the same ones serve for every augmentation."""
+    return parsed_rows(texts, [made_up_row(text) for text in texts], np.array(row_ids))
+
+
+def augmented_with_parses(run: AugmentationRun, parsed: Rows) -> pa.Table:
     """Augment texts whose parses are given, with no store and no pipeline."""
-    parsed = parsed_rows(texts, rows, row_ids)
     prepared = run.augmentation.prepare(run.parameters, Resources(run.seed, run.draw))
     return as_table(run.augmentation, parsed, prepared(parsed)).add_column(0, "original", parsed.texts)
 
@@ -102,7 +134,8 @@ def augmented(
     """Augment texts; where parses are needed, made-up ones serve, each a function of its text alone."""
     run = make_run(name, **parameters_of(name), **options)
     if needs_parses(name):
-        return augmented_with_parses(run, texts, [made_up_row(text) for text in texts], row_ids)
+        ids = np.arange(len(texts)) if row_ids is None else row_ids
+        return augmented_with_parses(run, made_up_rows(tuple(texts), tuple(ids.tolist())))
     return augment_texts(texts, store, run, row_ids)
 
 
@@ -124,10 +157,15 @@ def assert_sound(table: pa.Table) -> None:
             assert row["text"] == apply_edits(row["original"], row["edits"])
 
 
+@functools.cache
 def sample() -> list[str]:
     """The sample's sentences, then some texts of three of them."""
     lines = SAMPLE.read_text("utf-8").splitlines()
     return lines + [" ".join(lines[start : start + 3]) for start in range(0, 240, 3)]
+
+
+# What made-up parses never hold: two persons, and an action between them.
+UNMET = {"subject-object-switch"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -136,7 +174,7 @@ def test_the_sample_comes_out_sound(name: str, sample_store: Store) -> None:
     table = augmented(texts, name, sample_store)
     assert_sound(table)
     assert table["row_id"].to_pylist() == list(range(len(texts)))
-    assert table["text"].null_count < len(texts), "no sentence of the sample was changed"
+    assert name in UNMET or table["text"].null_count < len(texts), "no sentence of the sample was changed"
 
 
 ODD_CHARACTERS = st.sampled_from("a bB'\"`.,-()…“”éİΣς日🙂\u0301\u00a0\t0")
@@ -149,7 +187,7 @@ ODD = st.lists(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, HealthCheck.function_scoped_fixture)
 @given(texts=ODD)
 def test_odd_input_never_raises_and_comes_out_sound(name: str, sample_store: Store, texts: list[str]) -> None:
     assert_sound(augmented(texts, name, sample_store))
@@ -174,7 +212,7 @@ def test_a_row_does_not_depend_on_the_others(name: str, sample_store: Store) -> 
 @pytest.mark.parametrize("name", [name for name in NAMES if augmentations.get(name).is_random])
 def test_other_seeds_and_draws_give_other_texts(name: str, sample_store: Store) -> None:
     choices = [(0, 0), (1, 0), (0, 1)]
-    texts = sample()[-200:]
+    texts = sample()[::2]  # some change few
     results = [
         augmented(texts, name, sample_store, seed=seed, draw=draw)["text"].to_pylist()
         for seed, draw in choices

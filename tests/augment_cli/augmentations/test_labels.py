@@ -28,11 +28,21 @@ def test_every_augmentation_has_a_label_with_a_reason_and_keeps_its_class_of_mea
 @pytest.mark.parametrize(
     ("name", "label"),
     [
-        ("hypernym", "neither"), ("hyponym", "neither"), ("summary", "neither"), ("gender-swap", "neither"),
-        ("colour", "other"), ("antonym", "other"), ("una", "other"), ("synonym", "same"), ("pi", "same"),
-        ("tense", "neither"), ("negation", "other"), ("dn", "same"), ("aa", "same"),
+        ("hypernym", "neither"),
+        ("hyponym", "neither"),
+        ("summary", "neither"),
+        ("gender-swap", "neither"),
+        ("colour", "other"),
+        ("antonym", "other"),
+        ("una", "other"),
+        ("synonym", "same"),
+        ("pi", "same"),
+        ("tense", "neither"),
+        ("negation", "other"),
+        ("dn", "same"),
+        ("aa", "same"),
     ],
-)  # fmt: skip
+)
 def test_what_the_result_means_decides(name, label):
     assert entailment_of(augmentations.get(name)).label == label
 

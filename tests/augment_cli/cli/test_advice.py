@@ -36,6 +36,28 @@ def test_a_changed_corpus_is_told_what_can_be_done(command, tmp_path):
     assert command("ingest", "--corpus", "in.txt", "--overwrite").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "advised"),
+    [
+        ("una --radius 3 --avoid none", "una --radius 3", "--avoid none"),
+        ("una --radius 3 --background none", "una --radius 4", "--background none --radius 3"),
+        ("una --radius 3 --seed 7", "una --radius 3", "--seed 7"),
+        ("una --radius 3 --surface in-place", "una --radius 3", "--surface in-place"),
+        ("una --radius 3 --include-self", "una --radius 3", "--include-self"),
+        ("fit --min-df 2", "fit", "--min-df 2"),
+    ],
+)
+def test_a_refusal_names_the_options_that_the_stage_was_made_with(command, tmp_path, first, then, advised):
+    (tmp_path / "in.txt").write_text("\n".join(LINES))
+    assert command(*first.split(), "--corpus", "in.txt").returncode == 0
+    refused = command(*then.split())
+    assert refused.returncode == 5 and "nothing was changed" in refused.stderr
+    options = re.search(r"Use the same settings \((.*?)\)", refused.stderr)[1]
+    assert set(advised.split()) <= set(options.split())
+    again = command(*then.split(), *options.split())  # of an option given twice, the last counts
+    assert again.returncode == 0, again.stderr
+
+
 @pytest.mark.parametrize("arguments", [["una"], ["pack"]])
 def test_a_name_that_is_taken_is_not_to_be_removed(command, tmp_path, arguments):
     (tmp_path / "in.txt").write_text("\n".join(LINES))

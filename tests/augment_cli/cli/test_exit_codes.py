@@ -20,6 +20,7 @@ def parts_of(folder):
     return {path: path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_0_in_a_fresh_folder_and_the_second_run_leaves_every_byte(process, tmp_path):
     first = process("una", "--beta", "0.5", "--radius", "4000", cwd=tmp_path)
     assert first.returncode == 0 and "using the shipped sample" in first.stderr

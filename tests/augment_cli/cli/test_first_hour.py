@@ -143,6 +143,7 @@ def test_a_min_df_that_leaves_no_term(command, small):
     assert command("fit", "--min-df", "2").returncode == 0
 
 
+@pytest.mark.slow
 def test_the_first_commands_agree(command, small):
     """`make augment` and `augment-cli una` make the same stage, in either order of the two."""
     run = command("run", "default", "--corpus", "in.txt", "--set", "paraphrase.rows=1")

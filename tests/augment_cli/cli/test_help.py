@@ -18,11 +18,27 @@ from augment_cli.runs.run import make_run
 from augment_cli.session import SAMPLE, Session
 
 COMMANDS = (
-    "ingest", "fit", "parse", "run", "inspect", "stats", "status", "list", "verify", "remove", "pack",
-    "doctor", "card", "embed", "score", "mine", "publish", "fetch",
-)  # fmt: skip
+    "ingest",
+    "fit",
+    "parse",
+    "run",
+    "inspect",
+    "stats",
+    "status",
+    "list",
+    "verify",
+    "remove",
+    "pack",
+    "doctor",
+    "card",
+    "embed",
+    "score",
+    "mine",
+    "publish",
+    "fetch",
+)
 # Of the augmentations one stands for all in the quick suite; these run models, or many commands.
-SLOW = {*augmentations.names(), "run", "parse", "stats", "embed", "score"} - {"una"}
+SLOW = {*augmentations.names(), "run", "parse", "stats", "embed", "score", "mine"} - {"crop"}
 HEAVY = ("numpy", "pyarrow", "polars", "torch", "spacy", "transformers", "nltk", "scipy", "joblib", "dask")
 
 
@@ -127,7 +143,8 @@ def test_every_example_works(command, folder, request, tmp_path, name):
             shutil.rmtree(place / "store")
         if "--fit frequent" in example:
             assert command("fit", "--min-df", "2", "--name", "frequent", cwd=place).returncode == 0
-        if "my-store" in example and (name in ("status", "verify") or "--append" in example):
+        goes_on = "--append" in example or "--behind" in example
+        if "my-store" in example and (goes_on or name in ("status", "verify")):
             shutil.copytree(folder / "store", place / "my-store")
         stdin = ""
         if example.startswith("cat "):

@@ -53,9 +53,20 @@ def test_every_command_with_a_corpus_has_all_options_of_reading_it(command, name
     shown = command(name, "--help").stdout
     panel = shown.partition("Reading the corpus")[2]
     for option in (
-        "--text-column", "--id-column", "--keep-column", "--limit", "--format", "--encoding", "--no-quoting",
-        "--split-sentences", "--deduplicate", "--max-characters", "--part-rows", "--max-rejects", "--strict",
-    ):  # fmt: skip
+        "--text-column",
+        "--id-column",
+        "--keep-column",
+        "--limit",
+        "--format",
+        "--encoding",
+        "--no-quoting",
+        "--split-sentences",
+        "--deduplicate",
+        "--max-characters",
+        "--part-rows",
+        "--max-rejects",
+        "--strict",
+    ):
         assert option in panel, option
 
 
@@ -121,7 +132,7 @@ def test_stats_says_nothing_on_the_side(command, half):
 
 def test_digests_are_cut_where_people_read_and_whole_for_programs(command, small):
     assert command("synonym", "--corpus", "in.txt", "-q").returncode == 0
-    for arguments in (["stats", "synonym"], ["status"], ["card"]):
+    for arguments in (["stats", "synonym"], ["status", "--settings"], ["card"]):
         shown = command(*arguments).stdout
         assert re.search(r"wordnet[= ][0-9a-f]{12}…", shown) and not re.search("[0-9a-f]{13}", shown), (
             arguments
@@ -306,7 +317,9 @@ def test_an_interrupted_parse_is_in_the_status(small, command, pipeline, monkeyp
     entry = status(Store.open(small / "store"))[-1]
     assert entry["stage"] == "parses" and not entry["complete"] and entry["rows_in_work"] == 60
     shown = command("status").stdout
-    assert "0/1 unfinished" in shown and "0 + 60" in shown and "the same command resumes them" in shown
+    assert (
+        "unfinished: 0 of 1 parts" in shown and "0 + 60" in shown and "the same command resumes them" in shown
+    )
     monkeypatch.undo()
     with Session(small / "store", Engine(1)) as session:
         session.parse(pipeline)

@@ -15,6 +15,11 @@ from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.places import REPOSITORY
 
 
+def slow(*values):
+    """Values for the slow suite."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -56,22 +61,28 @@ def test_nothing_is_loaded_where_libraries_would_fail(monkeypatch, capsys):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
 @pytest.mark.parametrize(
-    ("words", "least"),
+    ("megabytes", "words", "least"),
     [
-        (["embed", "--model", str(REPOSITORY / "data/models/encoder"), "--jobs", "1"], LEAST_FOR_MODELS),
-        (["paraphrase", "--jobs", "1"], LEAST_FOR_MODELS),
-        (["parse", "--jobs", "1"], LEAST_FOR_PARSES),
+        slow(1500, ["embed", "--model", str(REPOSITORY / "data/models/encoder")], LEAST_FOR_MODELS),
+        slow(2000, ["embed", "--model", str(REPOSITORY / "data/models/encoder")], LEAST_FOR_MODELS),
+        slow(1500, ["paraphrase"], LEAST_FOR_MODELS),
+        slow(2000, ["paraphrase"], LEAST_FOR_MODELS),
+        (1500, ["parse"], LEAST_FOR_PARSES),
+        slow(2000, ["parse"], LEAST_FOR_PARSES),
     ],
-    ids=["embed", "paraphrase", "parse"],
 )
-@pytest.mark.parametrize("megabytes", [1500, 2000])
 def test_models_and_parses_say_how_much_address_space_they_need(tmp_path, words, least, megabytes):
     limit = megabytes * 10**6
     result = subprocess.run(
-        [sys.executable, "-m", "augment_cli", *words],
-        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-m", "augment_cli", *words, "--jobs", "1"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )  # fmt: skip
+    )
     assert (result.returncode, "Traceback" in result.stderr) == (6, False), result.stderr
     assert f"allows {megabytes:,} MB of address space" in result.stderr
     assert f"at least {least / 1e6:,.0f} MB are needed" in result.stderr
@@ -83,10 +94,10 @@ def test_models_and_parses_say_how_much_address_space_they_need(tmp_path, words,
     [
         ("train simcse --encoder none", 300, 6),
         ("train simcse --encoder none", 1500, 6),
-        ("train distil --out x", 1500, 6),
-        ("eval none --minimal-pairs", 300, 6),
+        slow("train distil --out x", 1500, 6),
+        slow("eval none --minimal-pairs", 300, 6),
         ("eval none --minimal-pairs", 1000, 6),
-        ("eval tasks", 300, 6),
+        slow("eval tasks", 300, 6),
         ("eval tasks", 1000, 0),
     ],
 )
@@ -94,22 +105,32 @@ def test_trainer_and_evaluation_say_so_too(tmp_path, words, megabytes, code):
     limit = megabytes * 10**6
     result = subprocess.run(
         [sys.executable, "-m", *words.split()],
-        cwd=tmp_path, env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True,
-        check=False, timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=ENVIRONMENT | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
     assert (result.returncode, "Traceback" in result.stderr) == (code, False), result.stderr
     assert code == 0 or f"error: this shell allows {megabytes:,} MB of address space" in result.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS does not keep to RLIMIT_AS")
-@pytest.mark.parametrize("megabytes", [300, 500, 700])
+@pytest.mark.parametrize("megabytes", [300, slow(500), slow(700)])
 def test_a_limit_on_address_space(tmp_path, megabytes):
     limit = megabytes * 10**6
     result = subprocess.run(
         [sys.executable, "-m", "augment_cli", "una", "--jobs", "1"],
-        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=120,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-    )  # fmt: skip
+    )
     assert "Traceback" not in result.stderr
     if megabytes > 600 and result.returncode == 0:
         return  # it is enough where libraries start few threads

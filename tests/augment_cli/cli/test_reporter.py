@@ -43,7 +43,7 @@ class Recording(Silent):
 
 def test_a_note_that_is_true_of_several_stages_is_said_once(tmp_path):
     said = Recording()
-    with Session(tmp_path / "store", Engine(1), said) as session:
+    with Session(tmp_path / "store", Engine(1), said, sample=True) as session:
         session.ingest()
         session.augment(make_run("una"))
         session.augment(make_run("una", beta="0.3"), stage="una-easy")

@@ -57,7 +57,15 @@ def test_from_the_corpus(command, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["status"], ["stats", "una"], ["stats", "rejects"], ["card"], ["inspect", "una"], ["pack"], ["una"]],
+    [
+        ["status"],
+        ["stats", "una"],
+        ["stats", "rejects"],
+        ["card"],
+        ["inspect", "una"],
+        pytest.param(["pack"], marks=pytest.mark.slow),
+        ["una"],
+    ],
 )
 def test_from_a_forged_manifest(store, command, arguments):
     path = store.path / "manifest.json"
@@ -121,7 +129,7 @@ def test_markup_in_names_is_text(store, command):
     value = json.loads(path.read_bytes())
     value["stages"]["una"]["settings"]["parameters"]["x"] = "[link=file:///etc/passwd]here[/link][/oops]"
     path.write_text(json.dumps(sealed(value)))
-    result = command("status", "--store", store.path)
+    result = command("status", "--settings", "--store", store.path)
     assert result.returncode == 0 and "[link=file" in result.stdout.replace("\n", "")
 
 

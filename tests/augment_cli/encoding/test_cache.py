@@ -1,6 +1,7 @@
 """The embedding cache: keyed by all that matters, damage named, never used for a model in training."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -34,6 +35,46 @@ def test_a_damaged_cache_file_is_named(plain_model, sentences, tmp_path):
     path.write_bytes(raw)
     with pytest.raises(BadInputError, match=f"{path.name} is damaged .* delete it"):
         load_encoder(plain_model).encode(sentences, cache=tmp_path)
+
+
+def spoiled_header(path):
+    """The header of an array, which is Python, has brackets that nothing closes."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    data = members["vectors.npy"]
+    end = data.index(b"\n")
+    members["vectors.npy"] = data[:10] + b"(" * (end - 10) + data[end:]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def encrypted(path):
+    """The bit that says so is set, in both of the zip's headers."""
+    raw = bytearray(path.read_bytes())
+    raw[6] |= 1
+    raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(raw)
+
+
+def narrower(path):
+    """Vectors of another width, as of another encoder."""
+    with np.load(path) as arrays:
+        digests, vectors = arrays["digests"], arrays["vectors"]
+    np.savez(path, digests=digests, vectors=vectors[:, :-1])
+
+
+@pytest.mark.parametrize("spoil", [spoiled_header, encrypted, narrower])
+def test_a_spoiled_cache_file_is_named_in_one_line_and_never_used(spoil, plain_model, sentences, tmp_path):
+    expected = load_encoder(plain_model).encode(sentences, cache=tmp_path)
+    (path,) = tmp_path.rglob("*.npz")
+    spoil(path)
+    with pytest.raises(BadInputError, match=f"{path.name} is damaged .* delete it") as raised:
+        load_encoder(plain_model).encode(sentences, cache=tmp_path)
+    assert "\n" not in str(raised.value)
+    path.unlink()
+    again = load_encoder(plain_model).encode(sentences, cache=tmp_path)
+    np.testing.assert_allclose(again, expected, atol=1e-5)
 
 
 def test_a_model_in_training_has_no_digest_and_is_never_cached(plain_model, tmp_path):

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.encoding.bert import linear
 from augment_cli.encoding.encoder import batches_by_tokens
+from augment_cli.encoding.fast.bert import linear
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.pooling import MODES, pool
 from augment_cli.errors import UsageError

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.digest import model_digest
+from tests.helpers.places import REPOSITORY
 
 
 @pytest.fixture()
@@ -124,3 +127,63 @@ def test_lacking_weights_are_never_filled_with_random_numbers(plain_model, tmp_p
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(BadInputError, match=r"lacks the weights encoder\.layer\.1\.output\.dense\.weight"):
         load_encoder(folder)
+
+
+def shipped(name):
+    return REPOSITORY / "data" / "models" / name
+
+
+@pytest.mark.parametrize("kind", ["plain", "sentence-transformers", "static", "shipped"])
+def test_each_json_file_is_read_once_while_a_model_is_loaded(kind, plain_model, old_layout, monkeypatch):
+    folder = {
+        "plain": plain_model,
+        "sentence-transformers": old_layout,
+        "static": shipped("static"),
+        "shipped": shipped("encoder"),
+    }[kind]
+    reads = Counter()
+    read_text = Path.read_text
+
+    def counting(path, *arguments, **options):
+        reads[path] += 1
+        return read_text(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", counting)
+    load_encoder(folder)
+    read = {path: count for path, count in reads.items() if path.is_relative_to(folder)}
+    assert folder / "config.json" in read or kind == "static"
+    assert set(read.values()) == {1}, {str(path.relative_to(folder)): count for path, count in read.items()}
+
+
+@pytest.mark.parametrize(
+    "names", [("", "1_Pooling", "2_Dense"), ("bert", "pooled", "deep/dense"), ("0_T", "x/1", "last")]
+)
+def test_the_digest_covers_every_file_that_loading_reads(new_layout, tmp_path, names):
+    """Whichever file of a layout is removed or emptied: the vectors stay, or the digest changes."""
+    folder = tmp_path / "renamed"
+    shutil.copytree(new_layout, folder)
+    modules = json.loads((folder / "modules.json").read_text())
+    for module, name in zip(modules, names, strict=True):
+        source, target = folder / module["path"], folder / name
+        if source != target:
+            files = [path for path in source.iterdir() if path.is_file() and path.name != "modules.json"]
+            target.mkdir(parents=True, exist_ok=True)
+            for path in files if module["path"] == "" else source.iterdir():
+                if not path.name.startswith("config_sentence"):
+                    path.rename(target / path.name)
+        module["path"] = name
+    (folder / "modules.json").write_text(json.dumps(modules))
+    texts = ["a heron waits at the river", "the town has a bridge"]
+    expected, before = load_encoder(folder).encode(texts), model_digest(folder)
+    decisive = 0
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        data = path.read_bytes()
+        path.unlink()
+        try:
+            same = np.array_equal(load_encoder(folder).encode(texts), expected)
+        except Exception:  # whatever loading says of a folder that lacks a file
+            same = False
+        assert same or model_digest(folder) != before, path
+        decisive += not same
+        path.write_bytes(data)
+    assert decisive >= 4 and model_digest(folder) == before

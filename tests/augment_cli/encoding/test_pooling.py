@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.encoding.pooling import MODES, canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
+from tests.helpers.properties import examples
 
 
 def reference(layers: list[np.ndarray], mode: str) -> np.ndarray:
@@ -28,7 +29,7 @@ def reference(layers: list[np.ndarray], mode: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4), left=st.booleans(), seed=st.integers(0, 999)
 )

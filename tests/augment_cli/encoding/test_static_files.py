@@ -94,9 +94,13 @@ def test_folders_of_both_libraries_are_read_as_they_read_them(static, sentences,
 
     mapping = np.arange(len(table)) // 2  # two tokens share a row
     model = StaticModel(
-        table.numpy()[: mapping.max() + 1], tokenizer, weights=static.weights.numpy(), token_mapping=mapping,
-        normalize=True, config={"model_type": "model2vec"},
-    )  # fmt: skip
+        table.numpy()[: mapping.max() + 1],
+        tokenizer,
+        weights=static.weights.numpy(),
+        token_mapping=mapping,
+        normalize=True,
+        config={"model_type": "model2vec"},
+    )
     model.save_pretrained(tmp_path / "other")
     expected = model.encode(sentences)
     for listed in (True, False):  # the older of its folders have no modules.json

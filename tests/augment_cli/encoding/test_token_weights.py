@@ -79,8 +79,12 @@ def test_weighted_poolings_equal_a_loop_over_tokens(plain_model, encoder, counts
         with torch.inference_mode():
             layers = encoder.model(torch.tensor([ids]), output_hidden_states=True).hidden_states
         first, second, last = (layers[number][0].numpy() for number in (0, 1, -1))
-        states = {"mean": last, "static": first, "first-last": (first + last) / 2,
-                  "first-last-1": (second + last) / 2}[mode]  # fmt: skip
+        states = {
+            "mean": last,
+            "static": first,
+            "first-last": (first + last) / 2,
+            "first-last-1": (second + last) / 2,
+        }[mode]
         total = sum(weights[number] * state for number, state in zip(ids, states, strict=True))
         np.testing.assert_allclose(vector, total / sum(weights[number] for number in ids), atol=2e-5)
 

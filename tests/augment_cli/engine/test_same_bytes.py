@@ -44,7 +44,15 @@ def expected(corpus_file, tmp_path_factory):
     return parts
 
 
-@pytest.mark.parametrize(("jobs", "backend"), [(2, "loky"), (3, "loky"), (2, "threading"), (3, "threading")])
+@pytest.mark.parametrize(
+    ("jobs", "backend"),
+    [
+        pytest.param(2, "loky", marks=pytest.mark.slow),
+        pytest.param(3, "loky", marks=pytest.mark.slow),
+        pytest.param(2, "threading", marks=pytest.mark.slow),
+        pytest.param(3, "threading", marks=pytest.mark.slow),
+    ],
+)
 def test_any_jobs(corpus_file, tmp_path, expected, jobs, backend):
     assert make(tmp_path / "store", corpus_file, Engine(jobs, backend)) == expected
 
@@ -71,7 +79,10 @@ def test_any_batch_of_parts(corpus_file, tmp_path, expected):
         pytest.param(
             {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "7"}, marks=pytest.mark.slow
         ),
-        {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONHASHSEED": "3", "TZ": "Asia/Kathmandu"},
+        pytest.param(
+            {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONHASHSEED": "3", "TZ": "Asia/Kathmandu"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_any_environment_and_folder(corpus_file, tmp_path, expected, environment):

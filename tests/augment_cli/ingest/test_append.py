@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 
 import polars
 import pytest
@@ -164,9 +165,14 @@ def test_what_depends_on_the_fit_is_named_refused_and_made_anew(tmp_path, files,
     for name in ("terms", "tfidf", "forms", "una"):
         assert f"was made from the first 3 of the corpus's {len(store.parts)} parts" in behind[name]
         assert remedy in behind[name] and why_not_reused(store, name)
-    assert behind["corpus"] is None and len(verify(store)) == 4
+    assert behind["corpus"] is None and verify(store) == []  # sound, and behind
+    checked = command("verify", "--store", store.path)
+    assert (
+        checked.returncode == 0
+        and "behind since files were appended: terms, tfidf, forms, una" in checked.stdout
+    )
     shown = command("status", "--store", store.path)
-    assert shown.returncode == 0 and remedy in shown.stdout
+    assert shown.returncode == 0 and remedy.strip("`") in shown.stdout
 
     with pytest.raises(MixError, match="before files were appended") as refusal:
         augment(store.path, "una", radius=5)
@@ -356,3 +362,52 @@ def test_reports_and_settings_agree_on_what_goes_by_part(store, name):
     settings = make_run(name).settings(store)
     augment(store.path, name, **({"radius": 4} if name == "una" else {}))
     assert settings.by_part == goes_by_part(Store.open(store.path), name) == (name in ("synonym", "crop"))
+
+
+@pytest.mark.slow
+def test_what_is_behind_is_made_by_the_commands_that_are_printed(tmp_path, files, command):
+    store = tmp_path / "store"
+    made = [
+        f"ingest --corpus {files[0]} --part-rows 8 --max-rejects 1",
+        "una --radius 4 --avoid none",
+        "una --draws 2 --beta 0.1:0.5 --name two",
+        "fit --min-df 2 --name frequent",
+        "una --fit frequent --name of-frequent",
+        "crop",
+        "word-deletion --rate 0.3 --name fewer",
+        "score una --columns length_ratio",
+        "mine --max-score 0.9 --max-df 1",
+        "pack --positive corpus --negative una --unchanged drop --split 0.3 --name both",
+    ]
+    for typed in made:
+        done = command(*typed.split(), "--store", store)
+        assert done.returncode == 0, (typed, done.stderr)
+    settings = {name: Store.open(store).stage(name).settings for name in Store.open(store).stages()}
+    appended = command("ingest", "--append", "--corpus", *files[1:2], "--max-rejects", 1, "--store", store)
+    printed = re.findall(r"^  (augment-cli .*)$", appended.stdout, re.M)
+    assert appended.returncode == 0 and printed == [
+        f"augment-cli {words} --store {store}"
+        for words in (
+            "fit --overwrite",
+            "una --radius 4 --avoid none --overwrite",
+            "una --beta 0.1:0.5 --draws 2 --name two --overwrite",
+            "fit --min-df 2 --name frequent --overwrite",
+            "una --fit frequent --name of-frequent --overwrite",
+            "crop",
+            "word-deletion --rate 0.3 --name fewer",
+            "score una --columns length_ratio --overwrite",
+            "mine --max-score 0.9 --max-df 1.0 --overwrite",
+            "pack --positive corpus --negative una --split 0.3 --name both",
+        )
+    ]
+    shown = command("run", "--behind", "--dry-run", "--store", store)
+    assert re.findall(r"^\$ (.*)$", shown.stderr, re.M) == printed
+    done = command("run", "--behind", "--store", store)
+    assert done.returncode == 0, done.stderr
+    grown = Store.open(store)
+    assert verify(grown) == [] and all(grown.has(name) for name in settings)
+    assert all(entry["behind"] is None and entry["differs"] is None for entry in status(grown))
+    for name, before in settings.items():
+        after = grown.stage(name).settings
+        assert {**before["parameters"], "radius": 0} == {**after["parameters"], "radius": 0}, name
+    assert "Nothing is behind." in command("run", "--behind", "--store", store).stderr

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import UserError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.store import Store
+from tests.helpers.properties import examples
 
 _PIECES = st.sampled_from(
     [b"\n", b"\r\n", b'"', b",", b"\t", b'{"text": "', b'"}', b"text\n", b"\x00", b"\xff", b"\xc3", b"\xa9"]
@@ -48,7 +49,7 @@ def read(name: str, data: bytes, **options) -> None:
             assert report.read == lines.count(b"\n") + (not lines.endswith(b"\n"))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(pieces=_BYTES, split=st.booleans(), deduplicate=st.booleans(), quoting=st.booleans())
 @pytest.mark.parametrize("name", _NAMES)
 def test_any_bytes(name, pieces, split, deduplicate, quoting):
@@ -56,7 +57,7 @@ def test_any_bytes(name, pieces, split, deduplicate, quoting):
     read(name, data, split_sentences=split, deduplicate=deduplicate, quoting=quoting, part_rows=3)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), limit=st.none() | st.integers(1, 5))
 @pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet"])
 def test_sound_files_with_a_few_bytes_changed(kind, data, limit):

@@ -7,7 +7,7 @@ import pandas
 import polars
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import augment_cli
@@ -15,6 +15,7 @@ from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.ingest import IngestOptions
 from augment_cli.ingest.memory import spool
 from augment_cli.store.store import Store
+from tests.helpers.properties import examples
 
 LINES = ["The river flows.", "Ein Boot treibt über den Fluss.", "今天下雨。"]
 FORMS = {
@@ -44,7 +45,7 @@ def test_every_form_gives_the_corpus_of_a_file(tmp_path, form):
     assert not (store.work / "texts").exists()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(texts=st.lists(st.text(st.characters(codec="utf-8")), max_size=8))
 def test_any_text_survives_the_way_into_a_file(tmp_path_factory, texts):
     path = spool(Store.create(tmp_path_factory.getbasetemp() / "memory"), texts, IngestOptions())

@@ -284,3 +284,56 @@ def test_parquet_with_its_text_as_its_id(tmp_path):
     with store.lock():
         ingest(store, [tmp_path / "in.parquet"], IngestOptions(id_column="text"))
     assert store.read("corpus")["id"].to_pylist() == ["one sentence", "another one"]
+
+
+ODD_COLUMNS = {
+    "binary view": pa.array([b"abcd"], pa.binary_view()),
+    "fixed-size binary": pa.array([b"abcd"], pa.binary(4)),
+    "duration": pa.array([7], pa.duration("ns")),
+    "list": pa.array([[1]], pa.list_(pa.int64())),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_COLUMNS)
+def test_columns_that_are_not_kept_are_refused(read_paths, tmp_path, kind):
+    pq.write_table(pa.table({"text": ["a heron"], "label": ODD_COLUMNS[kind]}), tmp_path / "a.parquet")
+    with pytest.raises(UsageError, match=r"column 'label' is .*; --keep-column keeps text, numbers, dates"):
+        read_paths(tmp_path / "a.parquet", keep_columns=("label",))
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        (pa.array([86_400_000], pa.date64()), "1970-01-02"),
+        (pa.array([1], pa.time64("ns")), "00:00:00.000000001"),
+        (pa.array([1.5], pa.float32()), "1.5"),
+        (pa.array(["x"], pa.dictionary(pa.int8(), pa.string())), "x"),
+    ],
+)
+def test_dates_and_times_of_every_kind_are_kept(read_paths, tmp_path, values, kept):
+    pq.write_table(pa.table({"text": ["a heron"], "label": values}), tmp_path / "a.parquet")
+    result = read_paths(tmp_path / "a.parquet", keep_columns=("label",))
+    assert result.store.read("corpus")["label"].to_pylist() == [kept]
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64(), pa.timestamp("us")], ids=str)
+def test_a_date_after_the_year_9999_makes_a_reject(read_paths, tmp_path, kind):
+    late = {pa.date32(): 3_000_000, pa.date64(): 3_000_000 * 86_400_000}.get(kind, 2**62)
+    labels = pa.array([late, 0], pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+    pq.write_table(pa.table({"text": ["a heron", "a stork"], "label": labels}), tmp_path / "a.parquet")
+    result = read_paths(tmp_path / "a.parquet", keep_columns=("label",))
+    assert result.texts == ["a stork"] and result.reasons == [(1, "wrong_type")]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
+@pytest.mark.parametrize("option", ["text_column", "id_column", "keep_columns"])
+def test_a_column_that_is_there_twice_is_refused(read_paths, tmp_path, name, option):
+    if name.endswith("parquet"):
+        columns = [pa.array(["one"]), pa.array(["two"]), pa.array(["three"])]
+        pq.write_table(pa.table(columns, names=["text", "twice", "twice"]), tmp_path / name)
+    else:
+        rows = ["text,twice,twice", "one,two,three"]
+        (tmp_path / name).write_text("\n".join(rows).replace(",", "\t" if name == "a.tsv" else ",") + "\n")
+    chosen = {option: ("twice",) if option == "keep_columns" else "twice"}
+    with pytest.raises(UsageError, match="has 2 columns 'twice', and which is meant cannot be known"):
+        read_paths(tmp_path / name, **chosen)

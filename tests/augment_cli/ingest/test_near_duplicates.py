@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
@@ -13,6 +13,7 @@ from augment_cli.ingest import IngestOptions
 from augment_cli.ingest.near_duplicates import NearDuplicates, band_keys, similarity
 from augment_cli.store.store import Store
 from augment_cli.text.normalization import normalize
+from tests.helpers.properties import examples
 
 LINES = [
     "The old bridge crosses the river below the town hall.",
@@ -82,7 +83,7 @@ def slow(texts, threshold):
     return result
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.randoms(use_true_random=False),
     st.sampled_from([0.3, 0.6, 0.9]),

@@ -49,15 +49,18 @@ def read(path, corpus, **options):
 def test_columns_become_stages_and_holes_have_a_reason(tmp_path, kind):
     store = read(tmp_path / "store", written(tmp_path, kind), **OPTIONS, **PAIRS)
     assert store.read("corpus")["text"].to_pylist() == [row["anchor"] for row in ROWS]
-    found = {name: list(zip(*(store.read(name)[key].to_pylist() for key in ("text", "reason")), strict=True))
-             for name in ("good", "bad", "worse")}  # fmt: skip
-    assert found["good"] == [
-        *[(row["good"], None) for row in ROWS[:2]], (None, "missing"), ("he runs", None)
-    ]  # fmt: skip
+    found = {
+        name: list(zip(*(store.read(name)[key].to_pylist() for key in ("text", "reason")), strict=True))
+        for name in ("good", "bad", "worse")
+    }
+    assert found["good"] == [*[(row["good"], None) for row in ROWS[:2]], (None, "missing"), ("he runs", None)]
     assert found["bad"] == [("a dog barks", None), (None, "missing"), (None, "same_text"), (None, "missing")]
     assert found["worse"] == [
-        (None, "missing"), ("the sun shines", None), (None, "control_character"), (None, "too_long")
-    ]  # fmt: skip
+        (None, "missing"),
+        ("the sun shines", None),
+        (None, "control_character"),
+        (None, "too_long"),
+    ]
     # What the input had stays in the corpus.
     assert store.read("corpus")["worse"].to_pylist()[2:] == [row["worse"] for row in ROWS[2:]]
     assert verify(store) == [] and why_not_reused(store, "bad") is None

@@ -14,9 +14,15 @@ from augment_cli.models.vocabulary_ids import highest_id
 from tests.helpers.places import REPOSITORY
 
 BERT = {
-    "model_type": "bert", "vocab_size": 20, "hidden_size": 4, "intermediate_size": 8, "num_hidden_layers": 2,
-    "max_position_embeddings": 6, "type_vocab_size": 2, "pad_token_id": 0,
-}  # fmt: skip
+    "model_type": "bert",
+    "vocab_size": 20,
+    "hidden_size": 4,
+    "intermediate_size": 8,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 6,
+    "type_vocab_size": 2,
+    "pad_token_id": 0,
+}
 BERT_SHAPES = {
     "embeddings.word_embeddings.weight": (20, 4),
     "embeddings.position_embeddings.weight": (6, 4),
@@ -24,9 +30,16 @@ BERT_SHAPES = {
     **{f"encoder.layer.{n}.intermediate.dense.weight": (8, 4) for n in range(2)},
 }
 BART = {
-    "model_type": "bart", "is_encoder_decoder": True, "vocab_size": 20, "d_model": 4, "encoder_layers": 2,
-    "decoder_layers": 1, "num_hidden_layers": 2, "encoder_ffn_dim": 8, "max_position_embeddings": 6,
-}  # fmt: skip
+    "model_type": "bart",
+    "is_encoder_decoder": True,
+    "vocab_size": 20,
+    "d_model": 4,
+    "encoder_layers": 2,
+    "decoder_layers": 1,
+    "num_hidden_layers": 2,
+    "encoder_ffn_dim": 8,
+    "max_position_embeddings": 6,
+}
 BART_SHAPES = {
     "model.shared.weight": (20, 4),
     "model.encoder.embed_positions.weight": (8, 4),  # two rows more than positions
@@ -71,7 +84,7 @@ def make(folder, config=BERT, shapes=BERT_SHAPES, tokens=20, **files):
         {"tokenizer_config": {"model_max_length": 10**30}},  # how transformers says that it is not known
         {"config": BERT | {"num_hidden_layers": None, "pad_token_id": None}},
     ],
-)  # fmt: skip
+)
 def test_an_honest_folder_is_taken(tmp_path, model):
     check_model(make(tmp_path / "m", **model))
 

@@ -14,9 +14,24 @@ from augment_cli.models import shipped_pipeline
 
 LIMIT = 12_000_000  # bytes
 UNIVERSAL_POS = {
-    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
-    "SCONJ", "SYM", "VERB", "X",
-}  # fmt: skip
+    "ADJ",
+    "ADP",
+    "ADV",
+    "AUX",
+    "CCONJ",
+    "DET",
+    "INTJ",
+    "NOUN",
+    "NUM",
+    "PART",
+    "PRON",
+    "PROPN",
+    "PUNCT",
+    "SCONJ",
+    "SYM",
+    "VERB",
+    "X",
+}
 CORE = {
     "nsubj",
     "nsubj:pass",

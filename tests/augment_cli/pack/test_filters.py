@@ -5,26 +5,30 @@ import itertools
 import json
 import math
 import shutil
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import augment_cli
+from augment_cli.contract.pack_options import FILTERS, LAYOUTS
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.pack import PackOptions, choose, cost_of_filters, pack, pack_settings
 from augment_cli.pack.export import export
 from augment_cli.pack.layouts import rows_of
-from augment_cli.pack.options import FILTERS, LAYOUTS, read_pack_recipe
-from augment_cli.session import Session
+from augment_cli.pack.options import read_pack_recipe
+from augment_cli.session import Session, Silent
 from augment_cli.store import schema
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.vectors.cosines import cosines
 from augment_cli.vectors.mine_parameters import MINED
 from augment_cli.vectors.stages import VECTORS_STAGE, as_column, vectors_name, vectors_schema
+from tests.helpers.properties import examples
 
 STAGES = ["corpus", "p1", "p2", "n1", "n2", "n3"]
 
@@ -104,7 +108,7 @@ def packings(draw):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(packings(), st.randoms(use_true_random=False), st.integers(0, 12))
 def test_rows_are_those_of_a_reading_row_by_row(options, random, count):
     texts = {"corpus": [f"a{row}" for row in range(count)]}
@@ -274,7 +278,7 @@ def test_labels_and_scores_beside_carried_columns(compared, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_positive": 2.0}, r"--min-positive 2: cosines are compared; give a number -1 to 1"),
+        ({"min_positive": 2.0}, r"--min-positive 2\.0: must be at most 1"),
         ({"margin": -0.1}, "--margin -0.1"),
         ({"max_negative": math.nan}, "--max-negative nan"),
         ({"layout": "wide"}, "--layout wide: choose one of n-tuple, triplet, pair, labeled-pair"),
@@ -314,6 +318,90 @@ def test_filters_that_leave_nothing_are_refused_before_anything_is_written(compa
     ):
         session.pack(choose(session.store, ["corpus"], ["una"], max_negative=-1.0))
     assert "pack" not in Store.open(path).stages()
+
+
+class Says(Silent):
+    """Keeps what is said."""
+
+    def __init__(self):
+        self.lines = []
+
+    def say(self, message):
+        self.lines.append(message)
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """How often the text of each part of each stage is read whole."""
+    counted = Counter()
+    read_part = Store.read_part
+
+    def counting(self, name, index, columns=None, groups=None):
+        if groups is None and (columns is None or "text" in columns):
+            counted[name, index] += 1
+        return read_part(self, name, index, columns, groups)
+
+    monkeypatch.setattr(Store, "read_part", counting)
+    return counted
+
+
+def test_filters_and_a_split_take_one_pass_over_the_columns(compared, tmp_path, reads):
+    path = shutil.copytree(compared, tmp_path / "store")
+    says = Says()
+    with Session(path, Engine(1), says) as session:
+        parts = range(len(session.store.parts))
+        options = choose(session.store, ["uda"], ["una"], min_positive=0.5, margin=0.2, split=0.4)
+        reads.clear()
+        stages = session.pack(options)
+        assert reads == {(name, index): 1 for name in ("corpus", "uda", "una") for index in parts}
+        assert len(parts) > 1 and stages == ["pack-train", "pack-test"]
+        costs = cost_of_filters(session.store, options)
+        left = sum(session.store.stage(stage).rows for stage in stages)
+        wanted = (
+            f"{costs['rows']} rows without filters; --min-positive 0.5 costs {costs['min_positive']}; "
+            f"--margin 0.2 costs {costs['margin']}; {left} left"
+        )
+        assert says.lines[0] == wanted and 0 < left < costs["rows"]
+        assert [result.stage for result in session.results[-2:]] == stages
+        reads.clear()
+        session.pack(options)  # all parts are there: nothing is read, and the same is said
+        assert not reads and says.lines[0] == says.lines[len(says.lines) // 2] == wanted
+
+
+def test_one_side_that_is_there_is_left_alone(compared, tmp_path, reads):
+    path = shutil.copytree(compared, tmp_path / "store")
+    with Session(path, Engine(1)) as session:
+        options = choose(session.store, ["uda"], ["una"], min_positive=0.5, split=0.4)
+        session.pack(options)
+        whole = {stage: session.store.read(stage) for stage in ("pack-train", "pack-test")}
+        (path / "pack-test/part-00001.parquet").unlink()
+    reads.clear()
+    with Session(path, Engine(1)) as session:
+        session.pack(options)
+        assert {key[1] for key, count in reads.items() if count} == {1}
+        assert {stage: session.store.read(stage) for stage in whole} == whole
+
+
+def test_overwrite_deletes_nothing_where_no_row_would_be_left(compared, tmp_path):
+    path = shutil.copytree(compared, tmp_path / "store")
+    with Session(path, Engine(1), overwrite=True) as session:
+        session.pack(choose(session.store, ["uda"], ["una"], min_positive=0.5))
+        before = session.store.read("pack")
+        with pytest.raises(UsageError, match="no row passes the filters"):
+            session.pack(choose(session.store, ["corpus"], ["una"], max_negative=-1.0))
+        assert session.store.read("pack") == before
+
+
+def test_a_part_without_a_row_is_committed_with_those_that_have_some(compared, tmp_path):
+    path = shutil.copytree(compared, tmp_path / "store")
+    with Session(path, Engine(1)) as session:
+        # The positives draw away from their anchors with the row number, so the last parts have none.
+        session.pack(choose(session.store, ["uda"], ["una"], min_positive=0.9))
+        rows = [part.rows for part in session.store.stage("pack").parts.values()]
+        assert rows[0] > 0 and rows[-1] == 0 and len(rows) == len(session.store.parts)
+        session.pack(choose(session.store, ["uda"], ["una"], max_negative=0.3), "far")
+        rows = [part.rows for part in session.store.stage("far").parts.values()]
+        assert rows[0] == 0 and rows[-1] > 0 and len(rows) == len(session.store.parts)
 
 
 def test_a_recipe_may_have_filters(tmp_path):
@@ -366,9 +454,15 @@ def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(compared, 
     model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
     before = [weight.detach().clone() for weight in model.parameters()]
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "run"), max_steps=1, per_device_train_batch_size=8, learning_rate=0.1,
-        use_cpu=True, save_strategy="no", report_to="none", disable_tqdm=True,
-    )  # fmt: skip
+        output_dir=str(tmp_path / "run"),
+        max_steps=1,
+        per_device_train_batch_size=8,
+        learning_rate=0.1,
+        use_cpu=True,
+        save_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    )
     trainer = SentenceTransformerTrainer(
         model=model, args=arguments, train_dataset=data, loss=getattr(losses, loss)(model)
     )
@@ -377,6 +471,7 @@ def test_losses_of_sentence_transformers_take_the_layouts_as_they_are(compared, 
     assert any(changed)
 
 
+@pytest.mark.slow
 def test_every_pair_of_layout_and_filter_is_counted_as_it_is_packed(compared, tmp_path):
     store = Store.open(shutil.copytree(compared, tmp_path / "store"))
     for layout, scores in itertools.product(LAYOUTS, (False, True)):

@@ -94,8 +94,15 @@ def test_every_page_fits_its_width_and_does_nothing_that_a_text_says(tmp_path):
     paths = pages_of(tmp_path)
     with opened() as browser:
         for path in paths:
-            for width in (360, 1600):
+            for width in (360, 900, 1600):
                 with shown(browser, path.as_uri(), width) as page:
+                    for table in page.locator(
+                        ".wide"
+                    ).all():  # one that scrolls has shadows, a name, the focus
+                        assert "gradient" in table.evaluate("one => getComputedStyle(one).backgroundImage")
+                        assert (
+                            table.get_attribute("aria-labelledby") and table.get_attribute("tabindex") == "0"
+                        )
                     assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
                     assert "<script>alert(1)</script>" in page.locator("body").inner_text()
 

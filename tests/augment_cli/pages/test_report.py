@@ -17,6 +17,7 @@ from augment_cli.pages import report as pages
 from augment_cli.pages.facts import facts_of, stages_of
 from augment_cli.pages.report import LIMIT, write_report
 from augment_cli.reports.report import stats
+from augment_cli.runs.run import make_run
 from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.made_pages import hostile_store, made
@@ -97,8 +98,10 @@ def test_its_numbers_are_those_of_stats(store):
     assert stages_of(store) == ["una", "una.1"]
     one, numbers = facts_of(store, "una"), stats(store, "una")
     assert (one.rows, one.changed, one.realised) == (
-        numbers["rows"], numbers["changed"], numbers["replaced_share"],
-    )  # fmt: skip
+        numbers["rows"],
+        numbers["changed"],
+        numbers["replaced_share"],
+    )
     assert one.counted == one.changed and 0 < one.distinct <= one.counted
     assert sum(count for _, _, count in one.replaced) <= numbers["edits"]
     for some in one.examples.values():
@@ -147,7 +150,7 @@ def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_
     assert said(model={"reasons": {"beyond_limit": 9_000, "same_words": 50}}) == []
     few = {"reasons": {"beyond_limit": 9_000, "no_subject": 450}}
     assert said(rule=few) == [
-        ("rule", "changes 10.0 % of the rows that it was run on; most others: no_subject")
+        ("rule", "changes 10.0 % of the rows that it was run on; most others: the main verb has no subject")
     ]
     # A sign of most rows is what the stage does, and comes last; two of a stage come before its third.
     twice = {"signs": {"have a word twice in a row": 97}}
@@ -165,7 +168,19 @@ def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_
 def test_the_scorecard_names_the_reason_that_most_unchanged_rows_have(store):
     one = dataclasses.replace(facts_of(store, "una"), rows=400, reasons={"no_subject": 100, "question": 20})
     row = re.search(r"<tbody>(.*?)</tbody>", pages.render(store, [one], [], {}), re.DOTALL)[1]
-    assert '<span class="about">no_subject 25.0 %</span>' in row
+    assert '<span class="about">the main verb has no subject 25.0 %</span>' in row
+
+
+def test_lines_that_were_set_aside_are_said_with_their_reasons(tmp_path):
+    (tmp_path / "in.txt").write_bytes(
+        b"the river flows\nthe river flows\nthe house stands\n\nthe river flows\n"
+    )
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions(deduplicate="exact"), max_rejects=1)
+        session.augment(make_run("crop"))
+    written_page = write_report(Store.open(tmp_path / "store"), tmp_path / "r.html")
+    assert "rejects: 60.0 % of the lines were set aside (3: 2 duplicate, 1 empty)" in written_page["notices"]
+    assert "Lines that were set aside: 3." in (tmp_path / "r.html").read_text("utf-8")
 
 
 def test_the_command_makes_the_same_stage(store):
@@ -260,3 +275,31 @@ def test_a_stage_with_a_part_cut_off_is_named_first(store, tmp_path):
 def test_without_scores_the_page_says_how_to_get_them(store, tmp_path):
     _, page = written(store, tmp_path)
     assert "No cosines yet: augment-cli embed" in page.content
+
+
+def test_contents_and_notices_lead_to_the_examples_by_their_headings(tmp_path):
+    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
+    text, _ = written(store, tmp_path)
+    links = re.findall(r'<a href="#([\w-]+)">([^<]+)</a>', text)
+    assert ("stage-1", "Examples of una") in links and ("look", "Look here") in links
+    ids = set(re.findall(r'id="([\w-]+)"', text))
+    assert {target for target, _ in links} <= ids
+    headings = dict(re.findall(r'<h2 id="([\w-]+)">([^<]+)</h2>', text))
+    assert all(
+        headings[target] == title for target, title in links if target in headings
+    )  # titles, not "here"
+    look = re.search(r'<h2 id="look">.*?</section>', text, re.DOTALL)[0]
+    assert '<a href="#stage-1">Examples of una</a>' in look
+
+
+def test_a_table_that_scrolls_says_so_and_has_a_name(store, tmp_path):
+    text, _ = written(store, tmp_path)
+    assert '<div class="wide" tabindex="0" role="group" aria-labelledby="card">' in text
+    assert re.search(r"\.wide \{[^}]*linear-gradient[^}]*no-repeat scroll", text)  # shadows at its edges
+
+
+def test_a_range_of_beta_asks_for_its_middle(store, tmp_path):
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("una", beta="0.1:0.5", radius=4), "spread")
+    written(Store.open(store.path), tmp_path)
+    assert facts_of(Store.open(store.path), "spread").asked == pytest.approx(0.3)

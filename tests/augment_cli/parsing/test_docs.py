@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder
@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing import docs, window_encoder
 from augment_cli.parsing.docs import docs_of
+from tests.helpers.properties import examples
 
 ANSWERS = ["ORTH", "IDX", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"]
 ODD = [
@@ -154,7 +155,7 @@ def test_a_component_that_is_a_function():
     assert all(doc.user_data["seen"] for doc in docs_of(nlp, ["one", "two"]))
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5),
     window=st.integers(1, 2),

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import spacy
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -19,6 +19,7 @@ from augment_cli.store.parquet import read_parquet, write_parquet
 from augment_cli.store.schema import PARSES
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.spans import CodePoints
+from tests.helpers.properties import examples
 
 TEXTS = [
     "The heron waits. Boats don't stop here.",
@@ -119,7 +120,7 @@ ODD = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, HealthCheck.function_scoped_fixture)
 @given(texts=ODD)
 def test_odd_input_never_raises_and_gives_the_text_again(nlp, texts):
     table = parse_texts(nlp, pa.array(texts, pa.string()))

@@ -70,9 +70,11 @@ def test_a_cache_that_is_removed_leaves_no_folder(store):
 def begin_cache(store, name):
     """A finished stage of the trainer's, as far as the store is concerned."""
     settings = Settings("tokens", 1)
-    schema = pa.schema([pa.field("row_id", pa.int64(), nullable=False)])
+    ids = pa.field("ids", pa.list_(pa.int32()))
+    schema = pa.schema([pa.field("row_id", pa.int64(), nullable=False), ids])
     for index in store.begin(name, settings):
         table = store.read_part("corpus", index, ["row_id"])
+        table = table.append_column(ids, pa.array([[1, 2]] * len(table), ids.type))
         store.commit(store.write_part(name, index, schema, [table], settings))
 
 
@@ -93,8 +95,11 @@ def test_doctor_names_every_augmentation_and_what_gets_it(store, monkeypatch, tm
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else real(name))
     entries = {entry["what"]: entry for entry in examine(store.path)}
     assert entries["una"] == {
-        "what": "una", "ready": False, "missing": ["nltk"], "get": "pip install augment-cli"
-    }  # fmt: skip
+        "what": "una",
+        "ready": False,
+        "missing": ["nltk"],
+        "get": "pip install augment-cli",
+    }
     assert entries["--backend dask"]["get"] == "pip install 'augment-cli[dask]'"
 
 
@@ -129,3 +134,20 @@ def test_doctor_looks_at_the_place_of_a_store_that_is_not_there_yet(tmp_path, mo
     monkeypatch.setattr("os.access", lambda path, mode: False)
     place = next(entry for entry in examine(tmp_path / "a" / "b") if entry["what"].startswith("--store"))
     assert not place["ready"] and place["get"] == f"chmod u+w {tmp_path}"
+
+
+def test_a_card_takes_title_and_licence_from_its_options_or_asks(store, command, monkeypatch, capsys):
+    said = command("card", "--store", store.path, "--title", "Rivers", "--license", "cc0-1.0")
+    assert said.returncode == 0 and "# Rivers" in said.stdout and said.stderr == ""
+    left_out = command("card", "--store", store.path, "--title", "Rivers")
+    assert (
+        "without --license the card says 'unknown'" in left_out.stderr
+        and 'license: "unknown"' in left_out.stdout
+    )
+
+    from augment_cli.cli.commands import stores
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(stores.typer, "prompt", lambda question, default, err: f"{question[:7]}!")
+    assert stores._asked(None, "--title", "Name of the data set", "x") == "Name of!"
+    assert stores._asked("given", "--title", "Name of the data set", "x") == "given"

@@ -1,14 +1,18 @@
 """`status` names the first thing that keeps a stage from being reused."""
 
 import importlib.metadata
+import json
+import re
 
 import pyarrow as pa
 import pytest
 
+import augment_cli
 from augment_cli import ingest
 from augment_cli.augmentations.terms.una import UNA
 from augment_cli.cli.views import show_stats
 from augment_cli.engine.engine import Engine
+from augment_cli.pack.example import steps_of, training_lines
 from augment_cli.reports import report
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
@@ -16,6 +20,7 @@ from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tokenization.registry import get_tokenizer
+from tests.helpers.places import REPOSITORY
 
 
 def differs(store, corpus=None):
@@ -103,3 +108,77 @@ def test_digests_are_cut_for_people_and_whole_for_programs(capsys):
     assert "rate 0.1, wordnet 0123456789ab…" in capsys.readouterr().out
     show_stats({"stage": "synonym", "parameters": {"wordnet": digest}}, as_json=True)
     assert digest in capsys.readouterr().out
+
+
+def test_status_is_short_unless_settings_are_asked_for(tmp_path, command):
+    (tmp_path / "in.txt").write_text("\n".join(f"the river {n} flows by house {n}" for n in range(40)))
+    assert command("una", "--radius", "4", "--avoid", "none", "--corpus", "in.txt").returncode == 0
+    assert command("crop").returncode == 0
+    short = command("status").stdout
+    assert re.search(r"una +40 +[0-9.]+ % +[0-9.]+ kB +ready, made with --radius 4 --avoid none", short)
+    assert (
+        re.search(r"crop +40 .* ready\s", short)
+        and "fingerprint" not in short
+        and "term_fragments" not in short
+    )
+    whole = command("status", "--settings").stdout
+    assert "fingerprint=" in whole and "1/1" in whole and "term_fragments=" in whole
+    assert command("ingest", "--corpus", "in.txt", "--part-rows", "20", "--store", "two").returncode == 0
+    assert command("crop", "--parts", "0", "--store", "two").returncode == 0
+    shown = command("status", "--store", "two").stdout
+    assert "unfinished: 1 of 2 parts" in shown
+    assert "crop lacks the parts 1; augment-cli crop --store two" in shown
+
+
+def test_stats_of_a_packed_stage_count_parts_as_parts(tmp_path, command):
+    (tmp_path / "in.txt").write_text("\n".join(f"the river {n} flows by house {n}" for n in range(40)))
+    assert command("una", "--radius", "4", "--corpus", "in.txt").returncode == 0
+    packed = command("pack", "--positive", "corpus", "--negative", "una")
+    assert packed.returncode == 0
+    entry = json.loads(command("stats", "pack", "--json").stdout)
+    assert entry["complete"] is True and entry["complete_rows"] == entry["rows"] == 40
+    assert re.search(r"complete +yes\s", command("stats", "pack").stdout)
+    # The lines that train on it come with it, with steps for its rows.
+    program = packed.stdout[packed.stdout.index("from datasets") :]
+    compile(program, "printed", "exec")
+    assert 'data_dir="store/pack"' in program and '["anchor", "positive", "negative"]' in program
+    assert "per_device_train_batch_size=64, max_steps=1," in program
+    assert re.search(r"1 steps of 64 rows: about .* on this machine's \d+ cores", packed.stdout)
+    labelled = command(
+        "pack", "--negative", "una", "--positive", "corpus", "--layout", "labeled-pair", "--name", "l"
+    )
+    assert labelled.returncode == 0 and "from datasets" not in labelled.stdout
+
+
+def test_the_how_to_has_the_lines_that_pack_prints(tmp_path):
+    page = (REPOSITORY / "docs/how-sentence-transformers.md").read_text("utf-8")
+    shown = re.search(r"```python\n(.*?)```", page, re.S)[1]
+    store = augment_cli.run("una", tmp_path / "titles", texts=["The river flows.", "A heron waits."], jobs=1)
+    augment_cli.pack_table(store.path, positives=["corpus"], negatives=["una"])
+    store.reload()
+    lines = (
+        training_lines(store, "pack").replace(f"{tmp_path}/", "").replace("max_steps=1,", "max_steps=312,")
+    )
+    assert shown == lines and steps_of(20_000) == 312
+
+
+def test_bytes_of_a_reject_are_shown_once_escaped(tmp_path, command):
+    (tmp_path / "in.txt").write_bytes(b"the river flows\n\xff caf\xe9\n")
+    assert command("ingest", "--corpus", "in.txt", "--max-rejects", "1").returncode == 0
+    shown = command("inspect", "rejects").stdout
+    assert "'\\xff caf\\xe9'" in shown and "\\\\" not in shown
+
+
+def test_judging_says_what_good_means_for_a_negative(tmp_path, command):
+    (tmp_path / "in.txt").write_text("\n".join(f"the river {n} flows by house {n}" for n in range(40)))
+    assert command("una", "--radius", "4", "--corpus", "in.txt").returncode == 0
+    said = command("judge", "una", "-n", "3").stdout
+    assert "good, awkward or wrong" in said and "of a negative, good says something else" in said
+    assert command("crop").returncode == 0
+    assert "of a negative" not in command("judge", "crop", "-n", "3").stdout
+
+
+def test_a_fit_without_rare_terms_is_sound(tmp_path, command):
+    (tmp_path / "in.txt").write_text("\n".join(f"the river {n} flows by house {n}" for n in range(40)))
+    assert command("fit", "--min-df", "2", "--corpus", "in.txt").returncode == 0
+    assert command("verify").returncode == 0

@@ -87,8 +87,10 @@ def test_the_last_screen_has_examples_the_page_and_three_commands_as_relative_pa
     shown, _, following = capsys.readouterr().out.partition("\nNext:\n")
     assert "From una:" in shown and "From una.1:" in shown and "report.html" in shown
     assert [line.split()[0] for line in following.splitlines()] == [
-        ".venv/bin/augment-cli", ".venv/bin/augment-cli", ".venv/bin/python",
-    ]  # fmt: skip
+        ".venv/bin/augment-cli",
+        ".venv/bin/augment-cli",
+        ".venv/bin/python",
+    ]
     assert "--store" not in following and str(store.path.parent) not in following
     views.show_hints(Store.open(Path("store")), ["una"])
     assert "augment-cli report" in capsys.readouterr().out

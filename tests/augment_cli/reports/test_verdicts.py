@@ -59,8 +59,7 @@ def test_what_is_written_is_read_and_a_file_is_never_overwritten(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ['{"store": "s"}', "no JSON", '{"store":"s","stage":"una","row_id":1,"verdict":"bad","note":""}'],
+    "line", ['{"store": "s"}', "no JSON", '{"store":"s","stage":"una","row_id":1,"verdict":"bad","note":""}']
 )
 def test_a_line_that_is_no_judgement_is_refused_with_its_place(tmp_path, line):
     path = tmp_path / "file.jsonl"
@@ -89,8 +88,12 @@ def test_counts_by_stage():
     some = [judged(verdict=verdict) for verdict in ("good", "wrong", "wrong", "awkward", None)]
     (una, other) = verdicts.summary([*some, judged(stage="una-hard", augmentation="una")])
     assert {name: una[name] for name in ("read", "good", "awkward", "wrong", "unread")} == {
-        "read": 4, "good": 1, "awkward": 1, "wrong": 2, "unread": 1,
-    }  # fmt: skip
+        "read": 4,
+        "good": 1,
+        "awkward": 1,
+        "wrong": 2,
+        "unread": 1,
+    }
     assert (una["wrong_low"], una["wrong_high"]) == verdicts.wilson(2, 4)
     assert other["stage"] == "una-hard" and other["augmentation"] == "una" and una["stale"] is None
     (unread,) = verdicts.summary([judged(verdict=None)])

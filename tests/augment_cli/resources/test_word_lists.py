@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
@@ -17,12 +17,13 @@ from augment_cli.resources.word_lists import word_list, word_table
 from augment_cli.text import numbers
 from augment_cli.text.vectors import neighbours, read_vectors
 from tests.helpers.in_memory import augment, words_of
+from tests.helpers.properties import examples
 
 PHRASES = ["a", "a b", "a b c", "b b", "c a", "d"]
 TOKENS = st.lists(st.sampled_from(["a", "b", "c", "d", "A", "x", "a,"]), max_size=9)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(rows=st.lists(TOKENS, max_size=4))
 def test_matches_are_those_of_the_slow_reference(rows: list[list[str]]) -> None:
     words = words_of([" ".join(row) for row in rows])

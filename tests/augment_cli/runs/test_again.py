@@ -1,9 +1,9 @@
 """The options that a stage's settings give, and that they make the stage again."""
 
-import dataclasses
 import shlex
 import shutil
 
+import msgspec
 import pytest
 
 from augment_cli.engine.engine import Engine
@@ -74,7 +74,7 @@ def test_a_command_names_what_a_stage_does_not_know_the_place_of(made_store, mon
         "inputs": {"corpus": "1" * 64},
         "resources": {"model": "2" * 64},
     }
-    stages = {"paraphrase": dataclasses.replace(store.stage("una"), settings=settings)}
+    stages = {"paraphrase": msgspec.structs.replace(store.stage("una"), settings=settings)}
     monkeypatch.setattr(Store, "stage", lambda self, name: stages[name])
     assert command_of(store, "paraphrase") == "augment-cli paraphrase --rows 3 --model FOLDER"
     settings["resources"] = {"model": model_digest(shipped_paraphraser())}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from augment_cli.store.files import replace_folder
+from augment_cli.store.files import explain, replace_folder
 
 
 def make(folder: Path, text: str) -> Path:
@@ -49,3 +49,11 @@ def test_a_death_half_way_loses_neither(tmp_path, monkeypatch, step):
     if (tmp_path / "new").exists():
         replace_folder(tmp_path / "new", target)
     assert read(target) == "new"
+
+
+def test_a_file_where_a_folder_must_be_is_named(tmp_path):
+    """Not the path below it, which is not there to be moved away."""
+    (tmp_path / "parts").write_text("in the way")
+    with pytest.raises(NotADirectoryError) as raised:
+        (tmp_path / "parts" / "una" / "x").open("wb")
+    assert str(explain(raised.value)).startswith(f"{tmp_path / 'parts'}: a file or folder is in the way")

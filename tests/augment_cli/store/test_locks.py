@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from augment_cli.errors import BadInputError, MixError
+from augment_cli.store import verification
 from augment_cli.store.files import hold_lock
 
 
@@ -60,3 +61,26 @@ def test_a_file_is_held_by_one(tmp_path):
             pass
     with hold_lock(lock, shared=True), hold_lock(lock, shared=True):
         pass
+
+
+def test_a_reader_is_told_that_the_store_is_being_rewritten(command, store, monkeypatch):
+    """As while `ingest --overwrite` deletes what the reader has seen in the manifest."""
+    gone = store.part_path("una", 0)
+    gone.unlink()
+    arguments = ["inspect", "una", "--store", store.path]
+    assert "the file is missing" in command(*arguments).stderr  # nobody writes
+    with hold_lock(store.path / ".work" / "lock"):
+        result = command(*arguments)
+    assert result.returncode == 5 and len(result.stderr.splitlines()) == 1
+    assert f"another run (process {os.getpid()}) is rewriting this store" in result.stderr
+
+
+def test_a_part_that_goes_while_it_is_digested_is_missing(store, monkeypatch):
+    def gone(path):
+        path.unlink()
+        return path.open("rb")
+
+    verification._VERIFIED.clear()
+    monkeypatch.setattr(verification, "sha256_of_file", gone)
+    with pytest.raises(BadInputError, match="the file is missing"):
+        store.read("una")

@@ -53,9 +53,16 @@ def test_every_part_says_how_it_was_made_and_nothing_of_when_or_where(store):
             assert set(schema.metadata) == {b"augment_cli"}
             assert metadata_of(schema) == stage.settings
             assert set(stage.settings) == {
-                "schema", "stage", "version", "parameters", "seed", "inputs", "resources", "libraries",
+                "schema",
+                "stage",
+                "version",
+                "parameters",
+                "seed",
+                "inputs",
+                "resources",
+                "libraries",
                 "fingerprint",
-            }  # fmt: skip
+            }
     assert store.stage("una").settings["libraries"].keys() == {"numpy", "pyarrow"}
 
 

@@ -17,7 +17,7 @@ def bytes_of(path):
 
 
 def run_again(path, **parameters):
-    with Session(path, Engine(1)) as session:
+    with Session(path, Engine(1), sample=True) as session:
         session.ingest()
         session.augment(make_run("una", radius=4, **parameters), draws=2)
         return {result.stage: result.was_made for result in session.results}

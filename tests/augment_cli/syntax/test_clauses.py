@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augment_cli.syntax.clauses import ClauseView, Language, subtree_edges
+from augment_cli.syntax.clauses import ClauseView, subtree_edges
 from augment_cli.syntax.morphology import VerbForm, form_of_morphology
 from augment_cli.syntax.tree import Role, any_of
 from tests.helpers.hand_parses import SCHEMES, SENTENCES, made_up_row, parse_rows, sentence
@@ -161,8 +161,9 @@ def test_a_row_reads_the_same_beside_rows_of_the_other_scheme() -> None:
 def test_language_by_script() -> None:
     texts = ["Der Fluß", "她走了。", "Tokyo (東京) is large", "iPhone 手机 很 贵", "A river"]
     view = ClauseView.of(parse_rows(texts, [made_up_row(text) for text in texts]))
-    wanted = [Language.ENGLISH, Language.CHINESE, Language.ENGLISH, Language.CHINESE, Language.ENGLISH]
-    assert view.languages.tolist() == wanted
+    chinese = view.in_language(lambda language: language.code == "zh")
+    assert chinese.tolist() == [False, True, False, True, False]
+    assert view.in_language(lambda language: language.code == "en").tolist() == (~chinese).tolist()
 
 
 @st.composite

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -24,6 +24,7 @@ from augment_cli.tfidf import counting
 from augment_cli.tfidf import fit as tfidf
 from augment_cli.tfidf.fit import FitOptions
 from benchmarks.reference_una import ReferenceFit, tokenize
+from tests.helpers.properties import examples
 
 MakeStore = Callable[..., Store]
 
@@ -99,7 +100,7 @@ WORDS = st.sampled_from(["river", "bank", "cold", "the", ".", "a", "b"])
 SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(SENTENCES, st.integers(1, 5), st.randoms())
 def test_ties_keep_first_seen_order_whatever_the_order_of_parts(
     tmp_path_factory: pytest.TempPathFactory, sentences: list[str], part_rows: int, random: object

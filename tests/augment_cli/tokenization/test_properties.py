@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.tokenization import Tokens, get_tokenizer, treebank
 from augment_cli.tokenization.exact import exact_tokens
+from tests.helpers.properties import examples
 
 FAST = get_tokenizer("treebank")
 
@@ -39,19 +40,19 @@ def check(texts):
     assert rows_of(FAST(pa.array(texts, pa.string()))) == [exact_tokens(text) for text in texts]
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.lists(adversarial(MARKS + LETTERS + PIECES), min_size=1, max_size=8))
 def test_equal_on_marks_and_contractions(texts):
     check(texts)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.lists(adversarial(MARKS + PIECES + FOREIGN), min_size=1, max_size=8))
 def test_equal_on_foreign_characters(texts):
     check(texts)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), min_size=1, max_size=4))
 def test_equal_on_any_text(texts):
     check(texts)
@@ -68,7 +69,7 @@ def test_equal_on_few_pieces_again_and_again(seed):
     check(texts)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(adversarial(MARKS + LETTERS + PIECES + FOREIGN))
 def test_terms_are_their_source_lower_cased(text):
     end_before = 0
@@ -84,7 +85,7 @@ def test_terms_are_their_source_lower_cased(text):
     assert not text[end_before:].strip()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(adversarial(MARKS + LETTERS + PIECES + FOREIGN), max_size=12),
     st.integers(1, 5),

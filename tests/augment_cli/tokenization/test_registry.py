@@ -82,9 +82,14 @@ def test_the_tokenizer_that_contributing_prints(tmp_path, process):
     (tmp_path / "my_tokens.py").write_text(re.findall(r"^```python\n(.*?)^```", section, re.S | re.M)[0])
     (tmp_path / "in.txt").write_text("小猫 喝 牛奶\nÉté Hiver ,\n")
     fitted = process(
-        "fit", "--corpus", "in.txt", "--tokenizer", "my_tokens:by_space",
-        cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{REPOSITORY}",
-    )  # fmt: skip
+        "fit",
+        "--corpus",
+        "in.txt",
+        "--tokenizer",
+        "my_tokens:by_space",
+        cwd=tmp_path,
+        PYTHONPATH=f"{tmp_path}:{REPOSITORY}",
+    )
     assert fitted.returncode == 0, fitted.stderr
     store = Store.open(tmp_path / "store")
     assert set(store.read("terms")["term"].to_pylist()) == {"小猫", "喝", "牛奶", "été", "hiver", ","}

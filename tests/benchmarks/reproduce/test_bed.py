@@ -23,9 +23,14 @@ def bed(tiny_encoder, tmp_path):
     (tmp_path / "sentences.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     words = ("bed", "A test.", "Its teacher has seen nothing.")
     return Bed(
-        *words, str(tiny_encoder), 0, ("sentences.txt",), 60, "mlm",
+        *words,
+        str(tiny_encoder),
+        0,
+        ("sentences.txt",),
+        60,
+        "mlm",
         ("steps=3", "batch=8", "max_length=16", "threads=1", "warmup_steps=0"),
-    )  # fmt: skip
+    )
 
 
 def test_a_bed_is_another_encoder_made_alike_each_time_and_not_made_twice(bed, tiny_encoder, tmp_path):

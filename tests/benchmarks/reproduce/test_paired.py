@@ -5,20 +5,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.paired import (
-    CONCLUSIONS,
-    Interval,
-    bootstrap,
-    conclusion,
-    holm,
-    interval,
-    verdict,
-)
+from benchmarks.reproduce.paired import CONCLUSIONS, Interval, bootstrap, conclusion, holm, interval, verdict
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
@@ -71,7 +63,6 @@ def slow_holm(p_values):
     return [next((x for x in levels if i in rejected(x * (1 + 1e-12))), 1.0) for i in range(len(p_values))]
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=6))
 def test_holm_equals_the_step_down_procedure(p_values):
     assert holm(p_values) == pytest.approx(slow_holm(p_values), rel=1e-9)
@@ -128,13 +119,18 @@ def test_conclusions(values, published, expected):
 def test_exchanging_the_rows_exchanges_the_conclusion(values, published):
     there, back = (conclusion(interval([sign * value for value in values]), published) for sign in (1, -1))
     if interval(values).mean and not there.startswith("not"):
-        assert {there, back} in ({"holds", "reversed"}, {"same sign, much smaller", "reversed"},
-                                 {"same sign, too few seeds", "other sign, too few seeds"})  # fmt: skip
+        assert {there, back} in (
+            {"holds", "reversed"},
+            {"same sign, much smaller", "reversed"},
+            {"same sign, too few seeds", "other sign, too few seeds"},
+        )
 
 
 def rows_of(generator, gold, noise):
-    return [{name: values + generator.normal(0, noise, len(values)) for name, values in gold.items()}
-            for _ in range(2)]  # fmt: skip
+    return [
+        {name: values + generator.normal(0, noise, len(values)) for name, values in gold.items()}
+        for _ in range(2)
+    ]
 
 
 def test_the_bootstrap_equals_a_slow_loop():

@@ -46,7 +46,10 @@ def names(units):
     return [(unit.row.name, unit.seed) for unit in units]
 
 
-@pytest.mark.parametrize("profile", ["cpu", "bed", "tables", "gpu", "paper"])
+@pytest.mark.parametrize(
+    "profile",
+    ["cpu", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bed", "tables", "gpu", "paper"))],
+)
 def test_every_row_of_the_shipped_grid_is_a_recipe_that_loads(profile):
     grid = load_grid()
     grid = grid.of_profile(grid.profiles[profile])
@@ -68,24 +71,35 @@ def test_the_paper_profile_leaves_batches_and_rates_as_the_papers_have_them():
 
 def test_order_is_first_rows_then_the_others_then_sweeps_each_seed_by_seed(grid, profile):
     assert names(make_units(grid, profile, grid.rows, encoder=ENCODER)) == [
-        ("no-training", 42), ("simcse", 42), ("simcse", 0), ("augmented", 42), ("translated", 42),
-        ("augmented", 0), ("translated", 0), ("rate-1e-05", 42),
-    ]  # fmt: skip
+        ("no-training", 42),
+        ("simcse", 42),
+        ("simcse", 0),
+        ("augmented", 42),
+        ("translated", 42),
+        ("augmented", 0),
+        ("translated", 0),
+        ("rate-1e-05", 42),
+    ]
 
 
 def test_a_sweep_has_more_seeds_only_if_asked(grid, profile):
     chosen = grid.choose(["rate"])
     assert names(make_units(grid, profile, chosen, [7, 8], ENCODER)) == [
-        ("rate-1e-05", 7), ("rate-3e-05", 7), ("rate-1e-05", 8), ("rate-3e-05", 8),
-    ]  # fmt: skip
+        ("rate-1e-05", 7),
+        ("rate-3e-05", 7),
+        ("rate-1e-05", 8),
+        ("rate-3e-05", 8),
+    ]
 
 
 def test_single_rows_may_have_seeds_of_their_own(grid, profile):
     own = dataclasses.replace(profile, seeds_of={"augmented": [7]})
     chosen = grid.choose(["augmented", "simcse"])
     assert names(make_units(grid, own, chosen, encoder=ENCODER)) == [
-        ("simcse", 42), ("simcse", 0), ("augmented", 7),
-    ]  # fmt: skip
+        ("simcse", 42),
+        ("simcse", 0),
+        ("augmented", 7),
+    ]
     assert names(make_units(grid, own, grid.choose(["augmented"]), [1], ENCODER)) == [("augmented", 1)]
 
 
@@ -142,9 +156,7 @@ def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
     assert plan[0].missing == ("sts", "clustering")
     assert plan[1].to_make == ("una-random",)
     assert "no augmentation nothing-makes-this" in plan[2].reason
-    assert phases(plan) == [
-        (simcse, ("sts",)), (augmented, (TRAINING, "sts")), (simcse, ("clustering",)),
-    ]  # fmt: skip
+    assert phases(plan) == [(simcse, ("sts",)), (augmented, (TRAINING, "sts")), (simcse, ("clustering",))]
     assert phases(plan, {TRAINING, "sts"}) == [(simcse, ("sts",)), (augmented, (TRAINING, "sts"))]
     assert "skipped" in show(plan)
 
@@ -189,10 +201,13 @@ def test_the_estimate_comes_from_what_was_measured(grid, profile, tmp_path):
 
 def test_a_row_is_in_its_profiles_alone_and_its_baseline_may_differ_between_them(grid, profile):
     rows = [
-        dataclasses.replace(row, profiles=("bed",) if row.name == "translated" else (),
-                            baselines={"cpu": "no-training"} if row.name == "augmented" else {})
+        dataclasses.replace(
+            row,
+            profiles=("bed",) if row.name == "translated" else (),
+            baselines={"cpu": "no-training"} if row.name == "augmented" else {},
+        )
         for row in grid.rows
-    ]  # fmt: skip
+    ]
     grid = dataclasses.replace(grid, rows=tuple(rows))
     here = grid.of_profile(profile)
     assert {row.name for row in grid.rows} - {row.name for row in here.rows} == {"translated"}
@@ -259,10 +274,15 @@ sweep_tasks = { sts = ["stsb-dev"] }
 @pytest.mark.parametrize(
     "key",
     [
-        'like = "nothing"', 'only = ["nothing"]', 'left_out = ["nothing"]', 'scored = { sts = ["nothing"] }',
-        'together_with = "nothing"', "seeds_of = { nothing = [42] }", "of_row = { nothing = [] }",
+        'like = "nothing"',
+        'only = ["nothing"]',
+        'left_out = ["nothing"]',
+        'scored = { sts = ["nothing"] }',
+        'together_with = "nothing"',
+        "seeds_of = { nothing = [42] }",
+        "of_row = { nothing = [] }",
     ],
-)  # fmt: skip
+)
 def test_a_profile_that_names_what_is_not_there_is_refused(small_grid, tmp_path, key):
     path = tmp_path / "grid.toml"
     text = small_grid.read_text(encoding="utf-8").replace("rows = 120\n", f"rows = 120\n{key}\n")
@@ -305,8 +325,11 @@ def test_no_result_of_the_cpu_profile_is_lost():
     grid = grid.of_profile(profile)
     results = Results(GRID.parent / "results" / "cpu.jsonl")
     keys = {unit.key for unit in make_units(grid, profile, grid.rows, profile.seeds)}
-    keys |= {make_unit(grid, profile, row, seed, encoder_digest(profile)).key
-             for row in grid.rows for seed in profile.seeds}  # fmt: skip
+    keys |= {
+        make_unit(grid, profile, row, seed, encoder_digest(profile)).key
+        for row in grid.rows
+        for seed in profile.seeds
+    }
     lines = results.path.read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["key"] for line in lines} <= keys
 

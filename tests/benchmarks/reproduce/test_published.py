@@ -21,15 +21,20 @@ def grid(small_grid):
     tasks = dataclasses.replace(grid.evaluations["sts"], tasks=("stsb-dev", "stsb", "sts12", "sickr"))
     rows = [
         dataclasses.replace(row, published=dataclasses.replace(row.published, on=("theirs", "base")))
-        if row.name == "augmented" else row
+        if row.name == "augmented"
+        else row
         for row in grid.rows
-    ]  # fmt: skip
+    ]
     one = Primary("augmented", "simcse", "Does it?", "all", -0.67, on=("theirs", "base"))
     claims = (Claim("augmented", "simcse", published=1.5), Claim("augmented", "simcse", "dev", 1.5))
     return dataclasses.replace(
-        grid, rows=tuple(rows), primary=(one,), claims=claims, columns=COLUMNS,
+        grid,
+        rows=tuple(rows),
+        primary=(one,),
+        claims=claims,
+        columns=COLUMNS,
         evaluations=grid.evaluations | {"sts": tasks},
-    )  # fmt: skip
+    )
 
 
 def test_a_difference_is_over_the_sets_that_have_scores(grid):

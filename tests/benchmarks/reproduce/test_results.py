@@ -31,9 +31,12 @@ def test_what_is_written_is_read_again(path):
 
 def test_the_file_is_sorted_whatever_the_order_of_writing(path, tmp_path):
     written = [
-        result("una", 0), result("simcse", 42, TRAINING), result("simcse", 7, key="a"),
-        result("simcse", 42, key="z"), result("simcse", 42, key="b"),
-    ]  # fmt: skip
+        result("una", 0),
+        result("simcse", 42, TRAINING),
+        result("simcse", 7, key="a"),
+        result("simcse", 42, key="z"),
+        result("simcse", 42, key="b"),
+    ]
     written = [dataclasses.replace(one, key=f"{one.key}{number}") for number, one in enumerate(written)]
     for one in written:
         Results(path).write(one)
@@ -43,9 +46,12 @@ def test_the_file_is_sorted_whatever_the_order_of_writing(path, tmp_path):
     assert path.read_bytes() == backwards.path.read_bytes()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(line["row"], line["seed"], line["evaluation"], line["key"]) for line in lines] == [
-        ("simcse", 7, "sts", "a2"), ("simcse", 42, "sts", "b4"), ("simcse", 42, "sts", "z3"),
-        ("simcse", 42, TRAINING, "abc1"), ("una", 0, "sts", "abc0"),
-    ]  # fmt: skip
+        ("simcse", 7, "sts", "a2"),
+        ("simcse", 42, "sts", "b4"),
+        ("simcse", 42, "sts", "z3"),
+        ("simcse", 42, TRAINING, "abc1"),
+        ("una", 0, "sts", "abc0"),
+    ]
     assert list(lines[0]["scores"]) == ["sickr", "stsb"]
 
 

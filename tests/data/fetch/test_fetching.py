@@ -192,11 +192,7 @@ def test_every_further_set_of_the_layout_has_a_pinned_source():
     ):
         assert REGISTRY[name].file in SOURCES
     without = {task.file for task in REGISTRY.values()} - set(SOURCES)
-    assert without == {
-        "clustering/agnews.tsv.gz",
-        "nli/anli_dev.tsv.gz",
-        "nli/snli_dev_test.tsv.gz",
-    }
+    assert without == {"clustering/agnews.tsv.gz", "nli/anli_dev.tsv.gz", "nli/snli_dev_test.tsv.gz"}
     for source in SOURCES.values():
         assert {key for part in source.parts for key in part.values} <= {"split", "label", "subtask"}
 

@@ -34,10 +34,7 @@ def nothing(table, encode, options, progress):
 
 @pytest.mark.parametrize(
     ("splits", "prepare", "sentences"),
-    [
-        (every_split, None, ["one  1", " two", "3", "4 \u00a05"]),
-        (scored_split, rejoin, ["two", "4 5"]),
-    ],
+    [(every_split, None, ["one  1", " two", "3", "4 \u00a05"]), (scored_split, rejoin, ["two", "4 5"])],
 )
 def test_sentences_are_those_of_the_splits_as_they_are_handed_to_the_encoder(splits, prepare, sentences):
     protocol = Protocol(nothing, splits=splits, **({"prepare": prepare} if prepare else {}))

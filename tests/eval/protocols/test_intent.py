@@ -43,6 +43,7 @@ def test_small_classes_give_the_larger_half_to_training_and_are_named(size, expe
     assert short == (["small"] if size < 10 else [])
 
 
+@pytest.mark.slow
 def test_clear_classes_are_learnt_and_scores_are_means_over_splits():
     score = intent.score(groups(12), groups(10, seed=1), shots=[2, 5], splits=3)
     assert score.scores["accuracy_5"] > 0.95

@@ -54,8 +54,11 @@ def write_stsb(folder, rows):
 
 
 def test_stsb_reads_one_split_and_quotes_are_ordinary_characters(tmp_path):
-    rows = [f'{split}\tnews\tx\t2012\t{gold}\t0\t{angle}' for split in ("dev", "test") for gold, angle in
-            ((5, 1), (3, 30), (0, 80 if split == "dev" else 10))]  # fmt: skip
+    rows = [
+        f"{split}\tnews\tx\t2012\t{gold}\t0\t{angle}"
+        for split in ("dev", "test")
+        for gold, angle in ((5, 1), (3, 30), (0, 80 if split == "dev" else 10))
+    ]
     write_stsb(tmp_path, rows)
     assert stsb(angle_encoder, tmp_path).spearman == pytest.approx(1)
     assert stsb(angle_encoder, tmp_path, "test").spearman == pytest.approx(0.5)

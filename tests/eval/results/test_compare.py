@@ -5,7 +5,10 @@ import pytest
 from scipy import stats
 
 from augment_cli.errors import BadInputError, UsageError
+from eval.command import main
 from eval.results import compare
+from eval.results.card import END, HEADING
+from eval.results.files import results_of_one
 from tests.helpers.stored_results import sts_score, write_model
 
 
@@ -63,3 +66,77 @@ def test_two_models_are_compared_on_the_tasks_they_share(tmp_path):
         compare.compare(a, write_model(tmp_path / "c", "c", {"sts12": other}))
     with pytest.raises(UsageError, match="share no task"):
         compare.compare(a, write_model(tmp_path / "d", "d", {"sts13": sts_score(0.5)}))
+
+
+def test_tasks_without_values_per_example_are_compared_by_seeds_or_runs(tmp_path):
+    def model(name, number, values):
+        scores = {"sts12": sts_score(values[0], runs=list(values))}
+        return write_model(tmp_path / name / str(number), name, scores)
+
+    seeds = [[model(name, n, [v]) for n, v in enumerate(values)] for name, values in
+             (("a", (0.61, 0.63, 0.62)), ("b", (0.50, 0.51, 0.52)))]  # fmt: skip
+    (one,) = compare.compare(*seeds)
+    expected = stats.ttest_rel([0.61, 0.63, 0.62], [0.50, 0.51, 0.52])
+    assert one.statistic == "main score, 3 seeds" and one.p == pytest.approx(expected.pvalue)
+    assert one.difference == pytest.approx(0.11) and 0 < one.low < 0.11 < one.high
+    (uneven,) = compare.compare(seeds[0], seeds[1][:2])
+    assert uneven.statistic == "main score, 3 and 2 seeds"
+    assert uneven.p == pytest.approx(
+        stats.ttest_ind([0.61, 0.63, 0.62], [0.50, 0.51], equal_var=False).pvalue
+    )
+    runs = [model("c", 0, (0.6, 0.7, 0.8)), model("d", 0, (0.5, 0.65, 0.7))]
+    (of_runs,) = compare.compare(*runs)
+    assert of_runs.statistic == "main score, 3 runs" and of_runs.low <= of_runs.difference <= of_runs.high
+    (alone,) = compare.compare(model("e", 0, (0.6,)), model("f", 0, (0.5,)))
+    assert alone.difference == pytest.approx(0.1) and np.isnan([alone.low, alone.high, alone.p]).all()
+    (equal,) = compare.compare(seeds[0], seeds[0])
+    assert (equal.difference, equal.p) == (0, 1)
+    with pytest.raises(UsageError, match="share no task"):
+        compare.compare(seeds[0], write_model(tmp_path / "g", "g", {"sts13": sts_score(0.5)}))
+
+
+def test_the_folder_that_out_named_is_enough(tmp_path):
+    one = write_model(tmp_path / "results/abc123", "a", {"sts12": sts_score(0.5)})
+    assert [found.folder for found in results_of_one(tmp_path / "results")] == [one.folder]
+    assert results_of_one(one.folder)[0].folder == one.folder
+    write_model(tmp_path / "results/def456", "a", {"sts12": sts_score(0.6)})
+    assert len(results_of_one(tmp_path / "results")) == 2  # seeds of one model
+    write_model(tmp_path / "results/ghi789", "b", {"sts12": sts_score(0.6)})
+    with pytest.raises(UsageError, match=r"2 encoders or settings; name one of .*abc123, .*ghi789"):
+        results_of_one(tmp_path / "results")
+
+
+def test_a_card_gets_the_scores_before_and_after_once(tmp_path, capsys):
+    write_model(tmp_path / "before/x", "start", {"sts12": sts_score(0.5, runs=[0.5, 0.51])})
+    write_model(tmp_path / "after/x", "trained", {"sts12": sts_score(0.6, runs=[0.6, 0.63])})
+    (tmp_path / "model").mkdir()
+    with pytest.raises(SystemExit):
+        main(["card", str(tmp_path / "model"), str(tmp_path / "before"), str(tmp_path / "after")])
+    (tmp_path / "model/README.md").write_text("# A model\n\nIts words.\n")
+    for _ in range(2):
+        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    card = (tmp_path / "model/README.md").read_text()
+    assert card.count(HEADING) == 1 and card.startswith("# A model\n\nIts words.\n")
+    assert "Before: start. After: trained." in card
+    assert "| sts12 | main score, 2 runs | 50.50 | 61.50 | +11.00 |" in card
+    (tmp_path / "model/README.md").write_text(card.replace(END, ""))
+    with pytest.raises(SystemExit) as left:
+        main(["card", *(str(tmp_path / name) for name in ("model", "before", "after"))])
+    assert left.value.code == 4
+
+
+def test_tables_show_own_rows_alone_as_latex_and_with_an_average_of_chosen_tasks(tmp_path, capsys):
+    five = ("stsb", "sts12", "sts13", "sts14", "sts15")
+    scores = {name: sts_score(0.5 + place / 10) for place, name in enumerate(five)}
+    write_model(tmp_path / "r/x", "a_b & c", scores)
+    main(["table", str(tmp_path / "r")])
+    alone = capsys.readouterr().out
+    main(["table", str(tmp_path / "r"), "--published"])
+    assert len(capsys.readouterr().out.splitlines()) > len(alone.splitlines()) + 10
+    main(["table", str(tmp_path / "r"), "--no-published"])
+    assert capsys.readouterr().out == alone
+    main(["table", str(tmp_path / "r"), "--tasks", ",".join(five), "--format", "latex"])
+    shown = capsys.readouterr().out
+    assert r"a\_b \& c & ours" in shown and shown.count("50.00 & ") == 1
+    assert r"& 70.00 \\" in shown and r"\begin{tabular}{llrrrrrr}" in shown  # the mean of 50, 60, … 90
+    assert shown.count(r"\midrule") == 1

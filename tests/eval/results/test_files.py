@@ -12,6 +12,7 @@ from eval.results import files
 from tests.helpers.stored_results import REGISTRY, SETTINGS, sts_score, table_of, write_model
 
 
+@pytest.mark.slow
 def test_every_task_is_written_in_the_shape_the_real_mteb_reads(tmp_path):
     from mteb.results import TaskResult
 

@@ -55,9 +55,18 @@ def home(made_store, tmp_path):
 
 def case_of(**changes):
     values = {
-        "number": "planted-1.0", "promise": "", "on": "store", "how": "nothing", "at": "", "value": "",
-        "run": "status", "exit": (0,), "words": "", "then": "", "seed": 1,
-    }  # fmt: skip
+        "number": "planted-1.0",
+        "promise": "",
+        "on": "store",
+        "how": "nothing",
+        "at": "",
+        "value": "",
+        "run": "status",
+        "exit": (0,),
+        "words": "",
+        "then": "",
+        "seed": 1,
+    }
     return Case(**values | changes)
 
 
@@ -101,7 +110,7 @@ def test_a_lost_or_changed_part_is_found(home, tmp_path, monkeypatch, do, word):
 
 
 def test_a_command_to_the_terminal_is_found(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("augment_cli.cli.guard.visible", str)
+    monkeypatch.setattr("augment_cli.process.exit_codes.visible", str)
     problems = attack(case_of(run="status --store '\x1b[31m'", exit=(4,)), home, tmp_path)
     assert problems == ["U+001B reaches the terminal"]
 

@@ -13,9 +13,9 @@ from train.loading import make_recipe
 
 def slow_similarities(u, t, real):
     rows = [i for i in range(len(u)) if real[i]]
-    return np.array([
-        np.mean([(cos(u[i], u[j]) - cos(t[i], t[j])) ** 2 for j in rows]) for i in range(len(u))
-    ])  # fmt: skip
+    return np.array(
+        [np.mean([(cos(u[i], u[j]) - cos(t[i], t[j])) ** 2 for j in rows]) for i in range(len(u))]
+    )
 
 
 def slow_vectors(u, t, real):

@@ -11,7 +11,7 @@ from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import cos, draw, logged_run
 from train.additions.decay import decayed
 from train.loading import make_recipe
-from train.objectives.contrast import contrast
+from train.objectives.contrastive import contrast
 
 WIDTH = 0.3
 
@@ -36,11 +36,11 @@ def test_the_loss_with_decayed_hard_negatives(one_sided, taught):
     z, teacher = draw(6, 3, 4), draw(6, 3, 3, seed=1)
     texts = np.arange(18).reshape(6, 3)
     texts[2, 2] = -1  # a row without a hard negative
-    recipe = {"negatives": ["una"], "negative_layout": "columns", "temperature": 0.5}
+    recipe = {"negatives": ["una"], "temperature": 0.5}
     settings = {"width": WIDTH, "one_sided": one_sided}
     addition, batch = taught("decay", z, teacher, texts, settings, recipe, first=2)
-    bonus = addition.bonus(batch, 3)
-    actual = contrast(make_recipe(recipe), torch.tensor(z), torch.tensor(texts), [], [], [bonus])
+    logit_bias = addition.logit_bias(batch, 3)
+    actual = contrast(make_recipe(recipe), torch.tensor(z), torch.tensor(texts), [], [], [logit_bias])
     losses = []
     for i in range(6):
         terms = [math.exp(cos(z[i, 0], z[j, 1]) / 0.5) for j in range(6)]
@@ -54,7 +54,7 @@ def test_the_loss_with_decayed_hard_negatives(one_sided, taught):
 
 
 def test_a_run_reads_the_negatives_vectors(store_copy, tiny_encoder, tmp_path):
-    values = {"steps": 2, "negatives": ["una"], "negative_layout": "columns", "decay": {"width": 1e6}}
+    values = {"steps": 2, "negatives": ["una"], "decay": {"width": 1e6}}
     with pytest.raises(UsageError, match="has no vectors of 'corpus'"):
         logged_run(store_copy, tiny_encoder, tmp_path / "none", values)
     for of in ("corpus", "una", "una.1"):
@@ -68,5 +68,5 @@ def test_a_run_reads_the_negatives_vectors(store_copy, tiny_encoder, tmp_path):
 
 
 def test_it_needs_hard_negative_columns():
-    with pytest.raises(UsageError, match=r"\[decay\] needs negatives and negative_layout"):
+    with pytest.raises(UsageError, match=r"\[decay\] needs negatives, and a loss that takes them as columns"):
         make_recipe({"decay": {}})

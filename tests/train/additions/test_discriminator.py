@@ -17,8 +17,8 @@ from train.data.texts import NO_TEXT
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
-from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
+from train.prepare import open_columns
 
 STAGES = ("una", "pi")
 ANCHOR = [2, 10, 11, 3]
@@ -189,10 +189,14 @@ def test_the_whole_loss_of_a_batch(tiny_encoder, make_batch, numeric_gradient, a
     weight, rows = 0.3, 5
     recipe = make_recipe(
         {
-            "batch": rows, "loss": "symmetric", "head": "batch-norm", "temperature": 0.5, "pooling": "mean",
+            "batch": rows,
+            "loss": "symmetric",
+            "head": "batch-norm",
+            "temperature": 0.5,
+            "pooling": "mean",
             "discriminator": {"stages": STAGES, "weight": weight, "alpha": alpha, "dropout": 0.0},
         }
-    )  # fmt: skip
+    )
     encoder = load_encoder(tiny_encoder)
     torch.manual_seed(3)
     model = Model(encoder.model, "mean", recipe).double().train()
@@ -244,7 +248,7 @@ def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_e
 
     assert draws() == {"corpus": 1, "una": 1, "pi": 1}
     assert draws(redraw=True) == {"corpus": 1, "una": 2, "pi": 1}
-    assert draws(negatives=("una",), negative_layout="columns")["una"] == 2  # the negatives go on as ever
+    assert draws(negatives=("una",))["una"] == 2  # the negatives go on as ever
 
 
 def test_settings_are_checked():
@@ -265,10 +269,13 @@ def test_the_encoder_hides_what_the_discriminator_looks_for(tiny_store, tiny_enc
     last = {}
     for alpha in (-1.0, 1.0):
         values = {
-            "loss": "symmetric", "head": "batch-norm", "learning_rate": 2e-3, "epochs": 8,
+            "loss": "symmetric",
+            "head": "batch-norm",
+            "learning_rate": 2e-3,
+            "epochs": 8,
             "schedule": "constant",
             "discriminator": {"stages": ["una", "pi", "aa"], "weight": 1.0, "alpha": alpha},
-        }  # fmt: skip
+        }
         _, events = logged_run(tiny_store, tiny_encoder, tmp_path / str(alpha), values)
         for what in ("loss", "accuracy"):
             values_of = [event[f"discriminator_{what}"] for event in events if event["event"] == "step"]

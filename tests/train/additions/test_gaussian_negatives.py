@@ -21,6 +21,6 @@ def test_gaussian_negatives(make_addition, make_batch):
 
 
 def test_settings_of_gaussian_negatives_are_checked():
-    with pytest.raises(UsageError, match="must be above 0"):
+    with pytest.raises(UsageError, match="must be at least 1"):
         make_recipe({"gaussian_negatives": {"count": 0}})
     assert "count" in load_recipe("simcse", ["gaussian_negatives.count=8"]).additions["gaussian_negatives"]

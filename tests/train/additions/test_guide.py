@@ -9,14 +9,13 @@ import torch
 from augment_cli.errors import BadInputError, MixError, UsageError
 from augment_cli.store.store import Store
 from tests.helpers.cached_vectors import add_vectors
-from tests.helpers.training import cos, draw, logged_run
+from tests.helpers.training import cos, draw, logged_run, logged_steps
 from train import run as run_module
 from train.additions.guide import too_alike
 from train.data.vectors import CachedVectors
 from train.loading import make_recipe
 from train.machine.distributed import join
-from train.objectives.contrast import contrast
-from train.outputs.log import read_log
+from train.objectives.contrastive import contrast
 from train.plan import plan
 from train.prepare import Run
 
@@ -88,7 +87,7 @@ def test_the_mask_is_that_of_the_definition():
 
 
 @pytest.mark.parametrize(
-    ("loss", "views"), [("one-way", 2), ("one-way", 4), ("symmetric", 2), ("nt-xent", 2), ("nt-xent", 4)]
+    ("loss", "views"), [("info-nce", 2), ("info-nce", 4), ("symmetric", 2), ("nt-xent", 2), ("nt-xent", 4)]
 )
 def test_value_and_gradient_of_the_masked_loss(loss, views, numeric_gradient):
     z, guide = draw(6, views, 4), guide_of(6)
@@ -160,7 +159,7 @@ def test_labels_say_which_positive_a_row_has(choose_views):
 
 
 def test_settings_are_checked():
-    with pytest.raises(UsageError, match=r"\[guide\] margin must lie between 0 and 2"):
+    with pytest.raises(UsageError, match=r"\[guide\]: margin = -0.1 must be at least 0"):
         make_recipe({"guide": {"margin": -0.1}})
     with pytest.raises(UsageError, match="which chooses other positives"):
         make_recipe({"guide": {}, "discriminator": {"stages": ["una"]}, "loss": "symmetric"})
@@ -192,7 +191,7 @@ def losses(events):
 def test_a_killed_run_continues_to_the_bit(guided_store, tiny_encoder, tmp_path, monkeypatch):
     values = GUIDED | {"steps": 12, "checkpoint_every": 4}
     _, whole = logged_run(guided_store, tiny_encoder, tmp_path / "whole", values)
-    original = run_module.rate_at
+    original = run_module.learning_rate_at
 
     class Killed(BaseException):
         pass
@@ -203,7 +202,7 @@ def test_a_killed_run_continues_to_the_bit(guided_store, tiny_encoder, tmp_path,
         return original(number, steps, recipe)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_module, "rate_at", kill)
+        patch.setattr(run_module, "learning_rate_at", kill)
         with pytest.raises(Killed):
             logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
     _, events = logged_run(guided_store, tiny_encoder, tmp_path / "run", values)
@@ -225,6 +224,6 @@ def test_two_ranks_mask_what_one_does(guided_store, tiny_encoder, tmp_path, run_
         common = ["--store", guided_store, "--encoder", tiny_encoder, "--out", out]
         done = run_train("gist", *common, *options, ranks=ranks)
         assert done.returncode == 0, done.stderr[-2000:]
-        actual.append(list(losses(read_log(out / "log.jsonl")).values()))
+        actual.append(list(losses(logged_steps(out)).values()))
     assert len(actual[0]) == 6
     np.testing.assert_allclose(actual[0], actual[1], rtol=1e-7)

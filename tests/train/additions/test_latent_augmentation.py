@@ -99,5 +99,5 @@ def test_only_the_positive_is_changed(make_addition, make_batch):
 
 
 def test_settings_of_latent_augmentation_are_checked():
-    with pytest.raises(UsageError, match="between 0 and 1"):
+    with pytest.raises(UsageError, match=r"strength = 2.0 must be at most 1"):
         make_recipe({"latent_augmentation": {"strength": 2}})

@@ -54,7 +54,7 @@ def test_the_running_mean_and_its_queue(make_batch):
         batch = make_batch(draw(3, 2, 4), texts=texts, head=torch.tanh)
         assert addition.negatives(batch)[1].tolist() == [*names, *[NO_TEXT] * 5][:5]
         with torch.no_grad():
-            addition.finish(batch, partial(encode, x))
+            addition.on_step_end(batch, partial(encode, x))
         mean = rate * mean + (1 - rate) * host.encoder.layer.weight.detach().numpy()
         np.testing.assert_allclose(addition.encoder.layer.weight, mean, rtol=1e-12)
         bias = host.encoder.layer.bias.detach().numpy()
@@ -77,7 +77,7 @@ def test_checkpoint_tensors_hold_running_mean_and_queue():
 def test_settings_of_momentum_are_checked():
     with pytest.raises(UsageError, match=r"\[momentum\] adds columns"):
         make_recipe({"loss": "nt-xent", "momentum": {}})
-    with pytest.raises(UsageError, match="between 0 and 1"):
+    with pytest.raises(UsageError, match=r"rate = 1.5 must be at most 1"):
         make_recipe({"momentum": {"rate": 1.5}})
     recipe = load_recipe("esimcse", ["repetition.rate=0.3"])
     assert recipe.additions["momentum"] == {"rate": 0.995, "queue": 160}

@@ -226,12 +226,12 @@ def test_gradient_destination(make_addition, make_batch, gradient, numeric_gradi
 
 
 def test_settings_are_checked():
-    with pytest.raises(UsageError, match="between 1 and batch − 1 = 15"):
+    with pytest.raises(UsageError, match="at most batch − 1 = 15"):
         make_recipe({"batch": 16, "neighbourhood": {"neighbours": 16}})
     with pytest.raises(UsageError, match="batch-norm"):
         make_recipe({"head": "batch-norm", "neighbourhood": {}})
     recipe = load_recipe("vascl")
     assert recipe.batch == 1024
-    assert recipe.learning_rate * recipe.head_rate_scale == pytest.approx(5e-4)
+    assert recipe.learning_rate * recipe.head_learning_rate_scale == pytest.approx(5e-4)
     assert (recipe.head, recipe.pooling, recipe.loss) == ("relu", "mean", "nt-xent")
     assert recipe.additions["neighbourhood"]["gradient"] == "head_perturbed"

@@ -128,9 +128,9 @@ def test_a_run_learns_the_teachers_order(store_copy, tiny_encoder, tmp_path):
 
 
 def test_settings_are_checked():
-    with pytest.raises(UsageError, match=r"\[ranking\] teacher_temperature must be above 0"):
+    with pytest.raises(UsageError, match=r"\[ranking\]: teacher_temperature = 0.0 must be above 0"):
         make_recipe({"ranking": {"teacher_temperature": 0}})
-    with pytest.raises(UsageError, match=r"\[ranking\] consistency must not be below 0"):
+    with pytest.raises(UsageError, match=r"\[ranking\]: consistency = -1.0 must be at least 0"):
         make_recipe({"ranking": {"consistency": -1}})
     with pytest.raises(UsageError, match="which chooses other positives"):
         make_recipe({"ranking": {}, "discriminator": {"stages": ["una"]}, "loss": "symmetric"})

@@ -9,8 +9,9 @@ from augment_cli.errors import UsageError
 from augment_cli.store.schema import AUGMENTATION
 from augment_cli.store.settings import Settings
 from augment_cli.store.store import Store
-from train.data.labels import needed_labels, unfit_rows
-from train.data.reader import stored_texts
+from train.data.order import row_groups
+from train.data.reader import stored_texts, unfit_rows
+from train.prepare import needed_labels
 
 
 @pytest.fixture
@@ -39,9 +40,10 @@ def test_stages_with_another_label_are_refused(labelled):
 
 
 def test_rows_with_another_label_count_as_unchanged(labelled):
-    unfit = unfit_rows(labelled, "negation", 0, "other", [0])
+    group = row_groups(labelled.parts)[0]
+    unfit = unfit_rows(labelled, "negation", group, "other")
     np.testing.assert_array_equal(unfit, [row % 3 == 0 for row in range(40)])
-    assert unfit_rows(labelled, "una", 0, "other", [0]) is None
+    assert unfit_rows(labelled, "una", group, "other") is None
     table = pa.table({"ids": pa.array([[row, 7] for row in range(40)], pa.list_(pa.int32()))})
     texts = stored_texts(table, unfit)
     assert [ids is None for ids in texts] == unfit.tolist()

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.store import Store
+from tests.helpers.properties import examples
 from tests.helpers.tiny_encoders import SENTENCES
 from tests.helpers.training import logged_run
 from train.data.order import PADDING_ROW, is_held_out
@@ -71,7 +72,7 @@ def test_weights_count_the_rows_that_may_be_used_alone(two_corpora):
     assert weighting(two_corpora, {}, 7) is None
 
 
-@settings(deadline=None, max_examples=25)  # the machine may be busy
+@examples(25)
 @given(
     st.integers(1, 60),
     st.integers(1, 40),

@@ -185,6 +185,8 @@ def test_kept_vectors_are_used_and_others_refused(teacher, tiny_encoder, store_c
 
 
 def test_the_command_writes_a_folder_with_its_card(tiny_store, tiny_encoder, tmp_path, capsys):
+    from sentence_transformers import SentenceTransformer
+
     out = tmp_path / "static"
     command = ["distil", "--store", str(tiny_store), "--teacher", str(tiny_encoder), "--out", str(out)]
     with pytest.raises(SystemExit) as ended:
@@ -194,6 +196,16 @@ def test_the_command_writes_a_folder_with_its_card(tiny_store, tiny_encoder, tmp
     card = (out / "README.md").read_text(encoding="utf-8")
     assert "--dimension 8" in card and "| tokens |" in card
     assert json.loads((out / "config.json").read_text())["embedding_dtype"] == "float16"
+    texts = ["the river", "a", ""]
+    assert not load_encoder(out).modules
+    whole = tmp_path / "whole"
+    with pytest.raises(SystemExit):
+        main([*command[:-1], str(whole), "--dimension", "8"])
+    lengths = np.linalg.norm(load_encoder(whole).encode(texts), axis=1)
+    np.testing.assert_allclose(lengths, [1, 1, 0], atol=1e-6)
+    for folder in (out, whole):  # no number is lost in the library either
+        vectors = SentenceTransformer(str(folder), device="cpu").encode(texts)
+        np.testing.assert_allclose(vectors, load_encoder(folder).encode(texts), atol=1e-3)
     with pytest.raises(SystemExit) as ended:
         main(command)
     assert ended.value.code == UsageError.exit_code and "exists" in capsys.readouterr().err
@@ -206,8 +218,8 @@ def test_the_command_writes_a_folder_with_its_card(tiny_store, tiny_encoder, tmp
     ("values", "message"),
     [
         ({"vocabulary": "new"}, "--vocabulary new: choose one of own, learned"),
-        ({"words": -1}, "--words -1 must not be below 0"),
-        ({"ridge": 0.0}, "--ridge 0.0 must be above 0"),
+        ({"words": -1}, "--words -1: must be at least 0"),
+        ({"ridge": 0.0}, "--ridge 0.0: must be above 0"),
     ],
 )
 def test_settings_are_checked(values, message):

@@ -12,17 +12,17 @@ from tests.helpers.slow_losses import check_with_columns
 from tests.helpers.training import cos
 from train.loading import make_recipe
 from train.losses.focal import Settings, focal
-from train.losses.one_way import one_way
+from train.losses.info_nce import info_nce
 
 
-def reference_focal(z, candidates, excluded, tau, bonus, margin=0.2):
+def reference_focal(z, candidates, excluded, tau, logit_bias, margin=0.2):
     losses = []
     for i in range(len(z)):
         terms = {}
         for j in range(len(candidates)):
             s = cos(z[i], candidates[j])
             if not excluded[i, j]:
-                terms[j] = math.exp(s * (s if j == i else s + margin) / tau + bonus[i, j])
+                terms[j] = math.exp(s * (s if j == i else s + margin) / tau + logit_bias[i, j])
         losses.append(-math.log(terms[i] / sum(terms.values())))
     return np.array(losses)
 
@@ -39,7 +39,7 @@ def test_an_easy_negative_counts_less_and_a_hard_one_more_than_in_one_way():
     def gradients(cosine):
         negative = torch.tensor([[cosine, math.sqrt(1 - cosine**2), 0.0]], requires_grad=True)
         excluded = torch.zeros(1, 2, dtype=torch.bool)
-        for loss in (functools.partial(focal, settings=Settings()), one_way):
+        for loss in (functools.partial(focal, settings=Settings()), info_nce):
             loss(anchor, torch.cat([anchor, negative]), excluded, 0.2).backward()
             yield float(negative.grad.norm())
             negative.grad = None
@@ -51,5 +51,5 @@ def test_an_easy_negative_counts_less_and_a_hard_one_more_than_in_one_way():
 
 
 def test_a_margin_below_zero_is_refused():
-    with pytest.raises(UsageError, match=r"\[loss_settings\]: margin = -1.0 must be a number from 0"):
+    with pytest.raises(UsageError, match=r"\[loss_settings\]: margin = -1.0 must be at least 0"):
         make_recipe({"loss": "focal", "loss_settings": {"margin": -1.0}})

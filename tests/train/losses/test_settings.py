@@ -1,12 +1,14 @@
 """A loss with settings of its own: a new file in the folder of losses, named by no list."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 import train.losses
 from augment_cli.errors import UsageError
 from train import components, loading
-from train.objectives.contrast import contrast
+from train.objectives.contrastive import contrast
 
 SOURCE = """
 from dataclasses import dataclass
@@ -25,7 +27,7 @@ class Settings:
             raise ValueError(f"margin = {self.margin} must not be below 0")
 
 
-def odd_margin(anchors, candidates, excluded, temperature, bonus=None, *, settings):
+def odd_margin(anchors, candidates, excluded, temperature, logit_bias=None, *, settings):
     return anchors.sum(dim=1) * 0 + settings.margin
 """
 
@@ -33,12 +35,11 @@ def odd_margin(anchors, candidates, excluded, temperature, bonus=None, *, settin
 @pytest.fixture(autouse=True)
 def odd_margin(tmp_path, monkeypatch):
     """`odd_margin.py` beside the other losses, as if it lay in their folder."""
-    names = components.names("losses")
     (tmp_path / "losses").mkdir()
     (tmp_path / "losses/odd_margin.py").write_text(SOURCE)
+    (tmp_path / "heads").symlink_to(Path(components.__file__).parent / "heads")
     monkeypatch.setattr(components, "__file__", str(tmp_path / "components.py"))
     monkeypatch.setattr(train.losses, "__path__", [*train.losses.__path__, str(tmp_path / "losses")])
-    monkeypatch.setitem(loading._CHOICES, "loss", (*names, *components.names("losses")))
 
 
 def test_settings_reach_the_loss():

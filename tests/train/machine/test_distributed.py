@@ -18,9 +18,9 @@ WORKER = REPOSITORY / "tests" / "helpers" / "gradients_worker.py"
 def gradients(tiny_store, tiny_encoder, tmp_path_factory):
     folder, known = tmp_path_factory.mktemp("gradients"), {}
 
-    def compute(ranks):
-        if ranks not in known:
-            out = folder / f"{ranks}.npz"
+    def compute(ranks, fast="1"):
+        if (ranks, fast) not in known:
+            out = folder / f"{ranks}-{fast}.npz"
             launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
             command = [
                 sys.executable,
@@ -31,19 +31,33 @@ def gradients(tiny_store, tiny_encoder, tmp_path_factory):
                 out,
             ]
             environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
+            environment |= {"AUGMENT_FAST": fast}
             done = subprocess.run(
-                [*map(str, command)], env=environment, cwd=REPOSITORY, capture_output=True, text=True,
-                timeout=300, check=False,
-            )  # fmt: skip
+                [*map(str, command)],
+                env=environment,
+                cwd=REPOSITORY,
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
             assert done.returncode == 0, done.stderr
-            known[ranks] = dict(np.load(out))
-        return known[ranks]
+            known[ranks, fast] = dict(np.load(out))
+        return known[ranks, fast]
 
     return compute
 
 
 def relative(a, b):
     return np.linalg.norm(a - b) / (np.linalg.norm(b) or 1.0)
+
+
+def is_magnified(name):
+    """Whether what fp32 rounds comes out in full: from a static encoder's first step on."""
+    # The table's Adagrad divides a row's first gradient by its own size, whatever it is, and a gradient of
+    # nearly nothing is all rounding. The same settings in float64 say that it is that.
+    kind, step, what = name.split("|")
+    return kind.startswith("fp32") and kind.endswith("static") and (step != "0" or what == "table")
 
 
 @pytest.mark.parametrize(
@@ -53,12 +67,27 @@ def test_ranks_agree_with_one(gradients, ranks):
     alone, together = gradients(1), gradients(ranks)
     assert alone.keys() == together.keys()
     for name, value in alone.items():
+        if is_magnified(name):
+            continue
         limit = 1e-10 if name.startswith("float64") else 1e-5
         assert relative(together[name], value) <= limit, name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["one-way", "symmetric"])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_the_libraries_own_code_agrees_with_ours(gradients, ranks):
+    """transformers' layers, autograd and gloo's sum, over all losses, heads and additions."""
+    ours, plain = gradients(1), gradients(ranks, fast="0")
+    assert ours.keys() == plain.keys()
+    for name, value in ours.items():
+        if is_magnified(name):
+            continue
+        limit = 1e-10 if name.startswith("float64") else 1e-4
+        assert relative(plain[name], value) <= limit, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["info-nce", "symmetric"])
 def test_two_ranks_leave_the_static_encoder_of_one(gradients, kind):
     alone, together = gradients(1), gradients(2)
     tables = [name for name in alone if name.startswith(f"float64 {kind} static") and name.endswith("table")]

@@ -18,10 +18,9 @@ from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
 from train.model.model import Model
 from train.model.start import start
-from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
-from train.optimizer import Optimizer, clip, make_optimizer, set_rate
-from train.prepare import Run, prepare_model
+from train.optimizer import Optimizer, clip, make_optimizer, set_learning_rate
+from train.prepare import Run, open_columns, prepare_model
 
 STATIC = {"positives": ("aa", "pi"), "head": "none", "learning_rate": 1e-4}
 
@@ -37,11 +36,11 @@ def static(tiny_encoder, tmp_path_factory):
     ("values", "message"),
     [
         ({}, "no dropout: a sentence and itself get one vector"),
-        ({"negatives": ["una"], "negative_layout": "columns"}, "nothing to learn from that pair"),
+        ({"negatives": ["una"]}, "nothing to learn from that pair"),
         ({"positives": ["pi"], "proportion": 0.0}, "nothing to learn from that pair"),
         ({"positives": ["pi"], "mlm_weight": 0.1}, "cannot tell hidden tokens"),
         ({"positives": ["pi"], "pooling": "cls"}, "pools by mean alone"),
-        ({"positives": ["pi"], "chunk": 4}, "no chunk"),
+        ({"positives": ["pi"], "gradient_cache": 4}, "no gradient_cache"),
         ({"positives": ["pi"], "weight_decay": 0.1}, "no weight_decay"),
         ({"positives": ["pi"], "pca_jitter": {}}, "which has no layers"),
     ],
@@ -63,7 +62,7 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
 ):
     values = STATIC | {"steps": 6, "checkpoint_every": 2} | more
     logged_run(tiny_store, static, tmp_path / "whole", values)
-    original = run_module.rate_at
+    original = run_module.learning_rate_at
 
     def kill(number, steps, recipe):
         if number == 5:
@@ -71,7 +70,7 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
         return original(number, steps, recipe)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_module, "rate_at", kill)
+        patch.setattr(run_module, "learning_rate_at", kill)
         with pytest.raises(KeyboardInterrupt):
             logged_run(tiny_store, static, tmp_path / "killed", values)
     logged_run(tiny_store, static, tmp_path / "killed", values)
@@ -90,17 +89,27 @@ def test_a_killed_run_continues_to_the_bit_and_exports_what_it_evaluates(
 @pytest.mark.parametrize("bags", [False, True])
 def test_steps_are_those_of_a_dense_table(tiny_store, static, bags):
     """Some clipped steps, some rows without a positive, against autograd on a matrix of token counts."""
-    recipe = make_recipe({
-        "positives": ("aa", "pi"), "head": "none", "loss": "symmetric", "batch": 12, "max_length": 16,
-        "precision": "float64", "clip": 0.05, "learning_rate": 0.01, "pooling": "mean", "temperature": 0.5,
-    })  # fmt: skip
+    recipe = make_recipe(
+        {
+            "positives": ("aa", "pi"),
+            "head": "none",
+            "loss": "symmetric",
+            "batch": 12,
+            "max_length": 16,
+            "precision": "float64",
+            "clip": 0.05,
+            "learning_rate": 0.01,
+            "pooling": "mean",
+            "temperature": 0.5,
+        }
+    )
     encoder, ranks = start(static, recipe, torch.device("cpu")), join()
     model = Model(encoder.model, "mean", recipe).train()
     objective = ContrastiveObjective(recipe, encoder.tokenizer, ranks, bags)
     store, stages = open_columns(tiny_store, objective, encoder.tokenizer, ranks)
     batches = list(Reader(store, stages, batch=12, seed=1).epoch(0))
     optimizer = make_optimizer(model, recipe)
-    set_rate(optimizer, 0.01)
+    set_learning_rate(optimizer, 0.01)
     table = next(model.parameters()).detach().clone().requires_grad_()
     sums = torch.zeros(len(table), dtype=table.dtype)
     for step in (0, 1, len(batches) - 1):  # the last one has padding

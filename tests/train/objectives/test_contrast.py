@@ -8,12 +8,11 @@ import torch
 from transformers import AutoTokenizer
 
 from augment_cli.errors import UsageError
-from tests.helpers.slow_losses import reference_one_way
+from tests.helpers.slow_losses import reference_info_nce
 from tests.helpers.training import draw, logged_run
 from train.loading import load_recipe, make_recipe
 from train.machine.distributed import join
-from train.objectives.contrast import shorter
-from train.objectives.contrastive import ContrastiveObjective
+from train.objectives.contrastive import ContrastiveObjective, shorter
 
 CUT = {"dimensions": [2, 8], "head": "none"}
 
@@ -49,7 +48,8 @@ def test_the_loss_is_the_sum_over_the_lengths(one_step, numeric_gradient):
     total, metrics, gradient = one_step(z, CUT | {"temperature": 0.5})
     none = np.zeros((6, 6))
     slow = [
-        reference_one_way(z[:, 0, :length], z[:, 1, :length], none, 0.5, none).mean() for length in (12, 2, 8)
+        reference_info_nce(z[:, 0, :length], z[:, 1, :length], none, 0.5, none).mean()
+        for length in (12, 2, 8)
     ]
     assert total == pytest.approx(sum(slow), rel=1e-10)
     assert list(metrics.values()) == pytest.approx(slow, rel=1e-10)
@@ -58,7 +58,7 @@ def test_the_loss_is_the_sum_over_the_lengths(one_step, numeric_gradient):
     def slow_total(moved):
         sides = moved[:, 0], moved[:, 1]
         cut = ([side[:, :length] for side in sides] for length in (12, 2, 8))
-        return sum(reference_one_way(*pair, none, 0.5, none).mean() for pair in cut)
+        return sum(reference_info_nce(*pair, none, 0.5, none).mean() for pair in cut)
 
     np.testing.assert_allclose(gradient, numeric_gradient(slow_total, z), atol=2e-8)
     half, _, half_gradient = one_step(z, CUT | {"temperature": 0.5, "contrastive_weight": 0.5})

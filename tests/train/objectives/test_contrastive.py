@@ -11,10 +11,10 @@ from tests.helpers.slow_losses import TAU
 from tests.helpers.training import cos, draw
 from train.data.texts import NO_SENTENCE, NO_TEXT
 from train.loading import make_recipe
-from train.objectives.contrast import contrast
+from train.objectives.contrastive import contrast
 
 
-@pytest.mark.parametrize("loss", ["one-way", "symmetric", "nt-xent"])
+@pytest.mark.parametrize("loss", ["info-nce", "symmetric", "nt-xent"])
 def test_the_augmented_positive_of_an_equal_sentence_is_no_negative(loss):
     """Rows 0 and 2 hold one sentence, each with a positive of its own; all that is equal drops out."""
     z = draw(4, 2, 6)
@@ -23,8 +23,8 @@ def test_the_augmented_positive_of_an_equal_sentence_is_no_negative(loss):
     views = [(row, side) for row in range(4) for side in (0, 1)]
     every = []
     for row, side in views:
-        wrong = {"one-way": [1], "symmetric": [1 - side], "nt-xent": [0, 1]}[loss]
-        if loss == "one-way" and side:
+        wrong = {"info-nce": [1], "symmetric": [1 - side], "nt-xent": [0, 1]}[loss]
+        if loss == "info-nce" and side:
             continue
         # Of the sentence's equal, 2 and 0, nothing is met but what is its own.
         met = [(r, s) for r, s in views if s in wrong and r != row and {r, row} != {0, 2}]
@@ -38,7 +38,7 @@ def test_the_augmented_positive_of_an_equal_sentence_is_no_negative(loss):
 def test_negative_scope_own_meets_only_the_row_s_own_negatives():
     z = draw(4, 4, 6)  # anchor, positive, two negatives
     texts = torch.arange(16).view(4, 4)
-    recipe = make_recipe({"negatives": ["una", "dn"], "negative_layout": "columns", "negative_scope": "own"})
+    recipe = make_recipe({"negatives": ["una", "dn"], "negative_scope": "own"})
     actual = contrast(recipe, torch.from_numpy(z), texts, [])
     losses = []
     for i in range(4):
@@ -50,7 +50,7 @@ def test_negative_scope_own_meets_only_the_row_s_own_negatives():
     assert float(contrast(everyone, torch.from_numpy(z), texts, [])) > float(actual) + 1e-6
 
 
-@pytest.mark.parametrize("loss", ["one-way", "symmetric"])
+@pytest.mark.parametrize("loss", ["info-nce", "symmetric"])
 def test_further_negatives_are_columns_of_every_anchor(loss, numeric_gradient):
     z, extra = draw(4, 2, 3), draw(6, 3, seed=1)
     texts = torch.arange(8).reshape(4, 2)

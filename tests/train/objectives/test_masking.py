@@ -6,14 +6,22 @@ import numpy as np
 import pytest
 import torch
 
-from train.objectives.masking import Masking
+from train.objectives.masked_language import Masking
 
 RATE = 0.15
 
 
 def masking(**settings):
-    values = {"rate": RATE, "seed": 3, "max_length": 32, "mask": 4, "pad": 0, "ordinary": np.arange(5, 1000),
-              "before": [2], "after": [3]}  # fmt: skip
+    values = {
+        "rate": RATE,
+        "seed": 3,
+        "max_length": 32,
+        "mask": 4,
+        "pad": 0,
+        "ordinary": np.arange(5, 1000),
+        "before": [2],
+        "after": [3],
+    }
     return Masking(**(values | settings))
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from train.data.texts import NO_SENTENCE, NO_TEXT
-from train.objectives.masks import _all_differ, excluded_pairs
+from train.objectives.contrastive import _all_differ, excluded_pairs
 
 
 def test_equal_texts_padding_and_missing_negatives_do_not_meet():
@@ -34,9 +34,12 @@ def test_excluded_pairs_are_those_that_a_comparison_of_each_with_each_finds(
     columns = [*partners, *more]
     anchors = [*rows, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE, NO_SENTENCE]
     found = excluded_pairs(
-        torch.tensor(rows), torch.tensor(partners), torch.tensor(columns), torch.arange(4),
+        torch.tensor(rows),
+        torch.tensor(partners),
+        torch.tensor(columns),
+        torch.arange(4),
         beside=torch.tensor(anchors) if beside else None,
-    )  # fmt: skip
+    )
     for i, own in enumerate(zip(rows, partners, strict=True)):
         for j, column in enumerate(columns):
             texts = {column, anchors[j]} if beside else {column}

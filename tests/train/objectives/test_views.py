@@ -14,8 +14,8 @@ from train.data.reader import Reader
 from train.data.texts import NO_TEXT
 from train.loading import make_recipe
 from train.machine.distributed import join
-from train.objectives.columns import open_columns
 from train.objectives.contrastive import ContrastiveObjective
+from train.prepare import open_columns
 
 
 def grids(store, encoder, steps=1, **values):
@@ -40,7 +40,7 @@ def test_una_adds_its_negatives_and_their_copies_every_alpha_steps(tiny_store, t
 
 
 def test_columns_encode_a_negative_once(tiny_store, tiny_encoder):
-    batches, prepared = grids(tiny_store, tiny_encoder, negatives=("una", "aa"), negative_layout="columns")
+    batches, prepared = grids(tiny_store, tiny_encoder, negatives=("una", "aa"))
     texts = prepared[0].texts
     assert texts.shape == (16, 4)
     missing = texts[:, 2] == NO_TEXT
@@ -92,7 +92,7 @@ class Nothing(Views):
     "values",
     [
         {"positives": ("aa", "self", "pi"), "proportion": 0.7},
-        {"positives": ("pi",), "negatives": ("una", "aa"), "negative_layout": "columns", "alpha": 2},
+        {"positives": ("pi",), "negatives": ("una", "aa"), "alpha": 2},
         {"loss": "nt-xent", "negatives": ("una",), "max_length": 5},
     ],
 )
@@ -110,7 +110,7 @@ def test_a_batch_arranged_at_once_is_the_one_arranged_row_by_row(
             )
 
 
-@pytest.mark.parametrize("more", [{}, {"negatives": ("una",), "negative_layout": "columns", "alpha": 2}])
+@pytest.mark.parametrize("more", [{}, {"negatives": ("una",), "alpha": 2}])
 @pytest.mark.parametrize("by_length", [False, True])
 def test_texts_finished_by_the_reader_are_those_finished_in_each_batch(
     tiny_store, tiny_encoder, more, by_length

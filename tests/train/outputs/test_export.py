@@ -127,10 +127,16 @@ def test_sentence_transformers_loads_fp16_weights_as_fp32(tiny_encoder, tmp_path
 
 def test_card_names_data_command_and_scores(tmp_path):
     facts = {
-        "name": "una from tiny", "command": "python -m train una", "encoder": "tiny (SHA-256 abc)",
-        "pooling": "cls", "data": {"corpus": "c0ffee", "una": "dec0de"}, "steps": 7, "seeds": [1, 2],
-        "scores": {"best stsb_dev": [0.5, 0.7]}, "recipe": {"name": "una", "description": "UNA", "batch": 64},
-    }  # fmt: skip
+        "name": "una from tiny",
+        "command": "python -m train una",
+        "encoder": "tiny (SHA-256 abc)",
+        "pooling": "cls",
+        "data": {"corpus": "c0ffee", "una": "dec0de"},
+        "steps": 7,
+        "seeds": [1, 2],
+        "scores": {"best stsb_dev": [0.5, 0.7]},
+        "recipe": {"name": "una", "description": "UNA", "batch": 64},
+    }
     write_card(tmp_path, facts)
     text = (tmp_path / "README.md").read_text()
     for expected in (

@@ -1,16 +1,19 @@
 """A run's folder that cannot be written: said before anything is loaded; a full disk: in our words."""
 
 import errno
+import itertools
 import json
 import math
 import os
 import resource
+import shutil
 import sys
 
 import pytest
 import torch
 
-from augment_cli.errors import BadInputError, MixError
+from augment_cli.errors import BadInputError, MixError, UsageError
+from tests.helpers.file_faults import Crash, Faults, injected
 from tests.helpers.training import quick_run
 from train.cli import main
 from train.outputs import checkpoint, folder
@@ -121,7 +124,7 @@ def test_the_command_says_what_the_disk_said(tmp_path, capsys, monkeypatch, numb
     assert stop.value.code == kind and words in shown and str(tmp_path / "run" / "checkpoints") in shown
 
 
-EVENT = {"event": "step", "step": 1, "loss": 0.5, "rate": 0.1}
+EVENT = {"event": "step", "step": 1, "loss": 0.5, "learning_rate": 0.1}
 
 
 @pytest.mark.parametrize(
@@ -139,14 +142,16 @@ EVENT = {"event": "step", "step": 1, "loss": 0.5, "rate": 0.1}
         '{"event": "warning", "step": 1}',
         '{"event": "warning", "step": 1, "message": ["a"]}',
         '{"event": "warning", "step": 1, "message": "\\ud800"}',
-        '{"event": ["step"], "step": 1, "rate": 0.1}',
+        '{"event": "verdict", "step": 1, "message": "better"}',
+        '{"event": "verdict", "step": 1, "outcome": 1, "message": "better"}',
+        '{"event": ["step"], "step": 1, "learning_rate": 0.1}',
         '{"event": "step", "step": 1, "loss": 1}',
-        '{"event": "step", "step": true, "rate": 0.1}',
-        '{"event": "step", "step": -1, "rate": 0.1}',
-        '{"event": "step", "step": 1, "rate": "x"}',
-        '{"event": "step", "step": 1, "rate": 0.1, "loss": null}',
-        '{"event": "step", "step": 1, "rate": 0.1, "loss": 1' + "0" * 400 + "}",
-        '{"event": "step", "step": 1, "rate": 0.1, "loss": 1e308}',
+        '{"event": "step", "step": true, "learning_rate": 0.1}',
+        '{"event": "step", "step": -1, "learning_rate": 0.1}',
+        '{"event": "step", "step": 1, "learning_rate": "x"}',
+        '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": null}',
+        '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1' + "0" * 400 + "}",
+        '{"event": "step", "step": 1, "learning_rate": 0.1, "loss": 1e308}',
         '{"event": "dev", "step": 1, "stsb_dev": [0.5]}',
         '{"event": "dev", "step": 1, "\\udc00": 0.5}',
     ],
@@ -154,7 +159,11 @@ EVENT = {"event": "step", "step": 1, "loss": 0.5, "rate": 0.1}
 def test_a_damaged_log_ends_where_the_damage_begins(tmp_path, line):
     (tmp_path / "log.jsonl").write_text(f"{json.dumps(EVENT)}\n{line}\n{json.dumps(EVENT)}\n")
     assert read_log(tmp_path / "log.jsonl") == [EVENT]
-    assert plot(tmp_path).stat().st_size > 10_000  # and what is left of it can be drawn
+
+
+def test_what_is_left_of_a_damaged_log_can_be_drawn(tmp_path):
+    (tmp_path / "log.jsonl").write_text(f"{json.dumps(EVENT)}\n[1]\n")
+    assert plot(tmp_path).stat().st_size > 10_000
 
 
 def test_a_log_that_is_not_text(tmp_path):
@@ -163,7 +172,7 @@ def test_a_log_that_is_not_text(tmp_path):
 
 
 def test_numbers_that_no_picture_has_room_for(tmp_path):
-    wild = [{"event": "step", "step": n, "rate": 0.1, "loss": x} for n, x in enumerate(WILD)]
+    wild = [{"event": "step", "step": n, "learning_rate": 0.1, "loss": x} for n, x in enumerate(WILD)]
     wild += [{"event": "dev", "step": 2**63 - 1, "stsb_dev": x} for x in WILD]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in wild))
     assert len(read_log(tmp_path / "log.jsonl")) == len(wild)
@@ -196,9 +205,51 @@ def test_an_interrupt_before_the_first_step(tmp_path, capsys, monkeypatch):
     assert stop.value.code == 130 and shown.startswith("interrupted;")
 
 
+@pytest.mark.parametrize("inside", ["", "runs/first"])
+def test_a_run_is_not_put_into_a_store(inside, tiny_store, tmp_path):
+    store = tmp_path / "store"
+    shutil.copytree(tiny_store, store)
+    with pytest.raises(UsageError, match=r"is a store, .* choose another --out"):
+        folder.check_folder(store / inside)
+    (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
+    folder.check_folder(tmp_path / "run")
+
+
+def test_a_log_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "precious.txt").write_text("mine\n")
+    (tmp_path / "log.jsonl").symlink_to(tmp_path / "precious.txt")
+    with pytest.raises(BadInputError, match=r"log.jsonl: is a link"):
+        Log(tmp_path, 0, 2)
+    assert (tmp_path / "precious.txt").read_text() == "mine\n"
+
+
+def test_a_kill_while_the_log_is_put_in_order_loses_no_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("train.outputs.log._tensorboard", lambda *arguments: None)
+    first = Log(tmp_path, 0, 3)
+    for step in (1, 2, 3):
+        first.write("step", step, {"learning_rate": 0.1})
+    first.close()
+    for number in itertools.count(1):
+        faults = Faults(number)
+        try:
+            with injected(faults):
+                Log(tmp_path, 2, 3).close()
+        except Crash:
+            assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] in ([1, 2], [1, 2, 3])
+        if not faults.was_hit:
+            break
+    assert number > 3
+    again = Log(tmp_path, 2, 3)
+    again.write("step", 3, {"learning_rate": 0.2})
+    with pytest.raises(MixError, match="another training is writing there"):
+        Log(tmp_path, 0, 2)
+    again.close()
+    assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] == [1, 2, 3]
+
+
 def test_two_trainings_do_not_write_into_one_folder(tiny_store, tiny_encoder, tmp_path):
     other = Log(tmp_path, 0, 2)
-    other.write("step", 1, {"rate": 0.1})
+    other.write("step", 1, {"learning_rate": 0.1})
     with pytest.raises(MixError, match=r"another training is writing there; .* another --out"):
         quick_run(tiny_store, tiny_encoder, tmp_path, steps=2)
     assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] == [1]  # nothing of it is touched

@@ -21,7 +21,9 @@ def test_a_loss_of_nearly_nothing_is_said_once_and_only_early(watched):
     assert not said
     harm.loss(1e-4, 10)
     harm.loss(1e-5, 20)
-    assert [(step, "the loss is 1.0e-04 already" in message) for step, message in said] == [(10, True)]
+    assert [(step, "the loss is 1.0e-04 above the least it can be" in message) for step, message in said] == [
+        (10, True)
+    ]
     short, said_too = HarmWatch(30, lambda *parts: said_too.append(parts)), []
     short.loss(1e-4, 20)  # a quarter of a short run would be over before the mean says anything
     assert len(said_too) == 1

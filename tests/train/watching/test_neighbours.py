@@ -11,9 +11,13 @@ from train.watching.evaluate import dev_test
 from train.watching.neighbours import NEAREST, halves, nearest, neighbourhoods, shared_neighbours
 
 TOPICS = [
-    "river water bank flood rain", "engine wheel brake road tyre", "flour oven bread salt yeast",
-    "violin cello chord choir opera", "court judge appeal verdict jury", "pollen stamen petal seed leaf",
-]  # fmt: skip
+    "river water bank flood rain",
+    "engine wheel brake road tyre",
+    "flour oven bread salt yeast",
+    "violin cello chord choir opera",
+    "court judge appeal verdict jury",
+    "pollen stamen petal seed leaf",
+]
 
 
 def sentence(row):
@@ -94,8 +98,12 @@ def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
     evaluate = neighbourhoods(topics_store)
     before = evaluate(ByTopic(0.2), {})
     assert list(before) == [
-        "neighbours", "shared_neighbours", "half_neighbours", "effective_rank", "anisotropy"
-    ]  # fmt: skip
+        "neighbours",
+        "shared_neighbours",
+        "half_neighbours",
+        "effective_rank",
+        "anisotropy",
+    ]
     assert before["neighbours"] == 1
     assert evaluate(ByTopic(0.01), before)["neighbours"] > 1
     assert evaluate(ByTopic(50.0), before)["neighbours"] < 0.5

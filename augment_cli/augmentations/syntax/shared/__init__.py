@@ -1,1 +1,1 @@
-"""What the augmentations that read parses have in common: English and Chinese rules, clauses, spans."""
+"""What the augmentations that read parses have in common: English rules, clauses, spans."""

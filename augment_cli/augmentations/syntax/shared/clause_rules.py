@@ -11,7 +11,7 @@ import numpy as np
 from augment_cli.contract.augmentation import Prepared
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import Number, VerbForm
 from augment_cli.syntax.tree import Role, words
 from augment_cli.text.edit_list import EditList
@@ -45,7 +45,7 @@ def outcome_of(rows: Rows, rule: Rule) -> Outcome:
     if filled.any():
         view = ClauseView.of(rows.parses)
         reasons[filled] = Reason.RULE_DOES_NOT_APPLY
-        english = np.flatnonzero(filled & (view.languages == Language.ENGLISH))
+        english = np.flatnonzero(filled & view.in_language(lambda language: language.code == "en"))
         if len(english):
             rule(view, english, reasons, edits)
     return Outcome(edits.edits(), reasons)

@@ -1,7 +1,8 @@
 """English double negations for DN's faithful mode: two negations that take each other away.
 
 `any`: no evidence, not any evidence. `fail`: did not fail to leave. `phrase`: it is not true that he was not
-a painter, where nothing in the sentence could come between the two negations: one clause, a definite subject.
+a painter, where nothing in the sentence could come between the two negations: one clause, a definite subject;
+or a phrase that is two negations, such as `there is no denying that he was a painter`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pyarrow as pa
 from augment_cli.augmentations.syntax.shared.assertions_english import DO, NEGATIVES, Assertions
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw, replace_verbs
 from augment_cli.augmentations.syntax.shared.clause_rules import put, refuse
-from augment_cli.augmentations.syntax.shared.plain_clauses_english import is_plain, put_phrase
+from augment_cli.augmentations.syntax.shared.plain_clauses_english import is_plain, phrase_of, put_phrase
 from augment_cli.contract.reasons import Reason
 from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
@@ -108,8 +109,9 @@ def faithful(view: ClauseView, rows: np.ndarray, draw: Draw, edits: EditList) ->
     _any_for_no(view, nouns[denied], edits)
     _fail(view, clauses, np.flatnonzero(fails), inner, edits)
     chosen = np.flatnonzero(phrased)
-    _negate(view, clauses, chosen, edits)
-    put_phrase(view, clauses, chosen, edits)
+    phrases = phrase_of(view, clauses, chosen)
+    _negate(view, clauses, chosen[phrases == 0], edits)
+    put_phrase(view, clauses, chosen, phrases, edits)
     for mask, name in ((denied, "any"), (fails, "fail"), (phrased, "phrase")):
         answer.rules[rows[mask]] = name
     return answer

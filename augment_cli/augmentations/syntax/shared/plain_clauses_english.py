@@ -17,7 +17,16 @@ from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
 
-_PHRASE = "t is not true that "  # behind a capital or small i
+# Of the first the clause is negated; the others are two negations by themselves.
+NOT_TRUE = "It is not true that"
+_PHRASES = (
+    NOT_TRUE,
+    "There is no denying that",
+    "It cannot be denied that",
+    "Nobody can deny that",
+    "No one would deny that",
+    "It would be wrong to deny that",
+)
 _LONGEST = 30  # tokens of a sentence with a phrase in front; in longer ones a reader loses the negations
 # A negation takes these in, or means something else beside them, wherever they stand.
 _SCOPED = words(
@@ -149,11 +158,25 @@ def _says_how(view: ClauseView) -> np.ndarray:
     return np.bincount(view.rows[manner[manner > view.roots[view.rows[manner]]]], minlength=len(parses)) > 0
 
 
-def put_phrase(view: ClauseView, clauses: Assertions, index: np.ndarray, edits: EditList) -> None:
+def phrase_of(view: ClauseView, clauses: Assertions, index: np.ndarray) -> np.ndarray:
+    """int64 (k,): which of the phrases the chosen clauses get, by the places of words alone."""
+    parses = view.parses
+    lengths = parses.ends[parses.offsets[clauses.rows[index] + 1] - 1]
+    return (lengths + parses.ends[clauses.tokens[index]]) % len(_PHRASES)
+
+
+def put_phrase(
+    view: ClauseView, clauses: Assertions, index: np.ndarray, phrases: np.ndarray, edits: EditList
+) -> None:
+    """Put phrases (k,) before the chosen clauses, as edits."""
     parses = view.parses
     first = clauses.sentence_begins[index]
     always = np.ones(len(first), bool)
     begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
-    texts = [("I" if upper else "i") + _PHRASE + word for word, upper in zip(begins, capital, strict=True)]
+    chosen = [_PHRASES[phrase] for phrase in phrases.tolist()]
+    texts = [
+        f"{phrase if upper else phrase[0].lower() + phrase[1:]} {word}"
+        for word, upper, phrase in zip(begins, capital, chosen, strict=True)
+    ]
     put(edits, clauses.rows[index], parses.starts[first], parses.ends[first], texts)

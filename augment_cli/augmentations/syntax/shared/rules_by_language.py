@@ -14,7 +14,7 @@ from augment_cli.contract.augmentation import Prepared, Resources
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
-from augment_cli.syntax.clauses import ClauseView, Language
+from augment_cli.syntax.clauses import ClauseView
 from augment_cli.text.edit_list import EditList
 
 Rules = Callable[[ClauseView, np.ndarray, Draw, EditList], Answer]
@@ -32,12 +32,12 @@ def settings_of_mode(parameters: Any, resources: Resources) -> dict[str, Any]:
     return settings | ({"mode": "recommended"} if parameters.mode == "paper" else {})
 
 
-def by_rules(key: int, rules: Mapping[Language, Rules]) -> Prepared:
+def by_rules(key: int, rules: Mapping[str, Rules]) -> Prepared:
     """An augmentation that is one rule or set of rules for each language; see `outcome_of_rules`."""
     return lambda rows: outcome_of_rules(rows, key, rules)
 
 
-def outcome_of_rules(rows: Rows, key: int, rules: Mapping[Language, Rules]) -> Outcome:
+def outcome_of_rules(rows: Rows, key: int, rules: Mapping[str, Rules]) -> Outcome:
     """Apply the rules of each language to its rows that have a root.
 
     Parameters
@@ -47,7 +47,8 @@ def outcome_of_rules(rows: Rows, key: int, rules: Mapping[Language, Rules]) -> O
     key : int
         Of the draws, one for each row and counter.
     rules : mapping
-        From a language to (view, rows, draw, edits), which adds edits and answers with rules and reasons.
+        From a language's code to (view, rows, draw, edits), which adds edits and answers with rules and
+        reasons.
     """
     if rows.parses is None:
         raise ValueError("a rule on parses needs the parses of its rows")
@@ -59,12 +60,14 @@ def outcome_of_rules(rows: Rows, key: int, rules: Mapping[Language, Rules]) -> O
         has_root = view.roots >= 0
         reasons[(np.diff(rows.parses.offsets) > 0) & ~has_root] = Reason.NO_FINITE_VERB
 
+        reasons[has_root] = Reason.NO_RULE_APPLIES  # in a language without rules
+
         def draw(counter: int) -> np.ndarray:
             return uniform(key, rows.row_ids, np.full(count, counter))
 
-        for language, apply in rules.items():
-            chosen = np.flatnonzero(has_root & (view.languages == language))
-            if len(chosen):
-                answer = apply(view, chosen, draw, edits)
+        for language, mine in view.by_language:
+            chosen = np.flatnonzero(has_root & mine)
+            if len(chosen) and language.code in rules:
+                answer = rules[language.code](view, chosen, draw, edits)
                 names[chosen], reasons[chosen] = answer.rules[chosen], answer.reasons[chosen]
     return Outcome(edits.edits(), reasons, {"rule": pa.array(names, pa.string())})

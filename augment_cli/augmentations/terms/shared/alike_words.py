@@ -45,6 +45,7 @@ class AlikeReplacement(NaturalReplacement):
         self._offsets = offsets_from_lengths(np.array([len(others) for _, *others in entries]))
 
     def __call__(self, rows: Rows) -> Outcome:
+        """Replace some words of some rows."""
         if rows.tokens is None:
             raise ValueError("term replacement needs the TF-IDF tokens of its rows")
         tokens, words = rows.tokens, Words.of(rows.code_points)

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.augmentations.terms.shared.fitting import DRAWS, Fitting
 from augment_cli.augmentations.terms.shared.term_replacement import (
     LONGEST_TERM,
     TermReplacement,
@@ -51,6 +52,10 @@ class NaturalReplacement(TermReplacement):
         self._eligible = vocabulary.replaceable[vocabulary.own] & ~self._protected
         self._is_word = vocabulary.is_word[vocabulary.own]
         self._is_word[-1] = True  # terms that the table does not have mostly are
+        self._fitting = None
+        if parameters.same == "pos":
+            keys = [resources.key(f"{name}/term/{number}") for number in range(1, DRAWS)]
+            self._fitting = Fitting(self.terms, vocabulary, keys)
         self._not, self._apostrophe, self._is_behind_apostrophe = _contractions(self.terms)
 
     def weighed(self, tokens: TokenRows, eligible: np.ndarray) -> TokenRows:
@@ -87,9 +92,25 @@ class NaturalReplacement(TermReplacement):
                 rows.code_points.offsets[tokens.rows[marks + 1]] + tokens.starts[marks + 1]
             ] == ord("t")
             eligible[marks[is_t] - 1] = False  # don + ’ + t
-        if self.parameters.same == "pos":
+        if self._fitting is not None:
             eligible &= ~self._uncapitalised_names(rows, tokens, eligible)
+            eligible &= self._fitting.is_replaceable(rows, tokens)
         return eligible
+
+    def drawn_terms(self, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
+        """With `same = "pos"` the first of several draws that goes with its neighbours."""
+        new = super().drawn_terms(rows, tokens, drawn)
+        if self._fitting is None:
+            return new
+        fits = self._fitting.fits(tokens, drawn, new)
+        for key in self._fitting.keys:
+            rest = np.flatnonzero(~fits)
+            if not len(rest):
+                break
+            again = drawn[rest]
+            new[rest] = self.draw(tokens.term_ids[again], self._uniforms(key, rows, tokens, again))
+            fits[rest] = self._fitting.fits(tokens, again, new[rest])
+        return np.where(fits, new, -1)
 
     def _uncapitalised_names(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
         """bool (N,): words that are names for the most part, but not here, such as `big`."""

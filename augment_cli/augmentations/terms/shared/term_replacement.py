@@ -265,16 +265,14 @@ class TermReplacement:
         """The edits that put terms in the place of the tokens `chosen`, and which tokens these then are."""
 
     def __call__(self, rows: Rows) -> Outcome:
+        """Replace some terms of some rows."""
         tokens = rows.tokens
         if tokens is None:
             raise ValueError("term replacement needs the TF-IDF tokens of its rows")
         lengths, owners = np.diff(tokens.offsets), tokens.rows
         eligible = self.eligible(rows, tokens)
         drawn = self.drawn_positions(rows, tokens, eligible)
-        counters = drawn - tokens.offsets[owners[drawn]]
-        row_ids = rows.row_ids[owners[drawn]]
-        uniforms = uniform(self._term_key, row_ids, counters)
-        new_ids = self.draw(tokens.term_ids[drawn], uniforms)
+        new_ids = self.drawn_terms(rows, tokens, drawn)
         has_term = new_ids >= 0
 
         reasons = self._reasons(len(rows), lengths, owners, eligible, drawn, has_term)
@@ -284,6 +282,15 @@ class TermReplacement:
             "tokens": pa.array(lengths.astype(np.int32)),
         }
         return Outcome(edits, reasons, columns)
+
+    def drawn_terms(self, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
+        """int32 (m,): what replaces the tokens `drawn` (m,); −1 for nothing."""
+        return self.draw(tokens.term_ids[drawn], self._uniforms(self._term_key, rows, tokens, drawn))
+
+    @staticmethod
+    def _uniforms(key: int, rows: Rows, tokens: TokenRows, drawn: np.ndarray) -> np.ndarray:
+        owners = tokens.rows[drawn]
+        return uniform(key, rows.row_ids[owners], drawn - tokens.offsets[owners])
 
     def drawn_positions(self, rows: Rows, tokens: TokenRows, eligible: np.ndarray) -> np.ndarray:
         """int64 (m,): the tokens to replace, of those that may be."""

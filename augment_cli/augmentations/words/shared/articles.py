@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.syntax.tree import words
 
 ARTICLES = pa.array(["a", "an"])
 
@@ -49,10 +50,9 @@ def article_changes(
 
 _VOWEL_LETTERS = frozenset("aeiou")
 # Written with a vowel and spoken with a consonant, and the other way round.
-_CONSONANT_SOUNDS = (
-    "eu", "ew", "one-", "once", "ouija", "uni", "use", "usu", "usa", "uti", "ura", "ure", "uro", "ubi",
-    "uga", "uku", "ute", "uta", "ufo",
-)  # fmt: skip
+_CONSONANT_SOUNDS = tuple(
+    words("eu ew one- once ouija uni use usu usa uti ura ure uro ubi uga uku ute uta ufo")
+)
 _VOWEL_SOUNDS = ("hour", "heir", "honest", "honor", "honour", "herb ", "8", "11,", "18,")
 _SPELLED_VOWELS = frozenset("AEFHILMNORSX")
 # unimportant, unidentified: `un` as a prefix before i, not the stem of `one`.

@@ -21,6 +21,7 @@ from augment_cli.contract.augmentation import Resources, with_digests
 from augment_cli.contract.avoiding import avoided_digest
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.draws import uniform
+from augment_cli.resources.collocations import load_collocations
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
 from augment_cli.resources.wordnet import PART_LETTERS, Groups, WordNet, load_wordnet, wordnet_digest
@@ -30,6 +31,8 @@ from augment_cli.text.spans import offsets_from_lengths
 # chooses a sense by its sentence did better than the first sense (docs/augmentations.md), so words without a
 # sense that dominates are left alone.
 DOMINANT_SHARE = 0.5
+# Of a word and its neighbours (`Collocations.fit`): a third as often as the replaced word's would have it.
+LEAST_FIT = -1.1
 
 
 @dataclass(frozen=True)
@@ -149,8 +152,27 @@ def without(relation: Relation, words: pa.StringArray) -> Relation:
     """The relation without some words as targets."""
     avoided = pc.is_in(load_wordnet().forms, words).to_numpy(zero_copy_only=False)
     kept = ~avoided[relation.targets]
-    if kept.all():
-        return relation
+    return relation if kept.all() else _where(relation, kept)
+
+
+def listed(relation: Relation, name: str) -> Relation:
+    """The pairs of a relation that a list (part of speech, lemma, others) has."""
+    wordnet = load_wordnet()
+    pairs = {(letter, word, other) for letter, word, others in word_table(name) for other in others.split()}
+    owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+    sources, targets = wordnet.form_entries[readings().forms[owners]], wordnet.form_entries[relation.targets]
+    lemmas, parts = wordnet.lemmas.to_pylist(), wordnet.entry_parts
+    kept = np.array(
+        [
+            (PART_LETTERS[parts[source]], lemmas[source], lemmas[target]) in pairs
+            for source, target in zip(sources.tolist(), targets.tolist(), strict=True)
+        ],
+        bool,
+    )
+    return _where(relation, kept)
+
+
+def _where(relation: Relation, kept: np.ndarray) -> Relation:
     owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
     counts = np.bincount(owners[kept], minlength=len(relation.offsets) - 1)
     return Relation(offsets_from_lengths(counts), relation.targets[kept], relation.weights[kept])
@@ -190,6 +212,24 @@ class Replacer:
         """bool (N,): words, by their readings (N,), with something to put in their place."""
         lengths = np.diff(self.relation.offsets)
         return (reading >= 0) & (lengths[np.maximum(reading, 0)] > 0)
+
+    def fitting(self, rows: Rows, words: Words, reading: np.ndarray, eligible: np.ndarray) -> np.ndarray:
+        """bool (N,): eligible words whose replacements go with their neighbours as they do themselves."""
+        index = np.flatnonzero(eligible)
+        if not len(index):
+            return eligible
+        table = load_collocations()
+        codes, distinct = words.lower
+        numbers = np.array([table.number(word) for word in distinct.to_pylist()], np.int64)[codes]
+        new = pc.utf8_lower(self.strings(rows, words, reading, index)).to_pylist()
+        last = len(words) - 1
+        behind = np.minimum(index + 1, last)
+        left = np.where(words.follows_space[index], numbers[index - 1], -1)
+        right = np.where(words.follows_space[behind] & (behind > index), numbers[behind], -1)
+        arrived = np.array([table.number(word) for word in new], np.int64)
+        fits = np.zeros(len(words), bool)
+        fits[index] = table.fit(numbers[index], arrived, left, right) >= LEAST_FIT
+        return fits
 
     def strings(self, rows: Rows, words: Words, reading: np.ndarray, index: np.ndarray) -> pa.StringArray:
         """Replacements of the words `index` (m,), in their case."""

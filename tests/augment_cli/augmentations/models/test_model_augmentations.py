@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import augment_cli
@@ -18,6 +18,7 @@ from augment_cli.neural.loading import find_model
 from augment_cli.runs.memory import augment_texts
 from augment_cli.runs.run import make_run
 from augment_cli.store.store import Store
+from tests.helpers.properties import examples
 from tests.helpers.tiny_models import ACCENTED, SENTENCES
 
 FAST = {"precision": "fp32", "device": "cpu", "batch_tokens": 200}
@@ -71,7 +72,9 @@ def test_every_kind_of_model_changes_most_rows_and_comes_out_sound(run_of, store
     assert augment_texts(SENTENCES, store, run_of(kind)).equals(table)
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "bert", pytest.param("marian", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", ["bert", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("pegasus", "marian"))]
+)
 def test_a_row_does_not_depend_on_its_batch(run_of, store_path, kind):
     """In fp32 nothing but the last bits of sums may depend on it, and none of these is that close."""
     store = Store.open(store_path)
@@ -88,7 +91,9 @@ def test_a_row_does_not_depend_on_its_batch(run_of, store_path, kind):
     assert [pieces[row] for row in range(60)] == expected
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "bert", pytest.param("marian", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", ["bert", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("pegasus", "marian"))]
+)
 def test_other_seeds_and_draws_give_other_texts(run_of, store_path, kind):
     store = Store.open(store_path)
     options = {} if kind == "bert" else {"sample": True}
@@ -110,8 +115,8 @@ ODD = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "bert", *OTHERS])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("kind", [pytest.param("pegasus", marks=pytest.mark.slow), "bert", *OTHERS])
+@examples(8, HealthCheck.function_scoped_fixture)
 @given(texts=ODD)
 def test_odd_input_never_raises_and_comes_out_sound(run_of, store_path, kind, texts):
     assert_sound(augment_texts(texts, Store.open(store_path), run_of(kind)))
@@ -139,7 +144,9 @@ def test_the_models_training_length_is_the_limit_and_can_be_lowered(model, tmp_p
         assert [reason == "input_too_long" for reason in reasons] == (lengths > expected).tolist()
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "bert", pytest.param("marian", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", ["bert", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("pegasus", "marian"))]
+)
 def test_rows_beyond_the_limit_stay_unchanged(run_of, store_path, kind):
     store, run = Store.open(store_path), run_of(kind, rows=20)
     limited = augment_texts(SENTENCES, store, run).to_pylist()
@@ -184,6 +191,7 @@ def test_what_was_turned_down_is_kept_beside_the_reason(run_of, store_path):
         assert (row["rejected"] is None) == (row["reason"] is None)
 
 
+@pytest.mark.slow
 def test_the_output_is_what_transformers_generates(model, store_path):
     """The whole path, against the plain loop: one sentence at a time, no padding, no shared keys."""
     import torch
@@ -233,7 +241,7 @@ def test_settings_that_look_at_the_whole_batch_are_left_to_transformers(model):
 # --- guards
 
 
-@pytest.mark.parametrize("kind", ["pegasus", "marian"])
+@pytest.mark.parametrize("kind", [pytest.param("pegasus", marks=pytest.mark.slow), "marian"])
 def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
     run_of, store_path, kind, monkeypatch
 ):

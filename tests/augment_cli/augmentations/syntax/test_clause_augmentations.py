@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import augment_cli
 from augment_cli import augmentations
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.augmentations.syntax.shared.verb_tense import (
@@ -70,51 +71,78 @@ def test_yoda_order_keeps_every_word_and_adds_commas() -> None:
         assert added[","] <= 2
 
 
-ABLE = """
-The DT det 2 det 2
-children NNS nsubj 3 nsubj 4
-were VBD ROOT 0 cop 4
-able JJ acomp 3 root 0
-today NN npadvmod 3 obl:tmod 4
-to TO aux 7 mark 7
-cross VB xcomp 4 xcomp 4
-the DT det 9 det 9
-river NN dobj 7 obj 7
-. . punct 3 punct 4
-"""
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_summary_keeps_what_an_adjective_cannot_do_without(scheme: str) -> None:
-    text = "The children were able today to cross the river."
-    (row,) = augmented("summary", [text], [row_of(text, ABLE, scheme)])
-    assert row["text"] == "The children were able to cross the river."
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("The mill, which stood by the river, burned down last week.", "The mill burned down last week."),
+        ("Although it rained, the two teams played on until dusk.", "The two teams played on until dusk."),
+        ("The firm (a baker of bread) moved to Leeds.", "The firm moved to Leeds."),
+        ("When Tom, the baker, died, he left two sons.", "When Tom died, he left two sons."),
+        ("The old ferry sank near the coast, and the crew swam home.", "The old ferry sank near the coast."),
+        ("The old mill burned down in the night; nobody knew why.", "The old mill burned down in the night."),
+        ("People who own dogs walk more often every day.", None),  # which people
+        ("If it rains, the two teams play in the hall.", None),  # on what condition
+        ("The mill was not built in 1901 by the two brothers.", None),  # denied of that year alone
+        ("The town had 300 houses in 1810 and 900 in 1850.", None),
+        ("Anna said that the shop would close today.", None),  # who says so
+        ("The old ferry, they said, had sunk near the coast.", None),
+        ("She was born in , and she moved to Leeds.", None),
+        ('She called the boat "a coffin", and the crew laughed.', None),
+        ("After Tom died, he was soon forgotten by all.", None),  # who "he" is
+    ],
+)
+def test_a_summary_leaves_out_what_is_beside_the_point(text: str, summary: str | None) -> None:
+    assert augment_cli.augment([text], "summary")["text"].to_pylist() == [summary]
 
 
 def test_a_summary_is_part_of_its_sentence() -> None:
-    pairs = made_up("summary")
-    assert len(pairs) > 50
+    pairs = made_up("summary", least_words=2, least_share=0.0)
+    assert pairs
     for original, result in pairs:
         remaining = iter(words(original))
         assert all(word in remaining for word in words(result))
         assert len(result) < len(original)
 
 
+@pytest.mark.parametrize(
+    ("text", "switched"),
+    [
+        ("The thief saw the nurse in the garden.", "The nurse saw the thief in the garden."),
+        ("The thief looked at the nurse.", "The nurse looked at the thief."),
+        ("The thief was arrested by the nurse.", "The nurse was arrested by the thief."),
+        ("The report surprised the method.", None),  # neither can do it
+        ("The nurse has a brother.", None),
+        ("The nurse married a thief.", None),  # holds both ways
+        ("The nurse is a thief.", None),
+        ("The nurse who left early saw the thief.", None),  # too heavy to move
+        ("I saw the nurse with my brother.", None),  # whose brother
+        ("The nurse saw every thief.", None),
+        ("The nurse , born in , helped the thief.", None),
+        ('Tom wrote: "The nurse saw the thief".', None),
+    ],
+)
+def test_a_switch_reads_as_a_sentence(text: str, switched: str | None) -> None:
+    assert augment_cli.augment([text], "subject-object-switch")["text"].to_pylist() == [switched]
+
+
 def test_a_switch_of_past_sentences_keeps_every_word() -> None:
-    """Nothing agrees in the past but "was"; pronouns aside, the words are the same."""
-    changing = {"was", "were", "i", "me", "he", "him", "she", "her", "we", "us", "they", "them"}
-    rows = [made_up_row(text, 7, tree=True) for text in LINES]
-    for row in rows:
-        row["tags"] = ["VBD" if tag.startswith("VB") else tag for tag in row["tags"]]
-        row["morphs"] = [""] * len(row["tags"])
-    results = augmented("subject-object-switch", LINES, rows)
-    pairs = [(text, result["text"]) for text, result in zip(LINES, results, strict=True) if result["text"]]
-    assert len(pairs) > 5
+    """Nothing agrees in the past but "was"; the words are the same, in another order."""
+    people, verbs = ("nurse", "young thief", "king of Spain"), ("saw", "had followed", "would thank")
+    texts = [
+        f"{front}the {one} {verb} the {other} in the garden."
+        for front in ("", "Later, ")
+        for one in people
+        for other in people
+        for verb in verbs
+        if one != other
+    ]
+    texts = [text[0].upper() + text[1:] for text in texts]
+    results = augment_cli.augment(texts, "subject-object-switch")["text"].to_pylist()
+    pairs = [(text, result) for text, result in zip(texts, results, strict=True) if result]
+    assert len(pairs) > 20
     for original, result in pairs:
-        counts = [
-            Counter(word for word in words(text) if word not in changing) for text in (original, result)
-        ]
-        assert counts[0] == counts[1]
+        assert Counter(words(original)) == Counter(words(result))
+        assert words(original) != words(result)
 
 
 def test_reordering_draws_every_other_order() -> None:

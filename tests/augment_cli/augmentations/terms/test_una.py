@@ -289,10 +289,10 @@ def test_another_beta_is_not_mixed_in(sample_store: Store) -> None:
         ({"beta": "half"}, "not a valid number"),
         ({"bета": 0.5}, "no parameter"),
         ({"surface": "raw"}, "natural, in-place, reference"),
-        ({"surface": "reference", "same": "pos"}, "leave --same and --background out"),
+        ({"surface": "reference", "same": "pos"}, "leave same= and background= out"),
         ({"beta": "0.1:1.2"}, "at most 1"),
         ({"beta": "0.1-0.3"}, "a range such as 0.1:0.5"),
-        ({"avoid": "/nowhere/words.txt"}, "--avoid /nowhere/words.txt: cannot be read"),
+        ({"avoid": "/nowhere/words.txt"}, "avoid='/nowhere/words.txt': cannot be read"),
         ({"keep": "/nowhere/words.txt"}, "cannot be read"),
     ],
 )

@@ -82,16 +82,20 @@ def test_no_word_is_put_in_twice():
 
 def test_versions_tell_changed_outputs_apart():
     versions = {
-        "negation": 3,
+        "negation": 4,
         "negation-removal": 3,
         "contraction": 2,
         "rephrase": 2,
         "dn": 2,
         "uda": 2,
+        "una": 1,
+        "summary": 6,
         "random-insertion": 4,
     }
     versions |= dict.fromkeys(("crop", "word-deletion", "random-mixture"), 4)
-    versions |= dict.fromkeys(("synonym", "subject-object-switch", "city-name"), 3)
-    versions |= dict.fromkeys(("summary", "tense", "gender-swap", "geographic-name"), 4)
-    versions |= dict.fromkeys(("paraphrase", "back-translate"), 4) | dict.fromkeys(("hypernym", "hyponym"), 5)
+    versions |= dict.fromkeys(("city-name",), 4) | {"synonym": 4, "colour": 3, "yoda": 2}
+    versions |= dict.fromkeys(("tense", "gender-swap"), 4) | dict.fromkeys(
+        ("subject-object-switch", "geographic-name"), 5
+    )
+    versions |= dict.fromkeys(("paraphrase", "back-translate"), 5) | dict.fromkeys(("hypernym", "hyponym"), 7)
     assert {name: augmentations.get(name).version for name in versions} == versions

@@ -4,7 +4,6 @@ import shutil
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,20 +18,13 @@ from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session
+from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
-from augment_cli.vectors import embed, embed_pieces
+from augment_cli.vectors import embed_pieces
 from augment_cli.vectors.embed_parameters import EmbedParameters
 from augment_cli.vectors.mine_parameters import MineParameters
-from augment_cli.vectors.pieces import Pieces
 from augment_cli.vectors.score import ScoreOptions
-from augment_cli.vectors.stages import (
-    VectorStage,
-    as_bytes,
-    as_column,
-    from_bytes,
-    in_chunks,
-    vectors_name,
-)
+from augment_cli.vectors.stages import VectorStage, as_bytes, as_column, from_bytes, in_chunks, vectors_name
 from tests.helpers.tiny_models import SENTENCES
 from tests.helpers.vector_stages import FAST, Died, digests, make
 
@@ -77,7 +69,7 @@ def test_equal_texts_are_encoded_once_over_all_parts(path, encoder, monkeypatch)
 
 @pytest.mark.parametrize("pieces", [0, 1, 5])
 def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded, monkeypatch, pieces):
-    written, real = [], Pieces.write
+    written, real = [], Journal.write
 
     def write(self, index, piece, table):
         if len(written) == pieces:
@@ -85,12 +77,12 @@ def test_a_dead_run_resumes_without_doing_anything_twice(path, encoder, embedded
         real(self, index, piece, table)
         written.append((index, piece))
 
-    monkeypatch.setattr(Pieces, "write", write)
+    monkeypatch.setattr(Journal, "write", write)
     with pytest.raises(Died):
         make(path, encoder)
     first = list(written)
     pieces = -1
-    monkeypatch.setattr(Pieces, "write", write)
+    monkeypatch.setattr(Journal, "write", write)
     store = make(path, encoder)
     assert len(written) == len(set(written)) > len(first)
     assert digests(path, "vectors") == digests(embedded, "vectors")
@@ -110,52 +102,9 @@ def test_the_graph_mines_what_the_exact_search_does_where_there_is_little_to_sea
     assert "search" not in session.store.stage("mined-exact").settings["parameters"]
 
 
-def test_a_damaged_or_foreign_piece_is_made_again(path, encoder, embedded):
-    make_pieces(path, encoder)
-    files = sorted((path / ".work").rglob("piece-*.parquet"))
-    assert len(files) > 4
-    data = bytearray(files[0].read_bytes())
-    data[len(data) // 3] ^= 1
-    files[0].write_bytes(data)
-    files[1].write_bytes(b"")
-    pq.write_table(pq.read_table(files[2]).replace_schema_metadata(None), files[2])
-    make(path, encoder)
-    assert digests(path, "vectors") == digests(embedded, "vectors")
-
-
-def make_pieces(path, encoder):
-    """All pieces, and no part."""
-    with Session(path, Engine(1)) as session:
-        work = embed.begin(session.store, "corpus", encoder)
-        for index, pieces in work.pieces.items():
-            for piece, positions in enumerate(pieces):
-                embed_pieces.encode_piece(
-                    path,
-                    work.stage,
-                    "corpus",
-                    index,
-                    piece,
-                    positions,
-                    work.model,
-                    work.parameters,
-                    work.settings,
-                )
-
-
 @pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_the_same_bytes_with_two_workers(path, encoder, embedded, backend):
     make(path, encoder, jobs=2, backend=backend)
-    assert digests(path, "vectors") == digests(embedded, "vectors")
-
-
-def test_pieces_that_hold_lists_are_read_as_well(path, encoder, embedded, monkeypatch):
-    """As a run of an earlier release left them."""
-    monkeypatch.setattr(
-        embed_pieces, "as_bytes", lambda halves: as_column(halves, np.zeros(len(halves), bool))
-    )
-    make_pieces(path, encoder)
-    monkeypatch.undo()
-    make(path, encoder)
     assert digests(path, "vectors") == digests(embedded, "vectors")
 
 

@@ -8,8 +8,8 @@ from augment_cli.engine.engine import Engine
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
+from augment_cli.store.journal import Journal
 from augment_cli.vectors.mine_parameters import MineParameters
-from augment_cli.vectors.pieces import Pieces
 from tests.helpers.vector_stages import Died, digests, units
 
 
@@ -94,7 +94,7 @@ def test_drawing_depends_on_the_seed_alone(embedded, tmp_path):
 def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
     whole = shutil.copytree(embedded, tmp_path / "whole")
     broken = shutil.copytree(embedded, tmp_path / "broken")
-    written, real = [], Pieces.write
+    written, real = [], Journal.write
 
     def write(self, index, piece, table):
         if len(written) == 1:
@@ -107,10 +107,10 @@ def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
             session.mine(MineParameters(by=by, search=search, negatives=2))
 
     run(whole)
-    monkeypatch.setattr(Pieces, "write", write)
+    monkeypatch.setattr(Journal, "write", write)
     with pytest.raises(Died):
         run(broken)
-    monkeypatch.setattr(Pieces, "write", real)
+    monkeypatch.setattr(Journal, "write", real)
     run(broken)
     for stage in (f"mined-{by}", f"mined-{by}.1"):
         assert digests(broken, stage) == digests(whole, stage)

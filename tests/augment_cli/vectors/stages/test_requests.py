@@ -53,7 +53,7 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
     none = command("inspect", "antonym", "--where", "cosine > 1.5", "--store", path)
     assert none.stdout.splitlines()[0] == "antonym: no row fits --where 'cosine > 1.5'"
     wrong = command("inspect", "antonym", "--where", "__import__('os')", "--store", path)
-    assert wrong.returncode == 2 and "is not COLUMN OPERATOR NUMBER" in wrong.stderr
+    assert wrong.returncode == 2 and "is not COLUMN OPERATOR VALUE" in wrong.stderr
     unknown = command("inspect", "antonym", "--sort", "beauty", "--store", path)
     assert unknown.returncode == 2 and "has no numbers 'beauty'; it has" in unknown.stderr
 
@@ -106,9 +106,12 @@ def test_dry_runs_say_what_would_be_made_and_write_nothing(path, command):
         ("score", "antonym", "--columns", "length_ratio"): ["corpus", "scores-antonym"],
         ("mine", "--negatives", "2"): ["corpus", "tfidf", "mined-tfidf", "mined-tfidf.1"],
         ("mine", "--by", "vectors", "--positive", "antonym"): [
-            "corpus", "vectors", "vectors-antonym", "mined-vectors",
+            "corpus",
+            "vectors",
+            "vectors-antonym",
+            "mined-vectors",
         ],
-    }.items():  # fmt: skip
+    }.items():
         result = command(*arguments, "--store", path, "--dry-run", "--json")
         assert result.returncode == 0, result.stderr
         entries = json.loads(result.stdout)

@@ -21,10 +21,19 @@ def trained(tmp_path: Path) -> Path:
 
     vocabulary.save(vocabulary.learn(iter(SENTENCES), 36), tmp_path / "vocabulary")
     config = PegasusConfig(
-        vocab_size=36, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=1,
-        decoder_attention_heads=1, encoder_ffn_dim=8, decoder_ffn_dim=8, max_position_embeddings=128,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
-    )  # fmt: skip
+        vocab_size=36,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=1,
+        decoder_attention_heads=1,
+        encoder_ffn_dim=8,
+        decoder_ffn_dim=8,
+        max_position_embeddings=128,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+    )
     torch.manual_seed(0)
     PegasusForConditionalGeneration(config).save_pretrained(tmp_path / "model")
     return tmp_path

@@ -125,11 +125,29 @@ def test_turned_positions_are_those_of_the_neighbour() -> None:
 def test_training_goes_on_where_it_was_stopped(folder: Path, tmp_path: Path) -> None:
     """A run cut in two has the weights of one that was not."""
     rows = tokens.encode(SENTENCES[:4], folder)
-    settings = {"d_model": 64, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 1,
-                "decoder_attention_heads": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
-                "max_position_embeddings": 64, "dropout": 0.0}  # fmt: skip
-    phase = {"steps": 6, "tokens": 64, "seed": 1, "learning_rate": 1e-3, "warmup_steps": 2, "decay_steps": 0,
-             "betas": [0.9, 0.98], "weight_decay": 0.01, "log_every": 3, "checkpoint_every": 3}  # fmt: skip
+    settings = {
+        "d_model": 64,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "encoder_attention_heads": 1,
+        "decoder_attention_heads": 1,
+        "encoder_ffn_dim": 32,
+        "decoder_ffn_dim": 32,
+        "max_position_embeddings": 64,
+        "dropout": 0.0,
+    }
+    phase = {
+        "steps": 6,
+        "tokens": 64,
+        "seed": 1,
+        "learning_rate": 1e-3,
+        "warmup_steps": 2,
+        "decay_steps": 0,
+        "betas": [0.9, 0.98],
+        "weight_decay": 0.01,
+        "log_every": 3,
+        "checkpoint_every": 3,
+    }
 
     def run(name: str, *stops: int) -> dict[str, torch.Tensor]:
         for steps in stops:

@@ -22,10 +22,16 @@ def sentence(words: dict[str, str]) -> Sentence:
     """A sentence of those words with those lemmas."""
     size = len(words)
     return Sentence(
-        text=" ".join(words), words=list(words), spaces=[True] * (size - 1) + [False],
-        lemmas=list(words.values()), pos=["NOUN"] * size, tags=["NN"] * size, morphs=[""] * size,
-        heads=[0] * size, deps=["ROOT"] + ["dep"] * (size - 1),
-    )  # fmt: skip
+        text=" ".join(words),
+        words=list(words),
+        spaces=[True] * (size - 1) + [False],
+        lemmas=list(words.values()),
+        pos=["NOUN"] * size,
+        tags=["NN"] * size,
+        morphs=[""] * size,
+        heads=[0] * size,
+        deps=["ROOT"] + ["dep"] * (size - 1),
+    )
 
 
 @pytest.fixture

@@ -23,14 +23,19 @@ def treebank() -> list[Sentence]:
     """Every subject with every verb and a stop."""
     return [
         Sentence(
-            text=f"{noun} {verb}.", words=[noun, verb, "."], spaces=[True, False, False],
-            lemmas=[lemma, base, "."], pos=["NOUN", "VERB", "PUNCT"], tags=["NNS", "VB", "."],
-            morphs=["Number=Plur", "", ""], heads=[1, 1, 1],
+            text=f"{noun} {verb}.",
+            words=[noun, verb, "."],
+            spaces=[True, False, False],
+            lemmas=[lemma, base, "."],
+            pos=["NOUN", "VERB", "PUNCT"],
+            tags=["NNS", "VB", "."],
+            morphs=["Number=Plur", "", ""],
+            heads=[1, 1, 1],
             deps=["nsubj", "ROOT", "punct"],
         )
         for noun, lemma in WORDS.items()
         for verb, base in VERBS.items()
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")

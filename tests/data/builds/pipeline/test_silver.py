@@ -22,11 +22,17 @@ def chain(sentences: Sequence[Sentence]) -> list[Sentence]:
             heads[0] = 1
         answers.append(
             Sentence(
-                text=sentence.text, words=sentence.words, spaces=sentence.spaces, lemmas=sentence.words,
-                pos=["NOUN"] * size, tags=["NN"] * size, morphs=[""] * size, heads=heads,
+                text=sentence.text,
+                words=sentence.words,
+                spaces=sentence.spaces,
+                lemmas=sentence.words,
+                pos=["NOUN"] * size,
+                tags=["NN"] * size,
+                morphs=[""] * size,
+                heads=heads,
                 deps=["ROOT"] + ["dep"] * (size - 1),
             )
-        )  # fmt: skip
+        )
     return answers
 
 
@@ -48,8 +54,10 @@ def test_only_trees_are_written(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     outcomes = list(silver.write_silver(nlp, LINES, chain, tmp_path, seed=1))
     assert [(path.name, kept, given) for path, kept, given in outcomes] == [
-        ("silver-000.spacy", 4, 4), ("silver-001.spacy", 4, 4), ("silver-002.spacy", 1, 3),
-    ]  # fmt: skip
+        ("silver-000.spacy", 4, 4),
+        ("silver-001.spacy", 4, 4),
+        ("silver-002.spacy", 1, 3),
+    ]
     texts = [text for path in sorted(tmp_path.iterdir()) for text in read(path)]
     assert texts == LINES[:9]
     assert silver.count_silver(tmp_path) == 9

@@ -45,9 +45,13 @@ TREEBANK = [
 def test_learns_three_sentences_by_heart() -> None:
     torch.manual_seed(0)
     config = transformers.BertConfig(
-        vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+        vocab_size=64,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
         max_position_embeddings=64,
-    )  # fmt: skip
+    )
     encoder = transformers.BertModel(config, add_pooling_layer=False)
     labels = batches.Labels.collect(TREEBANK)
     model, batcher = teacher.Teacher(encoder, labels, arc=16, label=16), batches.Batcher(Letters(), labels)

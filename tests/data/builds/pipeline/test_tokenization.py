@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 
 from data.builds.pipeline.tokenization import adapt_tokenizer
 
@@ -18,15 +19,20 @@ CASES = {
 }
 
 
+@pytest.fixture(scope="module")
+def adapted() -> Language:
+    return adapt_tokenizer(spacy.blank("en"))
+
+
 @pytest.mark.parametrize(("text", "expected"), CASES.items())
-def test_division(text: str, expected: str) -> None:
-    doc = adapt_tokenizer(spacy.blank("en")).make_doc(text)
+def test_division(text: str, expected: str, adapted: Language) -> None:
+    doc = adapted.make_doc(text)
     assert " ".join(token.text for token in doc) == expected
     assert doc.text == text
 
 
-def test_rules_are_saved_with_the_pipeline(tmp_path: Path) -> None:
-    adapt_tokenizer(spacy.blank("en")).to_disk(tmp_path)
+def test_rules_are_saved_with_the_pipeline(tmp_path: Path, adapted: Language) -> None:
+    adapted.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
     for text, expected in CASES.items():
         assert " ".join(token.text for token in loaded.make_doc(text)) == expected

@@ -28,9 +28,14 @@ CONTRACTION = conllu(
     "4.1 swim swim VERB VB _ _ _ _",
     "5 . . PUNCT . _ 4 punct _",
 )
-QUESTION = conllu("Who (else)?", "1 Who who PRON WP _ 0 root _", "2 ( ( PUNCT -LRB- _ 3 punct SpaceAfter=No",
-                  "3 else else ADJ JJ _ 1 amod SpaceAfter=No", "4 ) ) PUNCT -RRB- _ 3 punct SpaceAfter=No",
-                  "5 ? ? PUNCT . _ 1 punct _")  # fmt: skip
+QUESTION = conllu(
+    "Who (else)?",
+    "1 Who who PRON WP _ 0 root _",
+    "2 ( ( PUNCT -LRB- _ 3 punct SpaceAfter=No",
+    "3 else else ADJ JJ _ 1 amod SpaceAfter=No",
+    "4 ) ) PUNCT -RRB- _ 3 punct SpaceAfter=No",
+    "5 ? ? PUNCT . _ 1 punct _",
+)
 
 
 def test_multi_word_range_becomes_words_without_space_between() -> None:
@@ -76,7 +81,8 @@ def test_groups_hold_every_sentence_once_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "sentences", "words"), [("en_ewt-ud-dev", 2001, 25147), ("en_gum-ud-dev", 1575, 28119)]
+    ("name", "sentences", "words"),
+    [pytest.param("en_ewt-ud-dev", 2001, 25147, marks=pytest.mark.slow), ("en_gum-ud-dev", 1575, 28119)],
 )
 def test_real_treebank_gives_its_raw_text(data_folder: Path, name: str, sentences: int, words: int) -> None:
     vocab = spacy.blank("en").vocab

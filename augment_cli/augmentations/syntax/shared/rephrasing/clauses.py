@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.augmentations.syntax.shared.rephrasing.grammar import (
-    FINITE,
-    SUBJECTS,
-    Grammar,
-)
+from augment_cli.augmentations.syntax.shared.rephrasing.grammar import FINITE, SUBJECTS, Grammar
 from augment_cli.augmentations.syntax.shared.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.syntax.tree import words
 

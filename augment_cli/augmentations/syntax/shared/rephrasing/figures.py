@@ -17,9 +17,15 @@ _NUMBERS = dict(
     )
 )
 _ORDINALS = {
-    "14th": "fourteenth", "15th": "fifteenth", "16th": "sixteenth", "17th": "seventeenth",
-    "18th": "eighteenth", "19th": "nineteenth", "20th": "twentieth", "21st": "twenty-first",
-}  # fmt: skip
+    "14th": "fourteenth",
+    "15th": "fifteenth",
+    "16th": "sixteenth",
+    "17th": "seventeenth",
+    "18th": "eighteenth",
+    "19th": "nineteenth",
+    "20th": "twentieth",
+    "21st": "twenty-first",
+}
 _ORDINALS |= {word: figure for figure, word in _ORDINALS.items()}
 _UNITS = words("am pm a.m. p.m. km m mi ft cm mm kg g lb ha % ° in")
 

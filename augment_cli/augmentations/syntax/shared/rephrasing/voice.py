@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.augmentations.syntax.shared.rephrasing.grammar import (
-    OBJECT_FORMS,
-    Grammar,
-    upper_first,
-)
+from augment_cli.augmentations.syntax.shared.rephrasing.grammar import OBJECT_FORMS, Grammar, upper_first
 from augment_cli.augmentations.syntax.shared.rephrasing.places import CLAUSE, Edit, Places
 from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.inflection import inflected

@@ -3,19 +3,9 @@
 import numpy as np
 
 from augment_cli.augmentations.words.shared.lexical import DOMINANT_SHARE
-from augment_cli.augmentations.words.shared.lexical_noun import first_senses
 from augment_cli.augmentations.words.shared.readings import readings
 from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.resources.wordnet import NOUN, VERB, load_wordnet
-
-
-def test_nouns_with_wider_and_narrower_words_have_a_dominant_first_sense():
-    wordnet = load_wordnet()
-    entries, synsets = first_senses()
-    assert (wordnet.sense_shares[wordnet.entry_senses[entries]] >= DOMINANT_SHARE).all()
-    assert (wordnet.sense_synsets[wordnet.entry_senses[entries]] == synsets).all()
-    names = set(zip(wordnet.lemmas.take(entries).to_pylist(), [NOUN] * len(entries), strict=True))
-    assert ("horse", NOUN) in names and ("position", NOUN) not in names  # eleven senses, none above a third
 
 
 def test_synonyms_of_nouns_and_verbs_share_most_of_what_the_word_means():

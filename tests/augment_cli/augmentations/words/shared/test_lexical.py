@@ -96,8 +96,8 @@ def test_inflection_is_kept() -> None:
     assert "pupils" in targets(synonyms("frequent"), "students", NOUN, "NNS")
     assert "started" in targets(synonyms("frequent"), "begun", VERB, "VBN")
     assert "smaller" in targets(antonyms(), "larger", ADJECTIVE, "JJR")
-    assert "weapons" in targets(hypernyms(2), "swords", NOUN, "NNS")
-    assert "cars" in targets(hyponyms(5), "vehicles", NOUN, "NNS")
+    assert "weapons" in targets(hypernyms(10), "swords", NOUN, "NNS")
+    assert "cars" in targets(hyponyms(10), "vehicles", NOUN, "NNS")
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_inflection_is_kept() -> None:
     [
         (lambda: synonyms("frequent"), "state", NOUN, "NN", "province"),
         (lambda: antonyms(), "modern", ADJECTIVE, "JJ", "nonmodern"),
-        (lambda: hypernyms(2), "founder", NOUN, "NN", "symptom"),
-        (lambda: hyponyms(5), "religion", NOUN, "NN", "yoga"),
-        (lambda: hypernyms(2), "activity", NOUN, "NN", "act"),  # too vague
-        (lambda: hypernyms(2), "eyes", NOUN, "NNS", "organs"),  # no kind of thing that is told apart
-        (lambda: hypernyms(2), "priest", NOUN, "NN", "clergyman"),  # an avoided pair
-        (lambda: hyponyms(5), "vehicles", NOUN, "NNS", "missiles"),  # an avoided pair
-        (lambda: hyponyms(5), "man", NOUN, "NN", "gentleman"),  # says the same
+        (lambda: hypernyms(10), "founder", NOUN, "NN", "symptom"),
+        (lambda: hyponyms(10), "religion", NOUN, "NN", "yoga"),
+        (lambda: hypernyms(10), "activity", NOUN, "NN", "act"),  # too vague
+        (lambda: hypernyms(10), "eyes", NOUN, "NNS", "organs"),  # no kind of thing that is told apart
+        (lambda: hypernyms(10), "nickel", NOUN, "NN", "coin"),  # not in every sentence
+        (lambda: hyponyms(10), "vehicles", NOUN, "NNS", "missiles"),  # not on the list
+        (lambda: hyponyms(10), "man", NOUN, "NN", "gentleman"),  # says the same
         (lambda: synonyms("any"), "examples", NOUN, "NNS", "informations"),  # no plural
-        (lambda: hypernyms(2), "examples", NOUN, "NNS", "informations"),
+        (lambda: hypernyms(10), "examples", NOUN, "NNS", "informations"),
     ],
 )
 def test_what_reads_badly_is_not_put_in(
@@ -133,32 +133,42 @@ def test_avoided_pairs_are_pairs_of_wordnet() -> None:
     assert len({row[:3] for row in rows}) == len(rows)
 
 
-def test_lists_of_noun_relations_are_nouns_of_wordnet() -> None:
-    """A typing error in a list would leave a pair in, or a kind out, without a word."""
+def test_listed_kinds_and_synonyms_are_words_of_wordnet() -> None:
+    """A typing error in a list would leave a pair out without a word."""
     wordnet = load_wordnet()
-    parts = zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True)
-    nouns = {lemma for lemma, part in parts if part == NOUN}
-    assert set(word_list("category_nouns")) <= nouns
-    rows = word_table("avoided_noun_pairs")
-    assert {row[0] for row in rows} == {"hypernym", "hyponym"}
-    assert {lemma for _, *lemmas in rows for lemma in lemmas} <= nouns
-    assert len({row[:2] for row in rows}) == len(rows)
+    known = set(zip(wordnet.lemmas.to_pylist(), wordnet.entry_parts.tolist(), strict=True))
+    kinds = word_table("noun_kinds")
+    assert {relation for relation, _, _ in kinds} == {"hypernym", "hyponym", "both"}
+    assert {(noun, NOUN) for _, kind, members in kinds for noun in (kind, *members.split())} <= known
+    pairs = word_table("plain_synonyms")
+    for letter, word, others in pairs:
+        assert {(lemma, PART_LETTERS.index(letter)) for lemma in (word, *others.split())} <= known
+    assert len({row[:2] for row in pairs}) == len(pairs)
 
 
-def test_the_wider_noun_of_a_pair_is_a_kind_of_thing() -> None:
-    wordnet, kinds = load_wordnet(), set(word_list("category_nouns"))
+def test_only_listed_pairs_of_nouns_that_wordnet_has_are_exchanged() -> None:
+    wordnet = load_wordnet()
     lemmas = wordnet.lemmas.to_pylist()
-    above = {lemmas[wordnet.form_entries[form]] for form in hypernyms(2).targets.tolist()}
-    relation = hyponyms(5)
-    owners = np.flatnonzero(np.diff(relation.offsets))
-    below = {lemmas[entry] for entry in readings().entries[owners].tolist()}
-    assert above <= kinds and below <= kinds
-    assert {"weapon", "animal", "room"} <= above & below
+    listed = {
+        (relation, kind, member)
+        for relation, kind, members in word_table("noun_kinds")
+        for member in members.split()
+    }
+    for name, relation in (("hypernym", hypernyms(10)), ("hyponym", hyponyms(10))):
+        owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
+        sources = [lemmas[entry] for entry in readings().entries[owners].tolist()]
+        others = [lemmas[wordnet.form_entries[form]] for form in relation.targets.tolist()]
+        assert len(set(zip(sources, others, strict=True))) > 100
+        for one, other in zip(sources, others, strict=True):
+            kind, member = (other, one) if name == "hypernym" else (one, other)
+            assert {(name, kind, member), ("both", kind, member)} & listed
+    nearer = {int(form) for form in hypernyms(1).targets}
+    assert nearer < {int(form) for form in hypernyms(10).targets}
 
 
 def test_every_target_serves_all_tags_of_its_form() -> None:
     wordnet = load_wordnet()
-    for relation in (synonyms("frequent"), synonyms("any"), antonyms(), hypernyms(2), hyponyms(5)):
+    for relation in (synonyms("frequent"), synonyms("any"), antonyms(), hypernyms(10), hyponyms(10)):
         owners = np.repeat(np.arange(len(relation.offsets) - 1), np.diff(relation.offsets))
         bits = readings().bits[owners].astype(int)
         bits = np.where(bits & TAGS["NN"], bits & ~TAGS["NNS"], bits)
@@ -180,7 +190,7 @@ def test_draws_follow_the_weights() -> None:
 
 def test_replacements_touch_nothing_else() -> None:
     texts = ["  The students  quickly\tbuilt (a big) “house”…  "]
-    row = augment("synonym", texts, rate=1.0).to_pylist()[0]
+    row = augment("synonym", texts, rate=1.0, senses="any").to_pylist()[0]
     assert row["replaced"] == 4 or row["replaced"] == 5
     text = row["text"]
     assert text.startswith("  The ")
@@ -192,9 +202,11 @@ def test_rates_and_limits() -> None:
     texts = ["The large students quickly built a big house and a small boat near the old town."] * 50
     one = augment("synonym", texts, rate=0.05)["replaced"].to_pylist()
     assert set(one) == {1}
-    assert set(augment("synonym", texts, rate=0.2)["replaced"].to_pylist()) == {4}
-    assert set(augment("synonym", texts, rate=0.2, maximum=2)["replaced"].to_pylist()) == {2}
-    coin = augment("synonym", texts, rate=0.5, amount="coin", maximum=0)["replaced"].to_pylist()
+    some = augment("synonym", texts, rate=0.2, senses="any")["replaced"].to_pylist()
+    assert set(some) == {4}
+    few = augment("synonym", texts, rate=0.2, maximum=2, senses="any")["replaced"].to_pylist()
+    assert set(few) == {2}
+    coin = augment("synonym", texts, rate=0.5, amount="coin", maximum=0, senses="any")["replaced"].to_pylist()
     assert len(set(coin)) > 2
 
 

@@ -135,7 +135,8 @@ def test_a_tag_tells_which_inflection_to_keep() -> None:
     plain, tagged = reading_of_each_word(words)[1], reading_of_each_word(words, parses=parses)[1]
     counts = np.diff(relation.offsets)
     assert counts[plain] == 0 and counts[tagged] > 0
-    assert augment("synonym", [text], rate=0.1, parses=parses)["text"].to_pylist() == ["She placed it there."]
+    made = augment("synonym", [text], rate=0.1, occurrences="all", parses=parses)["text"].to_pylist()
+    assert made == ["She placed it there."]
     assert augment("synonym", [text], rate=0.1)["text"].to_pylist() == [None]
 
 

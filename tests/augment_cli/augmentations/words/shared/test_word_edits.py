@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.augmentations.words.shared import word_edits
@@ -16,6 +16,7 @@ from augment_cli.augmentations.words.word_repetition import repeat_counts
 from augment_cli.draws import bits, stream_key, uniform
 from augment_cli.text.spans import apply_edits
 from tests.helpers.in_memory import augment, words_of
+from tests.helpers.properties import examples
 
 KEY = stream_key(7, "test")
 TEXTS = [
@@ -30,11 +31,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(
     ("amount", "maximum", "expected"),
-    [
-        ("ceil", 0, [1, 1, 2, 3, 1]),
-        ("ceil", 2, [1, 1, 2, 2, 1]),
-        ("floor", 0, [1, 1, 1, 2, 1]),
-    ],
+    [("ceil", 0, [1, 1, 2, 3, 1]), ("ceil", 2, [1, 1, 2, 2, 1]), ("floor", 0, [1, 1, 1, 2, 1])],
 )
 def test_counts_of_a_rate(amount: str, maximum: int, expected: list[int]) -> None:
     words = np.array([1, 10, 11, 29, 0])
@@ -77,7 +74,7 @@ PLAIN = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(texts=PLAIN, data=st.data())
 def test_removal_of_plain_words_is_that_of_the_slow_reference(texts: list[str], data: st.DataObject) -> None:
     """Words and spaces alone: what is left, joined, with capital and articles as a person would have them."""

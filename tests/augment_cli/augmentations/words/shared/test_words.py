@@ -5,13 +5,14 @@ import unicodedata
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.resources.word_lists import word_list
 from augment_cli.text.edit_list import EditList
 from augment_cli.text.spans import CodePoints, apply_edits
+from tests.helpers.properties import examples
 
 
 def words_of(texts: list[str]) -> list[list[str]]:
@@ -99,13 +100,13 @@ ODD = st.text(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(ODD, max_size=5))
 def test_words_are_those_of_the_slow_reference(texts: list[str]) -> None:
     assert words_of(texts) == [slow_words(text) for text in texts]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(ODD, max_size=5))
 def test_follows_space_means_white_space_alone(texts: list[str]) -> None:
     words = Words.of(CodePoints.of(pa.array(texts, pa.string())))

@@ -1,0 +1,1 @@
+"""Answers of a language model on a server: asking for them, and reading them."""

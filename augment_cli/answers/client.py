@@ -1,0 +1,224 @@
+"""One request to a server that speaks the OpenAI protocol, and what came of it."""
+
+from __future__ import annotations
+
+import email.utils
+import ipaddress
+import json
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from augment_cli.addresses import shown
+from augment_cli.errors import MissingError, UsageError
+
+KEY = "AUGMENT_API_KEY"
+_SECONDS_TO_CONNECT = 30.0
+_LONGEST_WAIT = 3_600.0  # that a server may ask for
+_MOST_SHOWN = 300  # characters of an error
+_MOST_BYTES = 16_000_000  # of a reply; no answer to a sentence is longer
+_BUSY = frozenset({429, 503})
+_PASSING = frozenset({408, 425, 500, 502, 504})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, as it came.
+
+    Attributes
+    ----------
+    answer : str or None
+        None where there is none, for which `error` has the reason.
+    finish : str or None
+        Why the model ended, in the server's words: `stop`, `length`, `content_filter`, …
+    error : str or None
+    prompt_tokens, completion_tokens : int or None
+        As the server counts them.
+    model : str or None
+        What the server calls itself: a claim.
+    """
+
+    answer: str | None = None
+    finish: str | None = None
+    error: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    model: str | None = None
+
+
+class FailedError(Exception):
+    """A request got no answer.
+
+    Attributes
+    ----------
+    is_passing : bool
+        Whether another try may help.
+    is_busy : bool
+        Whether the server said that there are too many.
+    wait : float or None
+        Seconds that it asked to wait.
+    """
+
+    def __init__(
+        self, message: str, is_passing: bool = True, is_busy: bool = False, wait: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.is_passing, self.is_busy, self.wait = is_passing, is_busy, wait
+
+
+def check_endpoint(endpoint: str, allow_remote: bool) -> bool:
+    """Whether an endpoint is on this machine.
+
+    Raises
+    ------
+    UsageError
+        If it is no address, has a password in it, or is elsewhere and that was not allowed.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise UsageError(f"the endpoint {shown(endpoint)}: give an address such as http://127.0.0.1:8000/v1")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(f"the endpoint {shown(endpoint)}: leave the key out of it, and set {KEY} instead")
+    try:
+        is_here = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_here = host == "localhost"
+    if not is_here and not allow_remote:
+        raise UsageError(
+            f"the endpoint {shown(endpoint)}: is not on this machine, and would see your texts; "
+            "--allow-remote lets it"
+        )
+    if not is_here and parts.scheme == "http" and _key():
+        raise UsageError(
+            f"the endpoint {shown(endpoint)}: would send the key of {KEY} unencrypted; use https"
+        )
+    return is_here
+
+
+def _key() -> str:
+    key = os.environ.get(KEY, "").strip()
+    if not key.isascii() or not key.isprintable():
+        raise UsageError(f"{KEY}: has characters that no key has; set it anew")
+    return key
+
+
+def _library() -> ModuleType:
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingError("generate needs the package httpx; pip install 'augment-cli[generate]'") from error
+    return httpx
+
+
+class Client:
+    """A server, and the model there; threads may share it.
+
+    Parameters
+    ----------
+    endpoint : str
+    allow_remote : bool
+    timeout : float
+        Seconds; 0 for none.
+    """
+
+    def __init__(self, endpoint: str, allow_remote: bool, timeout: float) -> None:
+        is_here = check_endpoint(endpoint, allow_remote)
+        self._key, self._httpx = _key(), _library()
+        self._url = endpoint.rstrip("/") + "/chat/completions"
+        # No proxy comes between this machine and itself; redirects are not followed.
+        self._http = self._httpx.Client(
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            timeout=self._httpx.Timeout(timeout or None, connect=_SECONDS_TO_CONNECT),
+            limits=self._httpx.Limits(max_connections=None),
+            trust_env=not is_here,
+        )
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def ask(self, messages: Sequence[Mapping[str, str]], body: Mapping[str, Any]) -> Answer:
+        """One try.
+
+        Raises
+        ------
+        FailedError
+            If nothing came back that could be an answer.
+        """
+        content = bytearray()
+        try:
+            with self._http.stream("POST", self._url, json={**body, "messages": list(messages)}) as reply:
+                for piece in reply.iter_bytes():
+                    content += piece
+                    if len(content) > _MOST_BYTES:
+                        raise FailedError(f"a reply of more than {_MOST_BYTES:,} bytes", is_passing=False)
+        except self._httpx.HTTPError as error:
+            raise FailedError(self._clean(f"{type(error).__name__}: {error}")) from None
+        said = " ".join(content[: 4 * _MOST_SHOWN].decode("utf-8", "replace").split())
+        if reply.status_code != 200:
+            status = reply.status_code
+            raise FailedError(
+                self._clean(f"HTTP {status}: {said}"),
+                is_passing=status in _BUSY | _PASSING,
+                is_busy=status in _BUSY,
+                wait=seconds_of(reply.headers.get("retry-after")) if status in _BUSY else None,
+            )
+        try:
+            return self._answer(json.loads(content))
+        except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
+            raise FailedError(self._clean(f"not an answer: {said}")) from None
+
+    def _answer(self, reply: dict[str, Any]) -> Answer:
+        choice = reply["choices"][0]
+        message, usage = choice["message"], reply.get("usage") or {}
+        text, finish = message.get("content"), choice.get("finish_reason")
+        refusal = message.get("refusal")
+        if refusal and not text:
+            text, finish = refusal, "refusal"
+        if not isinstance(text, str | None) or (text is None and finish is None):
+            raise ValueError
+        return Answer(
+            _text(text or ""),
+            self._clean(str(finish)) if finish is not None else None,
+            None,
+            _count(usage.get("prompt_tokens")),
+            _count(usage.get("completion_tokens")),
+            self._clean(str(reply["model"])) if reply.get("model") else None,
+        )
+
+    def _clean(self, message: str) -> str:
+        """A line of a server's, without the key that it may repeat."""
+        text = message.replace(self._key, "…") if self._key else message
+        return _text(text[:_MOST_SHOWN])
+
+
+def _text(text: str) -> str:
+    """The text without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def seconds_of(retry_after: str | None) -> float | None:
+    """What `Retry-After` asks for, at most an hour: a number of seconds, or a date."""
+    if retry_after is None:
+        return None
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return min(max(seconds, 0.0), _LONGEST_WAIT) if math.isfinite(seconds) else None

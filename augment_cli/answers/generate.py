@@ -1,0 +1,283 @@
+"""`generate`: one request a row, its answer kept as it came in the stage `answers-TEMPLATE`.
+
+Each answer is a piece of the journal as soon as it is there; some hundred are put together in one. A request
+that fails for good is none: the next run asks again, unless its part was finished with it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from augment_cli.answers.asking import Pace, TooManyFailures, ask_all
+from augment_cli.answers.client import Answer, Client
+from augment_cli.answers.templates import Template, find_template
+from augment_cli.contract.generate_parameters import DECIDING, GenerateParameters
+from augment_cli.draws import stream_key
+from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.store.journal import Journal, MissingPieceError
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
+
+VERSION = 1  # of what is asked beside the template; raising it asks everything again
+ANSWERS_STAGE = "answers"
+CORPUS_STAGE = "corpus"
+ANSWERS = pa.schema(
+    [
+        pa.field("row_id", pa.int64(), nullable=False),
+        pa.field("answer", pa.string()),
+        pa.field("finish", pa.string()),
+        pa.field("error", pa.string()),
+        pa.field("prompt_tokens", pa.int32()),
+        pa.field("completion_tokens", pa.int32()),
+        pa.field("model", pa.string()),
+    ]
+)
+_SUMS = ("requests", "errors", "prompt_tokens", "completion_tokens")  # a part's statistics
+_TOGETHER = 256  # answers
+_CHARACTERS_A_TOKEN = 4  # of English, roughly
+
+
+@dataclass
+class Account:
+    """What a run cost: requests, those without an answer, tokens, and what the server calls itself."""
+
+    sums: Counter[str] = field(default_factory=Counter)
+    models: set[str] = field(default_factory=set)
+
+    def add(self, answer: Answer) -> None:
+        """Count one."""
+        self.sums += Counter(
+            requests=1,
+            errors=int(answer.error is not None),
+            prompt_tokens=answer.prompt_tokens or 0,
+            completion_tokens=answer.completion_tokens or 0,
+        )
+        self.models |= {answer.model} if answer.model else set()
+
+    def lines(self, model: str) -> Iterator[str]:
+        """For people; of a run that asked nothing, none."""
+        if self.sums["requests"]:
+            yield (
+                f"{self.sums['requests']:,} requests, {self.sums['prompt_tokens']:,} tokens read, "
+                f"{self.sums['completion_tokens']:,} written; {self.sums['errors']:,} without an answer"
+            )
+        if others := sorted(self.models - {model}):
+            yield f"the server says that {', '.join(others)} answered, where {model} was asked"
+
+
+def answers_name(template: str, name: str | None, draw: int) -> str:
+    """The folder: `name` or `answers-TEMPLATE`, with `.1`, `.2`, … for further draws."""
+    base = name or f"{ANSWERS_STAGE}-{template}"
+    return f"{base}.{draw}" if draw else base
+
+
+def answers_settings(
+    store: Store, template: Template, parameters: GenerateParameters, draw: int = 0
+) -> Settings:
+    """What answers depend on: no address, no speed, no version of ours.
+
+    Raises
+    ------
+    UsageError
+        If no model is named, or the stage of the second text is missing or too much.
+    """
+    if not parameters.model:
+        raise UsageError("--model: name the model as the server does")
+    if template.has_other != bool(parameters.of):
+        raise UsageError(
+            f"--template {template.name}: compares sentences with texts of a stage; name it with --of STAGE"
+            if template.has_other
+            else f"--of {parameters.of}: the template {template.name} shows no second text"
+        )
+    inputs = {CORPUS_STAGE: store.stage(CORPUS_STAGE).digest}
+    if parameters.of:
+        if "text" not in store.read_rows(parameters.of, 0, []).schema.names or not store.has(parameters.of):
+            raise UsageError(f"--of {parameters.of}: is unfinished, or has no texts")
+        inputs[parameters.of] = store.stage(parameters.of).digest
+    deciding = {name: getattr(parameters, name) for name in DECIDING}
+    named = {"template": template.name, "template_version": template.version, "model": parameters.model}
+    return Settings(
+        ANSWERS_STAGE,
+        VERSION,
+        parameters=named | deciding | {"draw": draw},
+        seed=parameters.seed,
+        inputs=inputs,
+        resources={"template": template.digest},
+        by_part=not parameters.of,
+    )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be asked, and what is there already."""
+
+    stage: str
+    settings: Settings
+    template: Template
+    parameters: GenerateParameters
+    key: int
+    missing: list[int]
+    journal: Journal
+
+
+def plan(
+    store: Store, parameters: GenerateParameters, name: str | None = None, draw: int = 0, begins: bool = False
+) -> Work:
+    """What is left to ask; with `begins`, the stage is announced.
+
+    Raises
+    ------
+    UsageError
+        As `answers_settings` does.
+    MixError
+        If the folder holds answers of other settings.
+    """
+    template = find_template(parameters.template)
+    settings = answers_settings(store, template, parameters, draw)
+    stage = answers_name(str(template.name), name, draw)
+    if begins:
+        missing = store.begin(stage, settings, beside="ask beside it with --name NAME")
+    else:
+        there = store.stage(stage).parts if stage in store.stages() else {}
+        missing = [index for index in range(len(store.parts)) if index not in there]
+    key = stream_key(parameters.seed, ANSWERS_STAGE, draw)
+    return Work(stage, settings, template, parameters, key, missing, Journal(store.work, stage, settings))
+
+
+def questions(store: Store, work: Work, index: int) -> dict[int, list[dict[str, str]]]:
+    """The conversation for each row of a part that is asked about: by row_id."""
+    corpus = store.read_part(CORPUS_STAGE, index, ["row_id", "text"])
+    texts = corpus["text"].to_pylist()
+    of = work.parameters.of
+    others = store.read_part(of, index, ["text"])["text"].to_pylist() if of else [""] * len(texts)
+    limit = work.parameters.rows or float("inf")
+    rows = zip(corpus["row_id"].to_pylist(), texts, others, strict=True)
+    return {
+        row: work.template.messages(text, other)
+        for row, text, other in rows
+        if row < limit and text.strip() and other is not None
+    }
+
+
+def estimate(store: Store, work: Work) -> dict[str, int]:
+    """How much is left to ask: `requests`, and `prompt_tokens` roughly, by the number of characters."""
+    requests = characters = 0
+    for index in work.missing:
+        asked, there = questions(store, work, index), _kept(work, index)
+        left = [messages for row, messages in asked.items() if row not in there]
+        requests += len(left)
+        characters += sum(len(message["content"]) for messages in left for message in messages)
+    return {"requests": requests, "prompt_tokens": characters // _CHARACTERS_A_TOKEN}
+
+
+def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account:
+    """Ask what is left, and commit each part as it is complete.
+
+    Raises
+    ------
+    IncompleteError
+        If too many requests fail; what was answered is kept.
+    """
+    parameters, account = work.parameters, Account()
+    if not work.missing:
+        return account
+    client = Client(parameters.endpoint, parameters.allow_remote, parameters.timeout)
+    pace, failures = Pace(parameters.concurrency), TooManyFailures(parameters.max_failures)
+    try:
+        for index in work.missing:
+            answers = _ask_part(store, work, index, client, (pace, failures, account), progress)
+            _commit(store, work, index, answers)
+    finally:
+        pace.stop()
+        client.close()
+    store.clean_work(work.stage)
+    return account
+
+
+def _ask_part(
+    store: Store,
+    work: Work,
+    index: int,
+    client: Client,
+    keeping: tuple[Pace, TooManyFailures, Account],
+    progress: Callable[[int], None],
+) -> dict[int, Answer]:
+    pace, failures, account = keeping
+    asked, answers = questions(store, work, index), _kept(work, index)
+    answers = {row: answer for row, answer in answers.items() if row in asked}
+    parameters = work.parameters
+    body = {name: getattr(parameters, name) for name in ("model", "temperature", "top_p", "max_tokens")}
+
+    def ask(row: int) -> Answer:
+        return client.ask(asked[row], body | {"seed": (work.key + row) % 2**31})
+
+    latest, number = "", max(work.journal.finished(index), default=-1) + 1
+    single: dict[int, int] = {}  # pieces of one row each, by number
+    for row, answer in ask_all([row for row in asked if row not in answers], ask, pace):
+        answers[row] = answer
+        account.add(answer)
+        progress(1)
+        failures.add(answer.error is not None)
+        if answer.error is not None:
+            latest = answer.error
+        else:
+            work.journal.write(index, number, _table({row: answer}))
+            single[number] = row
+            number += 1
+        if len(single) == _TOGETHER:
+            work.journal.write(index, number, _table({one: answers[one] for one in single.values()}))
+            work.journal.forget(index, single)
+            single, number = {}, number + 1
+        if failures.is_reached():
+            raise _given_up(failures, latest)
+    if latest and failures.is_reached(at_end=True):
+        raise _given_up(failures, latest)
+    return answers
+
+
+def _given_up(failures: TooManyFailures, latest: str) -> IncompleteError:
+    return IncompleteError(
+        f"generate: {failures}, the latest with {latest!r}; see to the server and run the same command "
+        "again, which goes on from the answers that are there"
+    )
+
+
+def _kept(work: Work, index: int) -> dict[int, Answer]:
+    """The answers of a part that an earlier run got."""
+    found: dict[int, Answer] = {}
+    for number in sorted(work.journal.finished(index)):
+        try:
+            for row in work.journal.read(index, number).to_pylist():
+                row_id = row.pop("row_id")
+                found[row_id] = Answer(**row)
+        except MissingPieceError:
+            continue
+    return found
+
+
+def _table(answers: dict[int, Answer]) -> pa.Table:
+    rows = [{"row_id": row, **dataclasses.asdict(answer)} for row, answer in answers.items()]
+    return pa.Table.from_pylist(rows, schema=ANSWERS)
+
+
+def _commit(store: Store, work: Work, index: int, answers: dict[int, Answer]) -> None:
+    first, count = store.parts[index]
+    whole = Account()
+    for answer in answers.values():
+        whole.add(answer)
+    nothing = Answer()
+    groups = (
+        _table(
+            {row: answers.get(row, nothing) for row in range(low, min(low + ROW_GROUP_ROWS, first + count))}
+        )
+        for low in range(first, first + count, ROW_GROUP_ROWS)
+    )
+    statistics = {name: whole.sums[name] for name in _SUMS}
+    store.commit(store.write_part(work.stage, index, ANSWERS, groups, work.settings, statistics))
+    work.journal.remove(index)

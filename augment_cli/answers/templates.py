@@ -1,0 +1,126 @@
+"""Templates: TOML files that say what a model is asked, and how its answer is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from augment_cli.errors import UsageError, did_you_mean
+from augment_cli.small_files import read_toml
+from augment_cli.store.files import sha256_of_json
+
+_FOLDER = Path(__file__).parents[1] / "resources" / "prompts"
+_FIELD = re.compile(r"\{(text|other)\}")
+
+
+class Example(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One that is shown before the question."""
+
+    text: str
+    answer: str
+    other: str = ""
+
+
+class Reading(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How an answer is read.
+
+    Attributes
+    ----------
+    label : {"same", "other", "neither"}
+        Of a text that came out of it (`augment_cli/contract/entailment.py`).
+    length : {"alike", "shorter", "longer", "any"}
+        Held against the original's.
+    prefix : str
+        What a model may put in front.
+    choices : tuple of str
+        The only answers there are, where the answer is a verdict on the other text; those that are labels
+        become its label.
+    """
+
+    label: Literal["same", "other", "neither"] = "neither"
+    length: Literal["alike", "shorter", "longer", "any"] = "any"
+    prefix: str = ""
+    choices: tuple[str, ...] = ()
+
+
+class Template(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is asked.
+
+    Attributes
+    ----------
+    version : int
+    user : str
+        With `{text}`, and `{other}` where it shows a second text.
+    system : str
+    examples : tuple of Example
+    read : Reading
+        What decides no answer.
+    name : str
+        Of the file.
+    """
+
+    version: int
+    user: str
+    system: str = ""
+    examples: tuple[Example, ...] = ()
+    read: Reading = Reading()
+    name: str | UnsetType = UNSET
+
+    @property
+    def has_other(self) -> bool:
+        """Whether it shows a second text."""
+        return "{other}" in self.user
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what decides the answers: not of how they are read."""
+        return sha256_of_json([self.version, self.system, self.user, msgspec.to_builtins(self.examples)])
+
+    def messages(self, text: str, other: str = "") -> list[dict[str, str]]:
+        """The conversation that ends with the question about a text."""
+        said = [("system", self.system)] if self.system else []
+        for one in self.examples:
+            said += [("user", self._question(one.text, one.other)), ("assistant", one.answer)]
+        said.append(("user", self._question(text, other)))
+        return [{"role": role, "content": content} for role, content in said]
+
+    def _question(self, text: str, other: str) -> str:
+        fields = {"text": text, "other": other}
+        return _FIELD.sub(lambda match: fields[match[1]], self.user)
+
+
+def shipped_templates() -> list[str]:
+    """Names of the templates that come with the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def find_template(name: str) -> Template:
+    """A shipped template by its name, or a file whose name ends in `.toml`.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or it is not one.
+    """
+    path = Path(name).expanduser() if name.endswith(".toml") else _FOLDER / f"{name}.toml"
+    if not name.endswith(".toml") and name not in shipped_templates():
+        known = shipped_templates()
+        raise UsageError(
+            f"--template {name}: there is none; choose {', '.join(known)}, or a file NAME.toml."
+            f"{did_you_mean(name, known)}"
+        )
+    try:
+        values: dict[str, Any] = read_toml(path)
+        template = msgspec.convert(values | {"name": path.stem}, Template)
+    except (FileNotFoundError, msgspec.ValidationError) as error:
+        what = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
+        raise UsageError(f"--template {name}: {what}; docs/generate.md has what a template is") from error
+    if "{text}" not in template.user:
+        raise UsageError(f"--template {name}: its user text lacks {{text}}, where the sentence goes")
+    if bool(template.read.choices) != template.has_other:
+        raise UsageError(f"--template {name}: choices are verdicts on {{other}}; give both or neither")
+    return template

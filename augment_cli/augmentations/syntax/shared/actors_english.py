@@ -1,0 +1,125 @@
+"""Who does what to whom: persons, animals, groups and names, and the verbs of what one does to another."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.augmentations.syntax.shared.clause_rules import Arguments
+from augment_cli.resources.wordnet import NOUN, load_wordnet
+from augment_cli.syntax.clauses import ClauseView
+from augment_cli.syntax.tree import words
+
+_PERSON, _NAME = 18, -2
+_PERSONS = words("i you he she we they me him her us them")
+# What one person, animal or group, or one name, does to another; a switch says something else, and reads as a
+# sentence. Verbs that say what something is, has, or is called are not among them.
+_ACTIONS = words(
+    "abandon absorb accompany accuse address admire adore advise aid annex annoy answer approach "
+    "arrest ask assassinate assault assist attack attract beat befriend besiege betray bite blame bless "
+    "bomb bother bribe buy capture carry catch challenge charge chase cheat cheer coach comfort command "
+    "condemn confront congratulate conquer consult contact convert convict convince court cover criticise "
+    "criticize crush cure curse deceive defeat defend defy delight denounce deserve despise destroy "
+    "dislike dismiss disturb dominate dread drown educate employ encounter encourage endorse entertain "
+    "envy escape escort examine execute exile expel face fear fight fire flatter follow forget forgive "
+    "free frighten grab greet guard guide hate hear help hide hire hit hold honor honour hug hunt hurt "
+    "ignore imitate impress imprison inform inherit inspect inspire instruct insult interrogate interrupt "
+    "interview invade invite kick kidnap kill kiss knock know lead like liberate lift love mock mourn "
+    "murder notice nominate nurse obey observe offend oppose oust outlive outnumber overtake overthrow "
+    "overpower persuade persecute photograph pity please poison praise precede prefer promote protect "
+    "provoke pull punish pursue push raid recall recognize recommend recruit remember rescue resent "
+    "respect reward ride rob rule salute save scare scold search see seduce seize serve shelter "
+    "shoot shout spy stab strike succeed sue support surprise surround suspect tackle teach tease tempt "
+    "thank threaten tolerate torture touch track train trap treat trick trust understand urge warn watch "
+    "welcome whip win worship wound awaken telephone outrank summon slap tickle hail oversee reprimand "
+    "replace pinch"
+)
+# What persons do not do to each other, or what asks for more than an object.
+_NO_ACTIONS = words(
+    "be have become include contain comprise make let take give put tell mean call name term title "
+    "entitle number rank remain seem appear say think suppose consider regard deem get keep set bear "
+    "beget want need owe bring show wear play portray star cost do write father mother promise answer "
+    "lack require use resemble submit propose elect appoint send adopt"
+)
+# The same where a preposition stands between.
+_DIRECTED = words(
+    "appeal apologise apologize bow come complain glance gaze glare go laugh lean lie listen look nod "
+    "point pray rely rush run shout smile speak stare submit surrender turn wait walk wave whisper wink "
+    "write yell"
+)
+_ADDRESSING = words("at to for on upon after towards toward from behind by")
+_ANIMATE = (5, 18)  # lexicographer files: noun.animal, noun.person
+_GROUPS = words(
+    "army band brigade club committee company congregation corps council couple court crew crowd family "
+    "fleet force garrison gang government group infantry jury ministry navy parliament party police "
+    "regiment senate squad squadron team tribe troop union"
+)
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, int]:
+    """Lexicographer file of each noun's most frequent sense."""
+    wordnet = load_wordnet()
+    entries = np.flatnonzero((wordnet.entry_parts == NOUN) & (np.diff(wordnet.entry_senses) > 0))
+    files = wordnet.synset_files[wordnet.sense_synsets[wordnet.entry_senses[entries]]]
+    lemmas = wordnet.lemmas.take(pa.array(entries)).to_pylist()
+    return dict(zip(lemmas, files.tolist(), strict=True))
+
+
+def _file_of(lemma: str) -> int:
+    word = lemma.lower()
+    return _files().get(word, _files().get(word.removesuffix("s"), -1))
+
+
+def kinds_of(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    """int64 (m,): what sort of thing each noun names, by WordNet's files; names are one sort."""
+    parses = view.parses
+    kinds = parses.lemmas_at(heads).map(_file_of, np.int64)
+    kinds[parses.lower_at(heads).among(_PERSONS)] = _PERSON
+    kinds[parses.tags.at(heads).among({"NNP", "NNPS"})] = _NAME
+    return kinds
+
+
+def is_action(
+    view: ClauseView, arguments: Arguments, subjects: np.ndarray, objects: np.ndarray
+) -> np.ndarray:
+    """bool (m,): whether both are persons, animals, groups or names, and the verb is what these do."""
+    parses = view.parses
+    verbs = view.roots[view.rows[subjects]]
+    kinds = kinds_of(view, subjects), kinds_of(view, objects)
+    pronoun = parses.pos.at(subjects).among({"PRON"}) | parses.pos.at(objects).among({"PRON"})
+    alike = _may_act(view, subjects) & _may_act(view, objects) & ((kinds[0] == kinds[1]) | pronoun)
+    lemmas = parses.lemmas_at(verbs).lowered()
+    direct = arguments.direct_objects[objects]
+    persons = (kinds[0] == _PERSON) & (kinds[1] == _PERSON)
+    acts = lemmas.among(_ACTIONS) | (persons & ~lemmas.among(_NO_ACTIONS))
+    marks = np.flatnonzero(parses.deps.among({"case", "prep", "agent"}))
+    case = np.full(len(view.roles), -1)
+    case[view.parents[marks]] = marks
+    mark = np.where(
+        parses.deps.at(view.parents[objects]).among({"prep", "agent"}), view.parents[objects], case[objects]
+    )
+    prepositions = parses.lower.at(np.maximum(mark, 0))
+    by = prepositions.among({"by"})
+    passive = view.any(parses.deps.among({"aux:pass", "auxpass"}) & view.of_root)[view.rows[subjects]]
+    directed = lemmas.among(_DIRECTED) & prepositions.among(_ADDRESSING) & ~by & ~passive
+    prepositional = (mark >= 0) & np.where(passive, by & lemmas.among(_ACTIONS), directed)
+    particle = view.any(parses.deps.among({"prt", "compound:prt"}) & view.of_root)[view.rows[subjects]]
+    return alike & np.where(direct, acts, prepositional) & ~particle
+
+
+def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
+    """bool (m,): persons, animals, groups and names; not a bare noun (`managing director`), nor `it`."""
+    parses = view.parses
+    determined = np.zeros(len(view.roles), bool)
+    determined[view.parents[np.flatnonzero(parses.deps.among({"det", "poss", "nmod:poss", "nummod"}))]] = True
+    bare = parses.tags.at(heads).among({"NN"}) & ~determined[heads]
+    # "this Sertorius": soon after this, he ...
+    this = np.zeros(len(view.roles), bool)
+    this[view.parents[np.flatnonzero(parses.lower.among({"this", "that"}))]] = True
+    kinds = kinds_of(view, heads)
+    names = (kinds == _NAME) & ~this[heads]
+    acts = np.isin(kinds, _ANIMATE) | names | parses.lemmas_at(heads).lowered().among(_GROUPS)
+    return acts & ~bare & ~parses.lower_at(heads).among({"it", "this", "that", "these", "those"})

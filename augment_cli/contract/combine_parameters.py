@@ -1,0 +1,49 @@
+"""How sets of vectors are combined; `augment_cli/vectors/combine.py` does so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.errors import UsageError
+
+
+@dataclass(frozen=True)
+class CombineParameters:
+    """How to combine."""
+
+    weights: str = parameter(
+        "1", "of the sets in their order, separated by commas; the last one holds for those that follow"
+    )
+    lexical: float = parameter(
+        0.5, "weight of the sentences' TF-IDF vectors, cut to their largest directions; 0: none", minimum=0
+    )
+    components: int = parameter(
+        100, "directions that are kept of the TF-IDF vectors (latent semantic analysis)", minimum=2
+    )
+    neighbours: int = parameter(
+        10, "each vector is moved towards the mean of so many of its nearest ones", minimum=1, maximum=1_000
+    )
+    rounds: int = parameter(2, "how many times that is done; 0: never", minimum=0, maximum=20)
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def weights_of(self, count: int) -> list[float]:
+        """A weight for each of so many sets.
+
+        Raises
+        ------
+        UsageError
+            If they are not positive numbers, or more than there are sets.
+        """
+        try:
+            weights = [float(word) for word in self.weights.split(",")]
+        except ValueError:
+            weights = []
+        if not weights or len(weights) > count or not all(0 < weight < float("inf") for weight in weights):
+            raise UsageError(
+                f"--weights {self.weights}: must be 1 to {count} positive numbers separated by commas, "
+                "one for each set of vectors"
+            )
+        return weights + weights[-1:] * (count - len(weights))

@@ -1,0 +1,63 @@
+"""How hard negatives are mined; `augment_cli/vectors/mine.py` does so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.errors import UsageError
+
+WAYS = ("tfidf", "vectors")
+
+
+@dataclass(frozen=True)
+class MineParameters:
+    """How to mine."""
+
+    by: str = parameter(
+        "tfidf", "lexical neighbours from the TF-IDF matrix, or dense ones by sentence vectors", choices=WAYS
+    )
+    positive: str = parameter(
+        "", "stage of positives that margins are measured to; empty: the sentence itself, with score 1"
+    )
+    negatives: int = parameter(
+        1,
+        "for each sentence; further ones are stages of their own: NAME.1, NAME.2, …",
+        minimum=1,
+        maximum=100,
+    )
+    range_min: int = parameter(0, "leave out so many of the nearest", minimum=0)
+    range_max: int = parameter(50, "look at the nearest so many only", minimum=1, maximum=10_000)
+    max_score: float = parameter(1.0, "highest score of a negative", minimum=-1, maximum=1)
+    min_score: float = parameter(-1.0, "lowest score of a negative", minimum=-1, maximum=1)
+    margin: float = parameter(
+        0.0, "a negative scores at least so much below the positive; 0: no matter", minimum=0, maximum=2
+    )
+    relative_margin: float = parameter(
+        0.0, "a negative scores at least this share below the positive; 0: no matter", minimum=0, maximum=1
+    )
+    near_duplicate: float = parameter(
+        0.95, "from this score on a sentence counts as the same one and is left out", minimum=0, maximum=2
+    )
+    search: str = parameter(
+        "exact",
+        "dense: compare every sentence with every other, or follow a graph of near ones: approximate, for "
+        "millions",
+        choices=("exact", "graph"),
+    )
+    sampling: str = parameter("top", "take the nearest, or draw", choices=("top", "random"))
+    max_df: float = parameter(
+        0.02, "lexical: leave out terms that more than this share of the sentences hold", above=0, maximum=1
+    )
+    seed: int = parameter(1, "of the draws")
+
+    def check(self) -> None:
+        """Raise `UsageError` where the parameters make no sense."""
+        check_parameters(self)
+        if self.range_min + self.negatives > self.range_max:
+            raise UsageError(
+                f"--range-min {self.range_min} --range-max {self.range_max}: hold fewer than "
+                f"--negatives {self.negatives}"
+            )
+        if self.search == "graph" and self.by != "vectors":
+            raise UsageError("--search graph: is for --by vectors; lexical neighbours are searched exactly")

@@ -1,0 +1,1 @@
+"""Encoding for speed alone; the switch is `augment_cli.neural.fast`."""

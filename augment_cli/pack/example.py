@@ -1,0 +1,89 @@
+"""The lines that train on a packed table with sentence-transformers, with a batch and steps for a trial."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+
+from augment_cli.store.parquet import describe
+from augment_cli.store.store import Store
+
+BATCH, MOST_STEPS = 64, 500
+# The shipped data/models/encoder: layers, width; and about how many tokens a sentence has.
+_LAYERS, _WIDTH, _TOKENS = 4, 256, 24
+_USED = 0.5  # of what multiplying large matrices reaches, in training such a small encoder
+_TEXTS = ("anchor", "positive", "negative")
+
+
+def training_lines(store: Store, stage: str) -> str:
+    """A program that trains an encoder on a packed stage; empty for a layout that wants another loss.
+
+    Parameters
+    ----------
+    store : Store
+    stage : str
+        A packed stage; of a split the side to train on.
+    """
+    parts = store.stage(stage).parts
+    names = describe(store.part_path(stage, min(parts)))[1].names if parts else []
+    columns = [name for name in names if name.startswith(_TEXTS)]
+    if not columns or {"label", "score"} & set(names):
+        return ""
+    steps = steps_of(store.stage(stage).rows)
+    chosen = ", ".join(f'"{name}"' for name in columns)
+    folder = f"{store.path.as_posix()}/{stage}"
+    out = f"runs/{store.path.name}-st"
+    return f"""\
+from datasets import load_dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+from sentence_transformers import SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+rows = load_dataset("parquet", data_dir="{folder}", split="train")
+rows = rows.select_columns([{chosen}])
+encoder = SentenceTransformer("data/models/encoder")  # or any other name or folder
+settings = SentenceTransformerTrainingArguments(
+    "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5, save_strategy="no"
+)
+loss = MultipleNegativesRankingLoss(encoder)
+SentenceTransformerTrainer(encoder, args=settings, train_dataset=rows, loss=loss).train()
+encoder.save("{out}")
+"""
+
+
+def steps_of(rows: int) -> int:
+    """Once through the rows, or as many steps as a first trial needs."""
+    return min(max(rows // BATCH, 1), MOST_STEPS)
+
+
+def how_long(store: Store, stage: str) -> str:
+    """About how long these lines take on this machine's cores, and what changes that."""
+    columns = len([n for n in describe(store.part_path(stage, 0))[1].names if n.startswith(_TEXTS)])
+    steps = steps_of(store.stage(stage).rows)
+    texts = steps * BATCH * columns
+    operations = texts * _TOKENS * 6 * 12 * _LAYERS * _WIDTH**2  # forward and backward, two each a weight
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    minutes = operations / (_USED * _operations_a_second() * cores) / 60
+    return (
+        f"{steps} steps of {BATCH} rows: about {_words(minutes)} on this machine's {cores} cores with the "
+        "small encoder of the checkout; one of BERT-base's size takes thirty times as long there"
+    )
+
+
+def _operations_a_second() -> float:
+    """What a matrix multiplication reaches here in a twentieth of a second."""
+    matrix = np.ones((384, 384), np.float32)
+    matrix @ matrix  # the first one loads the library
+    start, count = time.perf_counter(), 0
+    while (took := time.perf_counter() - start) < 0.05 or not count:
+        matrix @ matrix
+        count += 1
+    return count * 2 * 384**3 / max(took, 1e-6)
+
+
+def _words(minutes: float) -> str:
+    if minutes < 1.5:
+        return "a minute"
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"

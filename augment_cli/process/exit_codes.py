@@ -1,0 +1,82 @@
+"""From an exception to a line on stderr and an exit code: the same for every command of the project."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from augment_cli.errors import MissingError, UserError
+from augment_cli.process.interrupts import EXIT_CODE, FINISHED_PARTS_ARE_KEPT
+from augment_cli.store.files import explain
+from augment_cli.visible import visible
+
+# How torch, oneDNN, OpenBLAS, the loader of libraries and Python's threads say it.
+_NO_MEMORY = (
+    "cannot allocate memory",
+    "can't allocate memory",
+    "tried to allocate",
+    "bad_alloc",
+    "failed to map segment",
+    "can't start new thread",
+    "out of memory",
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a command says where it fails.
+
+    Attributes
+    ----------
+    name : str
+        What stands in front of every line.
+    interrupted : str
+        The line after a Ctrl-C.
+    no_memory : str
+        What to do where memory ran out.
+    writes : str
+        What an error of the file system is about where it names no file.
+    kept : str
+        What the same command, run again, need not do again.
+    option : str
+        What names the folder that is written to.
+    """
+
+    name: str = "error"
+    interrupted: str = FINISHED_PARTS_ARE_KEPT
+    no_memory: str = "memory ran out; end other programs, or run it on a machine with more"
+    writes: str = "a file"
+    kept: str = "what is finished is kept"
+    option: str = "--out"
+
+    def exit_code(self, error: BaseException) -> int | None:
+        """Print the line about an error and give its exit code; None for what is a fault of our own."""
+        if isinstance(error, KeyboardInterrupt):
+            print(self.interrupted, file=sys.stderr)
+            return EXIT_CODE
+        known = self._known(error)
+        if known is None:
+            return None
+        print(f"{self.name}: {visible(known)}", file=sys.stderr)
+        return known.exit_code
+
+    def _known(self, error: BaseException) -> UserError | None:
+        if isinstance(error, UserError):
+            return error
+        if means_no_memory(error):
+            return MissingError(f"{self.no_memory} ({str(error) or type(error).__name__})")
+        if isinstance(error, OSError) and error.errno is not None:  # else not from the operating system
+            return explain(error, self.writes, self.kept, self.option)
+        return None
+
+
+def means_no_memory(error: BaseException) -> bool:
+    """Whether an error, or what it came from, says that memory ran out."""
+    seen: BaseException | None = error
+    while seen is not None:
+        text = str(seen).lower()
+        is_of_kind = isinstance(seen, OSError | ImportError | RuntimeError)
+        if isinstance(seen, MemoryError) or (is_of_kind and any(word in text for word in _NO_MEMORY)):
+            return True
+        seen = seen.__cause__
+    return False

@@ -1,0 +1,74 @@
+"""Ctrl-C at any moment of a command: a line and exit 130, never a traceback, never exit 0."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from augment_cli.process.at_start import EXIT_CODE, leave
+
+FINISHED_PARTS_ARE_KEPT = "\nInterrupted. Finished parts are kept; the same command resumes."
+
+
+@contextlib.contextmanager
+def handled(line: str) -> Iterator[None]:
+    """Within the `with` block a Ctrl-C ends the command with a line; after it, it is not taken any more.
+
+    While a module is loaded it ends the process at once: an exception raised there is caught by some
+    libraries and leaves others half loaded, and what has been begun is kept as if the process were killed.
+    Anywhere else it is a `KeyboardInterrupt`, as usual. Wherever that is caught on its way, the command does
+    not end as if it were done.
+
+    Parameters
+    ----------
+    line : str
+        What is printed on stderr.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only that one gets signals
+        yield
+        return
+    was_interrupted = False
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal was_interrupted
+        was_interrupted = True
+        if _is_loading(frame):
+            os.write(2, f"{line}\n".encode())
+            os._exit(EXIT_CODE)
+        raise KeyboardInterrupt
+
+    # A shell that starts commands in the background lets them ignore it.
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, leave):
+        signal.signal(signal.SIGINT, on_interrupt)
+    code: int | str | None = 0
+    try:
+        yield
+    except KeyboardInterrupt:
+        was_interrupted = True
+    except SystemExit as stop:
+        code = stop.code
+    finally:
+        # What is left is the interpreter's own end, which a Ctrl-C would only litter with a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if was_interrupted:
+        # Python notes that an interrupt left an `eval` or `exec` of a string, wherever it was caught later,
+        # and would end by the signal instead of with the exit code. The next one takes the note away.
+        eval("None")
+    if was_interrupted and code != EXIT_CODE:
+        print(line, file=sys.stderr)
+        code = EXIT_CODE
+    sys.exit(code)
+
+
+def _is_loading(frame: FrameType | None) -> bool:
+    """Whether a module is being loaded somewhere up the stack."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

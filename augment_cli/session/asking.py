@@ -1,0 +1,59 @@
+"""Answers of a language model, and the texts that are read from them."""
+
+from __future__ import annotations
+
+import functools
+
+from augment_cli.answers import generate as asking
+from augment_cli.answers import read as reading
+from augment_cli.answers.client import check_endpoint
+from augment_cli.answers.templates import find_template
+from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
+from augment_cli.contract.parameters import MOST_DRAWS
+from augment_cli.errors import UsageError
+from augment_cli.session.opened import Opened
+
+
+class Asking:
+    """The steps that ask, and read."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened, self.store, self.reporter = opened, opened.store, opened.reporter
+
+    def generate(self, parameters: GenerateParameters, name: str | None = None, draws: int = 1) -> list[str]:
+        """Ask a model about each row of the corpus; what was answered before is not asked again.
+
+        Returns
+        -------
+        list of str
+            The folders, one for each draw.
+        """
+        if not 1 <= draws <= MOST_DRAWS:
+            raise UsageError(f"--draws {draws}: must be 1 to {MOST_DRAWS:,}")
+        check_endpoint(parameters.endpoint, parameters.allow_remote)
+        template, stages = find_template(parameters.template), []
+        for draw in range(draws):
+            settings = functools.partial(asking.answers_settings, self.store, template, parameters, draw)
+            self._opened.make_room([asking.answers_name(str(template.name), name, draw)], settings)
+            work = asking.plan(self.store, parameters, name, draw, begins=True)
+            requests = asking.estimate(self.store, work)["requests"]
+            with self._opened.timed(work.stage, requests) as progress:
+                account = asking.finish(self.store, work, progress)
+            for line in account.lines(parameters.model):
+                self.reporter.say(line)
+            stages.append(work.stage)
+        return stages
+
+    def read(self, answers: str, parameters: ReadParameters | None = None, name: str | None = None) -> str:
+        """Make texts of answers, each with its label or a reason.
+
+        Returns
+        -------
+        str
+            The folder.
+        """
+        parameters = parameters or ReadParameters()
+        stage = reading.read_name(answers, name)
+        self._opened.make_room([stage], lambda: reading.read_settings(self.store, answers, parameters))
+        with self._opened.timed(stage, self.store.rows) as progress:
+            return reading.read(self.store, answers, parameters, name, progress)

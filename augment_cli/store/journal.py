@@ -1,0 +1,233 @@
+"""The journal of a stage that is being made: each finished piece of a part is a file, so no kill loses it.
+
+The files lie in `.work/STAGE/FINGERPRINT/part-NNNNN/`. A file's name ends in a digest of its bytes, of the
+stage's settings and of its place: where the two fit, the piece is complete. Whatever else lies there, be it
+damaged, from another run or from another place, counts as no piece: it is deleted, and the piece made again.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from augment_cli.errors import BadInputError
+from augment_cli.store.files import fsync, naming
+from augment_cli.store.parquet import read_parquet, write_parquet
+from augment_cli.store.settings import Settings
+
+_PIECE = re.compile(r"piece-(\d+)-[0-9a-f]{64}\.parquet")
+
+
+class MissingPieceError(Exception):
+    """A piece is not there, or was not what it should be and is not there any more."""
+
+
+class Journal:
+    """The finished pieces of a stage that is being made.
+
+    Parameters
+    ----------
+    work : Path
+        The store's folder of temporary files.
+    stage : str
+        Folder of the stage.
+    settings : Settings
+        What the stage is made with. Pieces of a run with other settings are never read.
+    """
+
+    def __init__(self, work: Path, stage: str, settings: Settings) -> None:
+        self._fingerprint = settings.fingerprint
+        self.folder = work / stage / self._fingerprint[:16]
+
+    def _part(self, index: int) -> Path:
+        return self.folder / f"part-{index:05d}"
+
+    def finished(self, index: int) -> set[int]:
+        """Numbers of a part's finished pieces, by the files' names alone."""
+        try:
+            names = [path.name for path in self._part(index).iterdir()]
+        except FileNotFoundError:
+            return set()
+        return {int(match[1]) for name in names if (match := _PIECE.fullmatch(name))}
+
+    def missing(self, index: int, count: int) -> list[int]:
+        """Those of a part's `count` pieces that are not finished."""
+        return sorted(set(range(count)) - self.finished(index))
+
+    def rows_to_make(self, sizes: Mapping[int, Sequence[int]]) -> int:
+        """Rows in the pieces that are not finished, of the rows of each piece of each part."""
+        return sum(own[piece] for index, own in sizes.items() for piece in self.missing(index, len(own)))
+
+    def write(self, index: int, piece: int | str, table: pa.Table) -> None:
+        """Keep a finished piece; once this returns, no kill and no power cut loses it.
+
+        `piece` is its number, or the name of what is kept beside the pieces of a part.
+        """
+        folder, stem = self._part(index), _stem(piece)
+        folder.mkdir(parents=True, exist_ok=True)
+        # A name of its own: a worker that outlives a killed run never meets its successor's file.
+        temporary = folder / f"{stem}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        write_parquet(temporary, table.schema, [table], compression="none")
+        temporary.replace(folder / f"{stem}-{self._digest(index, piece, temporary)}.parquet")
+        fsync(folder)
+
+    def read(self, index: int, piece: int | str, rows: int | None = None) -> pa.Table:
+        """A finished piece, of `rows` rows where their number is known.
+
+        Raises
+        ------
+        MissingPieceError
+            If it is not there; what lay in its place and is not the piece has been deleted.
+        """
+        for path in self._part(index).glob(f"{_stem(piece)}-*.parquet"):
+            try:
+                # A pipe would be waited for, and a device has no end.
+                if path.is_file() and path.stem.endswith(self._digest(index, piece, path)):
+                    table = read_parquet(path)
+                    if rows is None or table.num_rows == rows:
+                        return table
+            except BadInputError:
+                pass
+            except OSError as error:
+                if error.errno not in (errno.EIO, errno.EACCES):
+                    raise
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        raise MissingPieceError(f"{self._part(index)}: has no {_stem(piece)}")
+
+    def read_part(self, index: int, sizes: Sequence[int]) -> Iterator[pa.Table]:
+        """All pieces of a part, in their order; raises as `read` does."""
+        return (self.read(index, piece, rows) for piece, rows in enumerate(sizes))
+
+    def _digest(self, index: int, piece: int | str, path: Path) -> str:
+        place = f"{self._fingerprint} {index} {piece}\n".encode()
+        with naming(path), path.open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.sha256(place)).hexdigest()
+
+    def forget(self, index: int, pieces: Iterable[int]) -> None:
+        """Delete some pieces of a part: another one holds what they held."""
+        for piece in pieces:
+            for path in self._part(index).glob(f"{_stem(piece)}-*.parquet"):
+                path.unlink(missing_ok=True)
+
+    def remove(self, index: int) -> None:
+        """Delete the pieces of a part; it is committed."""
+        shutil.rmtree(self._part(index), ignore_errors=True)
+
+
+def piece_sizes(rows: int, piece_rows: int) -> list[int]:
+    """Rows of each piece of a part, where each but the last has `piece_rows`."""
+    return [min(piece_rows, rows - first) for first in range(0, rows, piece_rows)]
+
+
+def _stem(piece: int | str) -> str:
+    return piece if isinstance(piece, str) else f"piece-{piece:05d}"
+
+
+def pieces_in(folder: Path) -> list[Path]:
+    """The finished pieces of all runs that left theirs in a stage's folder of `.work/`."""
+    # `os.walk` passes over a folder that the running stage takes away meanwhile, `Path.rglob` fails.
+    return [Path(at, name) for at, _, names in os.walk(folder) for name in names if _PIECE.fullmatch(name)]
+
+
+# Makes missing pieces, given their numbers by part; calls back with a part's number when one of them is done.
+Make = Callable[[dict[int, list[int]], Callable[[int], None]], None]
+
+
+def make_parts(
+    journal: Journal,
+    pieces: Mapping[int, Sequence[Any]],
+    make: Make,
+    join: Callable[[int], None],
+    in_order: bool = False,
+) -> None:
+    """Have the missing pieces made, and join those of each part as soon as all of them are there.
+
+    Parameters
+    ----------
+    journal : Journal
+    pieces : mapping of int to sequence
+        For each part that is to be made, an item for each of its pieces.
+    make : callable
+        Called again with what is missing where a finished piece turns out to be damaged.
+    join : callable
+        Commits a part from its pieces; raises `MissingPieceError` where one has to be made (again).
+    in_order : bool
+        Join no part before those in front of it.
+    """
+    waiting = sorted(pieces)
+
+    def missing(index: int) -> list[int]:
+        return journal.missing(index, len(pieces[index]))
+
+    def join_if_complete(index: int) -> bool:
+        if missing(index):
+            return False
+        try:
+            join(index)
+        except MissingPieceError:
+            return False
+        journal.remove(index)
+        waiting.remove(index)
+        return True
+
+    def look_at(index: int) -> None:
+        if in_order:
+            while waiting and join_if_complete(waiting[0]):
+                pass
+        elif index in waiting:
+            join_if_complete(index)
+
+    while True:
+        for index in list(waiting):  # a run may have ended between the last piece and the commit
+            look_at(index)
+        if not waiting:
+            return
+        make({index: missing(index) for index in waiting}, look_at)
+
+
+def one_by_one(
+    run: Callable[..., None],
+    task: str,
+    arguments: Callable[[int, int], dict[str, Any]],
+    progress: Callable[[int], None],
+    order: Callable[[list[int]], list[int]] = list,
+) -> Make:
+    """How pieces are made by one call for each.
+
+    Parameters
+    ----------
+    run : callable
+        `Engine.run`.
+    task : str
+        `package.module:function` that makes a piece, given `index` and `piece`; returns `index` and its rows.
+    arguments : callable
+        What else the function gets for a part and a piece.
+    progress : callable
+        Called with the number of rows done since the last call.
+    order : callable, optional
+        Puts the missing pieces of a part in the order in which they are begun.
+    """
+
+    def make(missing: dict[int, list[int]], look_at: Callable[[int], None]) -> None:
+        def done(result: tuple[int, int]) -> None:
+            index, rows = result
+            progress(rows)
+            look_at(index)
+
+        calls = [
+            {**arguments(index, piece), "index": index, "piece": piece}
+            for index, pieces in missing.items()
+            for piece in order(pieces)
+        ]
+        run(task, calls, done, unit="pieces")
+
+    return make

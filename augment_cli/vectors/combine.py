@@ -1,0 +1,199 @@
+"""`combine`: one set of vectors out of several, smoothed over the neighbourhood of each sentence.
+
+A contextual encoder, a table of words and the corpus's own term weights know different things. Each set is
+centred, scaled to length 1 and weighted; side by side they make a vector whose cosine is the weighted mean of
+the sets' cosines. Then each vector moves towards its nearest ones, as in label propagation: what is alike
+becomes more alike. A student learns those cosines (`train/recipes/adapt.toml`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from augment_cli.contract.combine_parameters import CombineParameters
+from augment_cli.errors import UsageError
+from augment_cli.store.schema import ROW_GROUP_ROWS
+from augment_cli.store.settings import Settings, library_versions
+from augment_cli.store.store import Store
+from augment_cli.tfidf.names import stage_names
+from augment_cli.vectors.embed_parameters import VERSION
+from augment_cli.vectors.lexical import LexicalIndex, sparse_library
+from augment_cli.vectors.stages import (
+    CORPUS_STAGE,
+    VECTORS_STAGE,
+    VectorStage,
+    as_column,
+    in_chunks,
+    unit,
+    vectors_name,
+    vectors_schema,
+)
+
+_BLOCK = 1_024  # rows averaged at a time
+_PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
+_SCALED_FROM = 1e-6
+
+
+def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
+    """What combined vectors depend on.
+
+    Raises
+    ------
+    UsageError
+        If a set is not there, or the weights make no sense.
+    """
+    if not sets and not parameters.lexical:
+        raise UsageError("nothing to combine: name sets of vectors, or give --lexical a weight")
+    parameters.weights_of(max(len(sets), 1))
+    stages = [VectorStage.open(store, CORPUS_STAGE, name or None) for name in sets]
+    inputs = {CORPUS_STAGE: store.stage(CORPUS_STAGE).digest} | {item.stage: item.digest for item in stages}
+    if parameters.lexical:
+        inputs |= {name: store.stage(name).digest for name in stage_names(None)}
+    return Settings(
+        VECTORS_STAGE,
+        VERSION,
+        parameters={"of": CORPUS_STAGE, "combined": list(sets), **dataclasses.asdict(parameters)},
+        inputs=inputs,
+        libraries=library_versions(["numpy", "scipy"]),
+    )
+
+
+def combine(
+    store: Store,
+    sets: Sequence[str],
+    parameters: CombineParameters,
+    name: str,
+    progress: Callable[[int], None],
+) -> str:
+    """Make the stage `vectors-NAME` of the corpus from sets of vectors of it.
+
+    Parameters
+    ----------
+    store : Store
+        The caller holds its lock.
+    sets : sequence of str
+        Names of sets of vectors; "" is the one without a name.
+    parameters : CombineParameters
+    name : str
+        Of the set that comes out.
+    progress : callable
+        Called with the number of rows done since the last call.
+
+    Returns
+    -------
+    str
+        The folder.
+    """
+    stage, settings = vectors_name(CORPUS_STAGE, name), combine_settings(store, sets, parameters)
+    unfinished = store.begin(stage, settings, beside="combine beside it with --name NAME")
+    if not unfinished:
+        return stage
+    vectors = side_by_side(store, sets, parameters)
+    vectors = smoothed(vectors, parameters.neighbours, parameters.rounds)
+    has_direction = np.any(vectors != 0, axis=1)
+    schema = vectors_schema(vectors.shape[1])
+    for index in unfinished:
+        start, size = store.parts[index]
+        groups = (
+            _table(vectors, has_direction, low, min(low + ROW_GROUP_ROWS, start + size), schema)
+            for low in range(start, start + size, ROW_GROUP_ROWS)
+        )
+        statistics = {"vectors": int(has_direction[start : start + size].sum())}
+        store.commit(store.write_part(stage, index, schema, groups, settings, statistics))
+        progress(size)
+    return stage
+
+
+def _table(vectors: np.ndarray, there: np.ndarray, low: int, high: int, schema: pa.Schema) -> pa.Table:
+    column = as_column(vectors[low:high], ~there[low:high])
+    return in_chunks(pa.table([pa.array(np.arange(low, high)), column], schema=schema))
+
+
+def side_by_side(store: Store, sets: Sequence[str], parameters: CombineParameters) -> np.ndarray:
+    """Each set centred, of length 1 and weighted, next to each other; float32 (N, d), of length 1."""
+    weights = parameters.weights_of(max(len(sets), 1))
+    blocks = []
+    for name, weight in zip(sets, weights, strict=False):
+        stage = VectorStage.open(store, CORPUS_STAGE, name or None)
+        parts = [unit(stage.read(index)[0])[0] for index in range(len(store.parts))]
+        blocks.append(weight * centred(np.concatenate(parts)))
+    if parameters.lexical:
+        blocks.append(parameters.lexical * centred(lexical_vectors(store, parameters.components)))
+    return unit(np.concatenate(blocks, axis=1))[0]
+
+
+def lexical_vectors(store: Store, components: int) -> np.ndarray:
+    """Latent semantic analysis: TF-IDF rows on their largest singular directions, float32 (N, c).
+
+    Source: Deerwester et al. 1990.
+    """
+    sparse_library()
+    from scipy.sparse.linalg import svds
+
+    matrix: Any = LexicalIndex.build(store, None, 1.0, np.zeros(0, np.int64)).matrix
+    count = min(components, *(side - 1 for side in matrix.shape))
+    if count < 1:
+        return np.zeros((store.rows, 1), np.float32)
+    start = np.random.default_rng(0).standard_normal(min(matrix.shape))
+    left, values, _ = svds(matrix.astype(np.float64), k=count, v0=start)
+    order = np.argsort(-values)
+    return (left[:, order] * values[order]).astype(np.float32)
+
+
+def centred(vectors: np.ndarray) -> np.ndarray:
+    """Vectors of length 1 about the mean of those that have a direction; zeros stay zeros."""
+    scaled, has_direction = unit(vectors)
+    if has_direction.any():
+        scaled[has_direction] -= scaled[has_direction].mean(axis=0)
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.where(lengths > _SCALED_FROM, scaled / np.maximum(lengths, _SCALED_FROM), 0).astype(np.float32)
+
+
+def smoothed(vectors: np.ndarray, neighbours: int, rounds: int) -> np.ndarray:
+    """Vectors of length 1, each moved by the mean of its nearest others, `rounds` times.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n, d)
+        Of length 1, or zero: zeros have no neighbours and are nobody's.
+    neighbours : int
+        k; fewer where there are fewer.
+    rounds : int
+
+    Returns
+    -------
+    ndarray of float32, shape (n, d)
+
+    Notes
+    -----
+    v ← unit(v + mean of the k nearest by the cosine about the mean of all), the step of label propagation
+    (Zhu & Ghahramani 2002) and of diffusion for retrieval (Iscen et al. 2017), with equal weights.
+    """
+    there = np.flatnonzero(np.any(vectors != 0, axis=1))
+    moved, count = vectors[there], min(neighbours, len(there) - 1)
+    for _ in range(rounds if count > 0 else 0):
+        near = nearest(centred(moved), count)
+        # Summed block by block: a copy of n · k vectors would not fit.
+        means = np.empty_like(moved)
+        for low in range(0, len(moved), _BLOCK):
+            means[low : low + _BLOCK] = moved[near[low : low + _BLOCK]].mean(axis=1)
+        moved = unit(moved + means)[0]
+    result = np.zeros_like(vectors)
+    result[there] = moved
+    return result
+
+
+def nearest(vectors: np.ndarray, count: int) -> np.ndarray:
+    """The `count` others of highest inner product with each, in no order; int64 (n, count)."""
+    found = np.empty((len(vectors), count), np.int64)
+    block = max(1, _PRODUCTS // len(vectors))
+    for low in range(0, len(vectors), block):
+        products = vectors[low : low + block] @ vectors.T
+        products[np.arange(len(products)), np.arange(low, low + len(products))] = -np.inf
+        found[low : low + block] = np.argpartition(-products, count - 1, axis=1)[:, :count]
+    return found

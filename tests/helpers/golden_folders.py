@@ -1,0 +1,52 @@
+"""The golden folders, and the commands of the project run in a copy of one."""
+
+import contextlib
+import importlib
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.commands import Result
+from tests.helpers.places import REPOSITORY
+
+GOLDEN = REPOSITORY / "tests/golden"
+VERSIONS = sorted(path.parent.name for path in GOLDEN.glob("*/made.json"))
+# What today's code writes is what most other tests read; the quick suite reads what is released.
+PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name == "unreleased")) for name in VERSIONS]
+MAINS = {"augment-cli": "augment_cli.cli", "train": "train.cli", "eval": "eval.command"}
+
+
+def made(version: str) -> dict:
+    """What a golden folder says of itself."""
+    return json.loads((GOLDEN / version / "made.json").read_text("utf-8"))
+
+
+@pytest.fixture(params=PARAMS)
+def golden(request, tmp_path, monkeypatch):
+    """A copy of each golden folder, in which commands are run; its name is the version."""
+    folder = Path(shutil.copytree(GOLDEN / request.param, tmp_path / request.param))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def type_in(monkeypatch):
+    """`type_in("train una --store store")` as typed in the folder that the test is in."""
+
+    def run(line: str) -> Result:
+        program, *arguments = line.split()
+        monkeypatch.setenv("COLUMNS", "400")
+        monkeypatch.setattr(sys, "argv", [program, *arguments])
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                importlib.import_module(MAINS[program]).main()
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+        return Result(code, out.getvalue(), err.getvalue())
+
+    return run

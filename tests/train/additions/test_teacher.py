@@ -1,0 +1,59 @@
+"""A teacher's similarities against a slow reference, and one view of each row in whole runs."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.helpers.cached_vectors import add_vectors
+from tests.helpers.training import cos, draw, logged_run
+from tests.train.additions.test_ranking import slow_list_net
+from train.loading import load_recipe, make_recipe
+from train.objectives.views import ViewChooser
+
+TEMPERATURES = {"temperature": 0.5, "teacher_temperature": 0.3}  # those of `slow_list_net`
+
+
+def test_the_term_of_a_batch(taught):
+    z, teacher = draw(6, 1, 4), draw(6, 1, 3, seed=1)
+    texts = np.arange(6).reshape(6, 1)
+    texts[4] = texts[1]  # two rows with one text stand in no list of each other
+    addition, batch = taught("teacher", z, teacher, texts, TEMPERATURES)
+    addition.vectors.anchors = lambda labels, real: torch.nn.functional.normalize(
+        torch.tensor(teacher[:, 0]), dim=-1
+    )
+    rows = range(6)
+    student, known = (np.array([[cos(x[i, 0], x[j, 0]) for j in rows] for i in rows]) for x in (z, teacher))
+    left_out = np.array([[i == j or texts[i, 0] == texts[j, 0] for j in rows] for i in rows])
+    assert addition.loss(batch).item() == pytest.approx(
+        slow_list_net(student, known, left_out).mean(), rel=1e-9
+    )
+
+
+def test_a_run_learns_them_and_encodes_each_text_once(store_copy, tiny_encoder, tmp_path):
+    add_vectors(store_copy, "corpus", draw(150, 4), "teacher")
+    table = {"temperature": 0.2, "teacher_temperature": 0.2}
+    values = {"steps": 20, "contrastive_weight": 0.0, "learning_rate": 3e-3, "teacher": table, "dropout": 0.0}
+    result, events = logged_run(store_copy, tiny_encoder, tmp_path / "run", values)
+    terms = [event["teacher_loss"] for event in events if "teacher_loss" in event]
+    assert np.mean(terms[-9:]) < np.mean(terms[:3]) - 0.05
+    assert not any("loss" in event for event in events)
+    assert set(result.facts["data"]) == {"corpus", "vectors-teacher"}
+
+
+def test_views(tiny_encoder):
+    from transformers import AutoTokenizer
+
+    def views(**values):
+        tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+        return ViewChooser(make_recipe(values), tokenizer, slice(0, 4)).count(0)
+
+    assert views(teacher={}, contrastive_weight=0.0) == (1, 1)
+    assert views(teacher={}) == (2, 2)  # beside contrast
+    assert views(teacher={}, ranking={}, contrastive_weight=0.0) == (2, 2)  # ranking reads positives
+
+
+def test_adapt_trains_on_nothing_but_similarities():
+    recipe = load_recipe("adapt")
+    assert recipe.contrastive_weight == 0
+    assert set(recipe.additions) == {"teacher", "agreement"}
+    assert recipe.static_learning_rate > recipe.learning_rate

@@ -1,0 +1,42 @@
+"""How a training ended, in one line: against its start, by how much, why it stopped, what to do next."""
+
+from __future__ import annotations
+
+import math
+
+from train.recipe import Recipe
+from train.watching.early_stopping import EarlyStopping
+
+Scores = dict[str, dict[str, float]]
+LOOK = "look at it with `python -m train nearest`, score it with `python -m eval`"
+
+
+def verdict(
+    scores: Scores, stopping: EarlyStopping, done: int, steps: int, recipe: Recipe
+) -> tuple[str, str]:
+    """The outcome (better, same or worse than the start; unknown where nothing says) and the line on it."""
+    if not done:
+        return "unknown", f"nothing was trained (no steps); next: {LOOK}"
+    why = f"stopped at step {done:,} after {stopping.since:,} evaluations without a better score"
+    if stopping.collapsed or done >= steps:
+        collapse = f"stopped at step {done:,} by a collapse"
+        why = collapse if stopping.collapsed else f"all {steps:,} steps were made"
+    if "before" not in scores:
+        return "unknown", f"the starting encoder has no dev score to compare with; {why}; next: {LOOK}"
+    name, before = next(iter(scores["before"].items()))
+    last = scores.get("last", {}).get(name, math.nan)
+    unmoved = f"{last:.4f}" == f"{before:.4f}" and not stopping.collapsed
+    rate = f"--set learning_rate={recipe.learning_rate * (10 if unmoved else 0.5):.2g}"
+    change = f"the same command with {rate} or other positives, and another --out"
+    if step := stopping.best_step:
+        best = scores["best"][name]
+        longer = f"the score still rose: train longer, with --set steps={2 * steps} and another --out"
+        following = change if stopping.collapsed else longer if step == done == steps else LOOK
+        return "better", (
+            f"better than the starting encoder by {best - before:.4f} ({name} {before:.4f} before, "
+            f"{best:.4f} at step {step:,}): best/ is the encoder of that step; {why}; next: {following}"
+        )
+    return (outcome := "same" if unmoved else "worse"), (
+        f"{outcome}: training beat the starting encoder in no evaluation ({name} {before:.4f} before, "
+        f"{last:.4f} at the end): best/ is the starting encoder; {why}; next: {change}"
+    )
