@@ -1,4 +1,5 @@
-"""The tables of `docs/augmentations.md` and `-syntax.md`, from what `augment-cli stats --json` says.
+"""The tables of `docs/reference/augmentations-by-words.md` and
+`augmentations-on-the-parse.md`, from what `augment-cli stats --json` says.
 
     augment-cli run benchmarks/augmentations.toml --corpus '../shared/data/corpus/wiki_en-*.txt.gz' \\
         --limit 100000 --store table

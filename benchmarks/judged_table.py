@@ -1,12 +1,12 @@
-"""The table of `docs/augmentations.md` on what reading showed, from the judged rows in `data/judged/`.
+"""The table of `docs/reference/augmentations-by-words.md` on what reading showed, from `data/judged/`.
 
     python -m benchmarks.judged_table            # print it
     python -m benchmarks.judged_table --write    # put it into the document
 
-Changed share, cosine and speed come from the tables of `docs/augmentations.md` and
-`docs/augmentations-syntax.md`, which `benchmarks.augmentation_table` makes. A stage whose augmentation or
-word lists have changed since somebody read it is marked as stale, and a test fails until the table says so or
-new rows have been read:
+Changed share, cosine and speed come from the tables of `docs/reference/augmentations-by-words.md` and
+`docs/reference/augmentations-on-the-parse.md`, which `benchmarks.augmentation_table` makes. A stage whose
+augmentation or word lists have changed since somebody read it is marked as stale, and a test fails until the
+table says so or new rows have been read:
 
     augment-cli judge synonym -n 30 --store STORE --write data/judged/synonym.jsonl
 """
@@ -24,8 +24,8 @@ from augment_cli.reports.verdicts import read, summary
 
 ROOT = Path(__file__).parents[1]
 JUDGED = ROOT / "data/judged"
-DOCUMENT = ROOT / "docs/augmentations.md"
-SOURCES = (DOCUMENT, ROOT / "docs/augmentations-syntax.md")
+DOCUMENT = ROOT / "docs/reference/augmentations-by-words.md"
+SOURCES = (DOCUMENT, ROOT / "docs/reference/augmentations-on-the-parse.md")
 BEGIN, END = "<!-- judged: made by python -m benchmarks.judged_table --write -->", "<!-- end of judged -->"
 _ROW = re.compile(r"^\| `([a-z-]+)` ?[*‡§]? \|(.*)\|$")
 _SHOWN = ("cosine", "changed %", "sentences/s")
@@ -88,7 +88,9 @@ def with_table(text: str, made: str) -> str:
 def main() -> None:
     """Print the table, or put it into the document."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put it into docs/augmentations.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put it into docs/reference/augmentations-by-words.md"
+    )
     made = table()
     if parser.parse_args().write:
         DOCUMENT.write_text(with_table(DOCUMENT.read_text("utf-8"), made), "utf-8")

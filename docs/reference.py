@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +20,25 @@ from train import components
 from train.loading import load_recipe
 from train.recipe import Recipe
 
-_OUTER = re.compile(r"\[([^\]]+)\]\(\.\./([^)]+)\)")
+_UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 
 
-def without_outer_links(text: str) -> str:
-    """Links that leave the folder of the pages as a name and a path."""
-    return _OUTER.sub(lambda found: f"{found[1]} (`{found[2].split('#')[0]}`)", text)
+def without_outer_links(text: str, page: str) -> str:
+    """Links that leave the folder of the pages as a name and a path; the page is named within that folder."""
+
+    def plain(found: re.Match[str]) -> str:
+        path = found[2].partition("#")[0]
+        target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), path))
+        return found[0] if target.startswith("docs/") else f"{found[1]} (`{target}`)"
+
+    return _UPWARD.sub(plain, text)
 
 
 def write(folder: Path) -> None:
-    """Write all reference pages into a folder."""
+    """Write all reference pages into a folder, beside those written by hand."""
     folder.mkdir(exist_ok=True)
-    pages = {
-        "commands": commands(),
-        "augmentations": all_augmentations(),
-        "recipes": recipes(),
-        "settings": settings(),
-        "evaluation-sets": evaluation_sets(),
-    }
-    for name, lines in pages.items():
-        text = "\n".join(lines).rstrip() + "\n"
+    for name, lines in PAGES.items():
+        text = "\n".join(lines()).rstrip() + "\n"
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, encoding="utf-8")
@@ -156,3 +156,13 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterable[s
 
 def _cell(value: str) -> str:
     return " ".join(value.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+# Each is a page of `docs/reference/` that nobody writes by hand, and that git ignores.
+PAGES: dict[str, Callable[[], Iterable[str]]] = {
+    "commands": commands,
+    "augmentations": all_augmentations,
+    "recipes": recipes,
+    "settings": settings,
+    "evaluation-sets": evaluation_sets,
+}

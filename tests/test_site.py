@@ -15,10 +15,18 @@ from train.recipe import Recipe
 
 
 def test_a_link_that_leaves_the_pages_becomes_a_path():
-    text = "[its card](../data/models/encoder/README.md#use), [rules](rules.md)"
-    assert reference.without_outer_links(text) == (
-        "its card (`data/models/encoder/README.md`), [rules](rules.md)"
+    text = "[card](../../data/models/encoder/README.md#use), [una](../explanation/una.md), [rules](rules.md)"
+    assert reference.without_outer_links(text, "reference/parses") == (
+        "card (`data/models/encoder/README.md`), [una](../explanation/una.md), [rules](rules.md)"
     )
+    assert (
+        reference.without_outer_links("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
+    )
+
+
+def test_git_ignores_the_pages_that_are_generated_and_no_others():
+    ignored = re.findall(r"^/docs/reference/(.+)$", (REPOSITORY / ".gitignore").read_text("utf-8"), re.M)
+    assert ignored == [f"{name}.md" for name in reference.PAGES]
 
 
 def test_the_reference_has_every_command_augmentation_and_setting():
@@ -52,8 +60,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
     )
     for name in (
         "index",
-        "start",
-        "promises",
+        "tutorials/start",
+        "explanation/promises",
     ):  # what axe calls serious: headings without a level, boxes out of reach
         text = (tmp_path / f"{name}.html").read_text("utf-8")
         assert 'role="heading"' in text and not re.search(r'role="heading"(?! aria-level)', text)
