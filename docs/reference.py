@@ -14,7 +14,10 @@ import typer
 
 from augment_cli import augmentations, recipe
 from augment_cli.cli import load_commands
+from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.parameters import declared, help_of, option_name
+from augment_cli.contract.reasons import Reason
+from augment_cli.errors import UserError
 from eval.tasks.registry import load_registry
 from train import components
 from train.loading import load_recipe
@@ -85,6 +88,31 @@ def all_augmentations() -> Iterable[str]:
             for item in declared(descriptor.parameters)
         ]
         yield from _table(("parameter", "default", "what"), rows)
+
+
+def reasons() -> Iterable[str]:
+    """The labels of augmentations, and why a row is unchanged."""
+    yield from ("# Labels and reasons", "", "## Labels of a changed row", "")
+    yield "*same*, *other* or *neither*, by default; `augment-cli list --json` has them, too."
+    yield ""
+    labels = ((name, entailment_of(augmentations.get(name))) for name in augmentations.names())
+    yield from _table(
+        ("augmentation", "label", "because"), ((f"`{name}`", it.label, it.reason) for name, it in labels)
+    )
+    yield from ("## Reasons of an unchanged row", "", "The column `reason` of a stage.", "")
+    yield from _table(("reason", "when"), ((f"`{reason}`", reason.words) for reason in Reason))
+
+
+def exit_codes() -> Iterable[str]:
+    """What a command ends with."""
+    yield from ("# Exit codes", "", "Of `augment-cli`, `python -m train` and `python -m eval`.", "")
+    ours = {
+        kind.exit_code: inspect.cleandoc(kind.__doc__ or "")
+        for kind in UserError.__subclasses__()
+        if kind.exit_code != UserError.exit_code
+    }
+    codes = {0: "Done.", 1: "An internal error.", **ours, 130: "Interrupted by Ctrl-C."}
+    yield from _table(("code", "when"), ((f"{code}", words) for code, words in sorted(codes.items())))
 
 
 def recipes() -> Iterable[str]:
@@ -162,7 +190,9 @@ def _cell(value: str) -> str:
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "commands": commands,
     "augmentations": all_augmentations,
+    "reasons": reasons,
     "recipes": recipes,
     "settings": settings,
     "evaluation-sets": evaluation_sets,
+    "exit-codes": exit_codes,
 }

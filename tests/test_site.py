@@ -15,9 +15,9 @@ from train.recipe import Recipe
 
 
 def test_a_link_that_leaves_the_pages_becomes_a_path():
-    text = "[card](../../data/models/encoder/README.md#use), [una](../explanation/una.md), [rules](rules.md)"
+    text = "[card](../../data/models/encoder/README.md#use), [una](../how-to/una.md), [rules](rules.md)"
     assert reference.without_outer_links(text, "reference/parses") == (
-        "card (`data/models/encoder/README.md`), [una](../explanation/una.md), [rules](rules.md)"
+        "card (`data/models/encoder/README.md`), [una](../how-to/una.md), [rules](rules.md)"
     )
     assert (
         reference.without_outer_links("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"

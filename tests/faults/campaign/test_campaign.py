@@ -13,7 +13,7 @@ from tests.helpers.attack_runs import DISTURBANCES, attack
 from tests.helpers.attack_ways import WAYS
 from tests.helpers.places import REPOSITORY
 
-PROMISES = (REPOSITORY / "docs/explanation/promises.md").read_text(encoding="utf-8")
+PROMISES = (REPOSITORY / "benchmarks/results/promises.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in PROMISES.splitlines() if line.startswith("| ")][1:]
 
 
