@@ -4,8 +4,8 @@
     python -m benchmarks.judged_table --write    # put it into the document
 
 Changed share, cosine and speed come from the tables of `benchmarks/results/augmentations.md`, which
-`benchmarks.augmentation_table` makes. A stage whose augmentation or word lists have changed since somebody read
-it is marked as stale, and a test fails until the table says so or new rows have been read:
+`benchmarks.augmentation_table` makes. A stage whose augmentation or word lists have changed since somebody
+read it is marked as stale, and a test fails until the table says so or new rows have been read:
 
     augment-cli judge synonym -n 30 --store STORE --write data/judged/synonym.jsonl
 """

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from augment_cli import augmentations
+from augment_cli.contract.reasons import Reason
 from docs import reference
 from tests.helpers.places import REPOSITORY
 from train import components
@@ -46,6 +47,16 @@ def test_the_reference_has_every_command_augmentation_and_setting():
             if components.has_settings(kind, name):
                 for field in dataclasses.fields(components.module(kind, name).Settings):
                     assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]+ \|", settings), (name, field.name)
+
+
+def test_the_reference_has_every_label_reason_and_exit_code():
+    text = "\n".join(reference.reasons())
+    for name in augmentations.names():
+        assert re.search(rf"^\| `{name}` \| (same|other|neither) \| .{{5,}} \|$", text, re.M), name
+    for reason in Reason:
+        assert f"| `{reason}` | {reason.words}" in text
+    codes = re.findall(r"^\| (\d+) \| .{4,} \|$", "\n".join(reference.exit_codes()), re.M)
+    assert codes == ["0", "1", "2", "3", "4", "5", "6", "130"]
 
 
 @pytest.mark.slow
