@@ -23,18 +23,31 @@ from train import components
 from train.loading import load_recipe
 from train.recipe import Recipe
 
+# Code that pages name in a link, and the page that is made from it.
+_MADE_FROM = {
+    "augment_cli/augmentations": "augmentations",
+    "augment_cli/contract/entailment.py": "reasons",
+    "augment_cli/contract/reasons.py": "reasons",
+    "augment_cli/errors.py": "exit-codes",
+}
 _UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 
 
-def without_outer_links(text: str, page: str) -> str:
-    """Links that leave the folder of the pages as a name and a path; the page is named within that folder."""
+def for_the_site(text: str, page: str) -> str:
+    """Links that leave the folder of the pages: to the page made from that code, else a name and a path.
 
-    def plain(found: re.Match[str]) -> str:
-        path = found[2].partition("#")[0]
-        target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), path))
+    The generated pages are on the site alone, so that in the checkout a link leads to the code. `page` is
+    named within the folder, without its ending.
+    """
+
+    def changed(found: re.Match[str]) -> str:
+        folder = posixpath.dirname(page)
+        target = posixpath.normpath(posixpath.join("docs", folder, found[2].partition("#")[0]))
+        if made := _MADE_FROM.get(target):
+            return f"[{found[1]}]({posixpath.relpath(f'reference/{made}.md', folder or '.')})"
         return found[0] if target.startswith("docs/") else f"{found[1]} (`{target}`)"
 
-    return _UPWARD.sub(plain, text)
+    return _UPWARD.sub(changed, text)
 
 
 def write(folder: Path) -> None:

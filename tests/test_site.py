@@ -15,14 +15,15 @@ from train import components
 from train.recipe import Recipe
 
 
-def test_a_link_that_leaves_the_pages_becomes_a_path():
+def test_a_link_that_leaves_the_pages_becomes_a_path_or_leads_to_what_is_made_from_it():
     text = "[card](../../data/models/encoder/README.md#use), [una](../how-to/una.md), [rules](rules.md)"
-    assert reference.without_outer_links(text, "reference/parses") == (
+    assert reference.for_the_site(text, "reference/parses") == (
         "card (`data/models/encoder/README.md`), [una](../how-to/una.md), [rules](rules.md)"
     )
-    assert (
-        reference.without_outer_links("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
-    )
+    assert reference.for_the_site("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
+    code = "[codes](../../augment_cli/errors.py)"
+    assert reference.for_the_site(code, "explanation/promises") == "[codes](../reference/exit-codes.md)"
+    assert reference.for_the_site(code, "reference/store") == "[codes](exit-codes.md)"
 
 
 def test_git_ignores_the_pages_that_are_generated_and_no_others():
