@@ -1,4 +1,4 @@
-"""The tables of `docs/augmentations.md` and `-syntax.md`, from what `augment-cli stats --json` says.
+"""The tables of `benchmarks/results/augmentations.md`, from what `augment-cli stats --json` says.
 
     augment-cli run benchmarks/augmentations.toml --corpus '../shared/data/corpus/wiki_en-*.txt.gz' \\
         --limit 100000 --store table

@@ -1,12 +1,11 @@
-"""The table of `docs/augmentations.md` on what reading showed, from the judged rows in `data/judged/`.
+"""The table of `benchmarks/results/judged.md` on what reading showed, from `data/judged/`.
 
     python -m benchmarks.judged_table            # print it
     python -m benchmarks.judged_table --write    # put it into the document
 
-Changed share, cosine and speed come from the tables of `docs/augmentations.md` and
-`docs/augmentations-syntax.md`, which `benchmarks.augmentation_table` makes. A stage whose augmentation or
-word lists have changed since somebody read it is marked as stale, and a test fails until the table says so or
-new rows have been read:
+Changed share, cosine and speed come from the tables of `benchmarks/results/augmentations.md`, which
+`benchmarks.augmentation_table` makes. A stage whose augmentation or word lists have changed since somebody
+read it is marked as stale, and a test fails until the table says so or new rows have been read:
 
     augment-cli judge synonym -n 30 --store STORE --write data/judged/synonym.jsonl
 """
@@ -24,27 +23,26 @@ from augment_cli.reports.verdicts import read, summary
 
 ROOT = Path(__file__).parents[1]
 JUDGED = ROOT / "data/judged"
-DOCUMENT = ROOT / "docs/augmentations.md"
-SOURCES = (DOCUMENT, ROOT / "docs/augmentations-syntax.md")
+DOCUMENT = ROOT / "benchmarks/results/judged.md"
+SOURCE = ROOT / "benchmarks/results/augmentations.md"
 BEGIN, END = "<!-- judged: made by python -m benchmarks.judged_table --write -->", "<!-- end of judged -->"
 _ROW = re.compile(r"^\| `([a-z-]+)` ?[*‡§]? \|(.*)\|$")
 _SHOWN = ("cosine", "changed %", "sentences/s")
 
 
-def measured(documents: tuple[Path, ...] = SOURCES) -> dict[str, dict[str, str]]:
-    """Changed share, cosine and speed of each stage, as the documents' tables have them."""
+def measured() -> dict[str, dict[str, str]]:
+    """Changed share, cosine and speed of each stage, as the tables of measurements have them."""
     found: dict[str, dict[str, str]] = {}
-    for document in documents:
-        columns: list[str] = []
-        for line in document.read_text("utf-8").splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if line.startswith("| stage |"):
-                columns = cells
-            elif not line.startswith("|"):
-                columns = []
-            elif (row := _ROW.match(line)) and set(_SHOWN) <= set(columns) and "read" not in columns:
-                values = dict(zip(columns, cells, strict=True))
-                found.setdefault(row[1], {name: values[name] for name in _SHOWN})
+    columns: list[str] = []
+    for line in SOURCE.read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| stage |"):
+            columns = cells
+        elif not line.startswith("|"):
+            columns = []
+        elif (row := _ROW.match(line)) and set(_SHOWN) <= set(columns):
+            values = dict(zip(columns, cells, strict=True))
+            found.setdefault(row[1], {name: values[name] for name in _SHOWN})
     return found
 
 
@@ -88,7 +86,7 @@ def with_table(text: str, made: str) -> str:
 def main() -> None:
     """Print the table, or put it into the document."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put it into docs/augmentations.md")
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/results/judged.md")
     made = table()
     if parser.parse_args().write:
         DOCUMENT.write_text(with_table(DOCUMENT.read_text("utf-8"), made), "utf-8")

@@ -26,8 +26,8 @@ highlight_language = "none"
 
 
 def _prepare_links(app: Any, page: str, source: list[str]) -> None:
-    """Files of the repository that are no pages are named, not linked."""
-    source[0] = reference.without_outer_links(source[0])
+    """Code leads to the page made from it; other files of the repository are named, not linked."""
+    source[0] = reference.for_the_site(source[0], page)
 
 
 def _write_reference(app: Any) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +14,47 @@ import typer
 
 from augment_cli import augmentations, recipe
 from augment_cli.cli import load_commands
+from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.parameters import declared, help_of, option_name
+from augment_cli.contract.reasons import Reason
+from augment_cli.errors import UserError
 from eval.tasks.registry import load_registry
 from train import components
 from train.loading import load_recipe
 from train.recipe import Recipe
 
-_OUTER = re.compile(r"\[([^\]]+)\]\(\.\./([^)]+)\)")
+# Code that pages name in a link, and the page that is made from it.
+_MADE_FROM = {
+    "augment_cli/augmentations": "augmentations",
+    "augment_cli/contract/entailment.py": "reasons",
+    "augment_cli/contract/reasons.py": "reasons",
+    "augment_cli/errors.py": "exit-codes",
+}
+_UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 
 
-def without_outer_links(text: str) -> str:
-    """Links that leave the folder of the pages as a name and a path."""
-    return _OUTER.sub(lambda found: f"{found[1]} (`{found[2].split('#')[0]}`)", text)
+def for_the_site(text: str, page: str) -> str:
+    """Links that leave the folder of the pages: to the page made from that code, else a name and a path.
+
+    The generated pages are on the site alone, so that in the checkout a link leads to the code. `page` is
+    named within the folder, without its ending.
+    """
+
+    def changed(found: re.Match[str]) -> str:
+        folder = posixpath.dirname(page)
+        target = posixpath.normpath(posixpath.join("docs", folder, found[2].partition("#")[0]))
+        if made := _MADE_FROM.get(target):
+            return f"[{found[1]}]({posixpath.relpath(f'reference/{made}.md', folder or '.')})"
+        return found[0] if target.startswith("docs/") else f"{found[1]} (`{target}`)"
+
+    return _UPWARD.sub(changed, text)
 
 
 def write(folder: Path) -> None:
-    """Write all reference pages into a folder."""
+    """Write all reference pages into a folder, beside those written by hand."""
     folder.mkdir(exist_ok=True)
-    pages = {
-        "commands": commands(),
-        "augmentations": all_augmentations(),
-        "recipes": recipes(),
-        "settings": settings(),
-        "evaluation-sets": evaluation_sets(),
-    }
-    for name, lines in pages.items():
-        text = "\n".join(lines).rstrip() + "\n"
+    for name, lines in PAGES.items():
+        text = "\n".join(lines()).rstrip() + "\n"
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, encoding="utf-8")
@@ -85,6 +101,31 @@ def all_augmentations() -> Iterable[str]:
             for item in declared(descriptor.parameters)
         ]
         yield from _table(("parameter", "default", "what"), rows)
+
+
+def reasons() -> Iterable[str]:
+    """The labels of augmentations, and why a row is unchanged."""
+    yield from ("# Labels and reasons", "", "## Labels of a changed row", "")
+    yield "*same*, *other* or *neither*, by default; `augment-cli list --json` has them, too."
+    yield ""
+    labels = ((name, entailment_of(augmentations.get(name))) for name in augmentations.names())
+    yield from _table(
+        ("augmentation", "label", "because"), ((f"`{name}`", it.label, it.reason) for name, it in labels)
+    )
+    yield from ("## Reasons of an unchanged row", "", "The column `reason` of a stage.", "")
+    yield from _table(("reason", "when"), ((f"`{reason}`", reason.words) for reason in Reason))
+
+
+def exit_codes() -> Iterable[str]:
+    """What a command ends with."""
+    yield from ("# Exit codes", "", "Of `augment-cli`, `python -m train` and `python -m eval`.", "")
+    ours = {
+        kind.exit_code: inspect.cleandoc(kind.__doc__ or "")
+        for kind in UserError.__subclasses__()
+        if kind.exit_code != UserError.exit_code
+    }
+    codes = {0: "Done.", 1: "An internal error.", **ours, 130: "Interrupted by Ctrl-C."}
+    yield from _table(("code", "when"), ((f"{code}", words) for code, words in sorted(codes.items())))
 
 
 def recipes() -> Iterable[str]:
@@ -156,3 +197,15 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterable[s
 
 def _cell(value: str) -> str:
     return " ".join(value.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+# Each is a page of `docs/reference/` that nobody writes by hand, and that git ignores.
+PAGES: dict[str, Callable[[], Iterable[str]]] = {
+    "commands": commands,
+    "augmentations": all_augmentations,
+    "reasons": reasons,
+    "recipes": recipes,
+    "settings": settings,
+    "evaluation-sets": evaluation_sets,
+    "exit-codes": exit_codes,
+}

@@ -45,7 +45,7 @@ pytest_plugins = [
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real data sets (its layout is in docs/evaluation.md, section Data).
+    """The folder of real data sets (its layout is in docs/reference/evaluation.md, section Data).
 
     Taken from the environment variable DATA, which must then exist; without it, ../shared/data
     beside the checkout if it is there. Elsewhere the test is skipped and says so.

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.commands import command_named
+from tests.helpers.pages import DOCS, PAGES
 from tests.helpers.places import REPOSITORY
 
 CHANGES = REPOSITORY / "CHANGELOG.md"  # names what is gone, too
 DOCUMENTS = [
     *sorted(set(REPOSITORY.glob("*.md")) - {CHANGES}),
-    *sorted((REPOSITORY / "docs").glob("*.md")),
+    *PAGES,
     *sorted(REPOSITORY.glob("augment_cli/*/*/README.md")),
     REPOSITORY / "skills/augment-cli/SKILL.md",
     REPOSITORY / "augment_cli/sample/README.md",
@@ -179,11 +180,10 @@ def test_commands_and_their_options(document):
 
 
 def test_the_pages_avoid_what_the_style_page_lists():
-    style = (REPOSITORY / "docs" / "STYLE.md").read_text("utf-8")
+    style = (DOCS / "STYLE.md").read_text("utf-8")
     avoided = [row[0] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", style, re.M) if row[0] != "not"]
     assert len(avoided) > 8
-    pages = [*(REPOSITORY / "docs").glob("*.md"), *REPOSITORY.glob("*.md")]
-    for page in pages:
+    for page in [*PAGES, *REPOSITORY.glob("*.md")]:
         text = " ".join(page.read_text("utf-8").lower().split())
         found = [phrase for phrase in avoided if phrase in text]
         assert page.name == "STYLE.md" or not found, f"{page.name}: {found}; see docs/STYLE.md"

@@ -224,7 +224,7 @@ def page_in(prepared, tmp_path, monkeypatch):
 
 
 # Whose commands need more than one folder or process: below.
-_ALONE = {"docs/paraphrase.md", "docs/clusters.md"}
+_ALONE = {"docs/how-to/bigger-paraphraser.md", "docs/how-to/many-machines.md"}
 
 
 @pytest.mark.slow
@@ -247,7 +247,7 @@ def run_python(name: str, page: Page) -> None:
 
 @pytest.mark.slow
 def test_the_commands_that_run_a_model_work_each_on_a_store_of_its_own(page_in):
-    for number, line in enumerate(to_run("docs/paraphrase.md")):
+    for number, line in enumerate(to_run("docs/how-to/bigger-paraphraser.md")):
         if "--store" not in line and "convert-weights" not in line:
             line += f" --store store-{number} --corpus few.txt --limit 8"
         page_in.run(line)
@@ -256,7 +256,7 @@ def test_the_commands_that_run_a_model_work_each_on_a_store_of_its_own(page_in):
 @pytest.fixture
 def dask_address(tmp_path):
     """A scheduler and a worker, started as the page says but for ports of this machine."""
-    start, join = (line for line in commands_of("docs/clusters.md") if line.startswith("dask "))
+    start, join = (line for line in commands_of("docs/how-to/many-machines.md") if line.startswith("dask "))
     file = tmp_path / "scheduler.json"
     here = f"--host 127.0.0.1 --no-dashboard --scheduler-file {file}"
     processes = [_started(f"{start} --port 0 {here}", tmp_path)]
@@ -286,7 +286,7 @@ def _started(line: str, folder: Path) -> subprocess.Popen:
 
 @pytest.mark.slow
 def test_the_commands_of_a_cluster_work_on_this_machine(page_in, dask_address):
-    lines = [line for line in to_run("docs/clusters.md") if not line.startswith("dask ")]
+    lines = [line for line in to_run("docs/how-to/many-machines.md") if not line.startswith("dask ")]
     lines.sort(key=lambda line: "--scheduler" in line)  # the other way to make the same, in another store
     for line in lines:
         if line.startswith("sbatch "):

@@ -1,4 +1,4 @@
-"""The README is short and leads to every page that says how; what it and docs/results.md say was measured.
+"""The README is short and leads to every page that says how; what it and the results say was measured.
 
 That its commands run and its links hold is tested with those of all pages (`test_page_commands.py`,
 `test_documents.py`); how its sentences are worded is nobody's business here.
@@ -10,9 +10,9 @@ import re
 from tests.helpers.places import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
-RESULTS = (REPOSITORY / "docs" / "results.md").read_text("utf-8")
+RESULTS = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
 EVIDENCE = "\n".join(
-    (REPOSITORY / "docs" / name).read_text("utf-8")
+    (REPOSITORY / "benchmarks/results" / name).read_text("utf-8")
     for name in ("evidence.md", "evidence-fresh.md", "best.md")
 )
 
@@ -27,8 +27,8 @@ def test_it_is_short_and_its_picture_small():
 
 
 def test_it_leads_to_every_page_that_says_how():
-    for page in (REPOSITORY / "docs").glob("how-*.md"):
-        assert f"](docs/{page.name})" in README
+    for page in (REPOSITORY / "docs/how-to").glob("*.md"):
+        assert re.search(rf"\]\(docs/how-to/{page.name}[#)]", README), page.name
 
 
 def test_the_rows_of_its_table_are_those_of_the_evidence():

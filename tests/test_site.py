@@ -8,17 +8,27 @@ import sys
 import pytest
 
 from augment_cli import augmentations
+from augment_cli.contract.reasons import Reason
 from docs import reference
 from tests.helpers.places import REPOSITORY
 from train import components
 from train.recipe import Recipe
 
 
-def test_a_link_that_leaves_the_pages_becomes_a_path():
-    text = "[its card](../data/models/encoder/README.md#use), [rules](rules.md)"
-    assert reference.without_outer_links(text) == (
-        "its card (`data/models/encoder/README.md`), [rules](rules.md)"
+def test_a_link_that_leaves_the_pages_becomes_a_path_or_leads_to_what_is_made_from_it():
+    text = "[card](../../data/models/encoder/README.md#use), [una](../how-to/una.md), [rules](rules.md)"
+    assert reference.for_the_site(text, "reference/parses") == (
+        "card (`data/models/encoder/README.md`), [una](../how-to/una.md), [rules](rules.md)"
     )
+    assert reference.for_the_site("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
+    code = "[codes](../../augment_cli/errors.py)"
+    assert reference.for_the_site(code, "explanation/promises") == "[codes](../reference/exit-codes.md)"
+    assert reference.for_the_site(code, "reference/store") == "[codes](exit-codes.md)"
+
+
+def test_git_ignores_the_pages_that_are_generated_and_no_others():
+    ignored = re.findall(r"^/docs/reference/(.+)$", (REPOSITORY / ".gitignore").read_text("utf-8"), re.M)
+    assert ignored == [f"{name}.md" for name in reference.PAGES]
 
 
 def test_the_reference_has_every_command_augmentation_and_setting():
@@ -40,6 +50,16 @@ def test_the_reference_has_every_command_augmentation_and_setting():
                     assert re.search(rf"\| `{field.name}` \| `.*` \| [^|]+ \|", settings), (name, field.name)
 
 
+def test_the_reference_has_every_label_reason_and_exit_code():
+    text = "\n".join(reference.reasons())
+    for name in augmentations.names():
+        assert re.search(rf"^\| `{name}` \| (same|other|neither) \| .{{5,}} \|$", text, re.M), name
+    for reason in Reason:
+        assert f"| `{reason}` | {reason.words}" in text
+    codes = re.findall(r"^\| (\d+) \| .{4,} \|$", "\n".join(reference.exit_codes()), re.M)
+    assert codes == ["0", "1", "2", "3", "4", "5", "6", "130"]
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", str(tmp_path)]
@@ -52,8 +72,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
     )
     for name in (
         "index",
-        "start",
-        "promises",
+        "tutorials/start",
+        "explanation/promises",
     ):  # what axe calls serious: headings without a level, boxes out of reach
         text = (tmp_path / f"{name}.html").read_text("utf-8")
         assert 'role="heading"' in text and not re.search(r'role="heading"(?! aria-level)', text)

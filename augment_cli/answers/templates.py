@@ -118,7 +118,9 @@ def find_template(name: str) -> Template:
         template = msgspec.convert(values | {"name": path.stem}, Template)
     except (FileNotFoundError, msgspec.ValidationError) as error:
         what = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
-        raise UsageError(f"--template {name}: {what}; docs/generate.md has what a template is") from error
+        raise UsageError(
+            f"--template {name}: {what}; docs/how-to/generate.md has what a template is"
+        ) from error
     if "{text}" not in template.user:
         raise UsageError(f"--template {name}: its user text lacks {{text}}, where the sentence goes")
     if bool(template.read.choices) != template.has_other:

@@ -1,7 +1,7 @@
 """Where punctuation can go in: the places of the four rules of punctuation insertion.
 
-Mao et al. 2022 (SDA), rules of PI in the reading that docs/rules.md gives; every function answers for all
-rows of a batch at once, with −1 where its rule finds no place.
+Mao et al. 2022 (SDA), rules of PI in the reading that docs/reference/syntax-rules.md gives; every function
+answers for all rows of a batch at once, with −1 where its rule finds no place.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     add("--grid", type=Path, default=HERE / "grid.toml", help="the grid (default: the one beside this file)")
     add("--results", type=Path, default=HERE / "results", help="folder of the results")
     add("--runs", type=Path, default=Path("runs/reproduce"), help="folder of stores and encoders")
-    add("--docs", type=Path, default=Path("docs"), help="folder of the document and its pictures")
+    add("--pages", type=Path, default=HERE.parent / "results", help="folder of the document and its pictures")
     add("--allow-download", action="store_true", help="fetch hub models that are not on this machine")
     add("--remove-encoders", action="store_true", help="keep no trained encoder once it is scored")
     return arguments
@@ -142,7 +142,7 @@ def _run(args: argparse.Namespace) -> None:
         results.read()
     if args.action != "plan":
         other, again = _scores_beside(whole, profile, args), _findings_of_fresh(whole, profile, args)
-        print(write_evidence(grid, profile, results, stages, args.docs, other, again))
+        print(write_evidence(grid, profile, results, stages, args.pages, other, again))
 
 
 def _stages(grid: Grid, profile: Profile, args: argparse.Namespace) -> Any:

@@ -77,7 +77,7 @@ def write_evidence(
     profile: Profile,
     results: Results,
     stages: Any,
-    docs: Path,
+    pages: Path,
     other: Scores | None = None,
     again: Sequence[Finding] = (),
 ) -> Path:
@@ -89,17 +89,17 @@ def write_evidence(
     entries, scores = planned_scores(grid, profile, results, stages)
     grid = like_for_like(grid, profile, scores)
     stem = stem_of(profile)
-    docs.mkdir(parents=True, exist_ok=True)
-    write_csv(grid, scores, docs / f"{stem}.csv")
+    pages.mkdir(parents=True, exist_ok=True)
+    write_csv(grid, scores, pages / f"{stem}.csv")
     found = _findings(grid, profile, results, stages, scores)
-    near = docs / f"{stem}-neighbours.png"
+    near = pages / f"{stem}-neighbours.png"
     drawn = Drawn(
         f"{stem}.csv",
-        f"{stem}.png" if forest.draw_forest(found, grid, docs / f"{stem}.png") else "",
-        (f"{stem}-sweeps.png",) if curves.draw_sweeps(grid, scores, docs / f"{stem}-sweeps.png") else (),
+        f"{stem}.png" if forest.draw_forest(found, grid, pages / f"{stem}.png") else "",
+        (f"{stem}-sweeps.png",) if curves.draw_sweeps(grid, scores, pages / f"{stem}-sweeps.png") else (),
         near.name if neighbours.draw_neighbours(grid.rows, scores, near) else "",
     )
-    path = docs / f"{stem}.md"
+    path = pages / f"{stem}.md"
     both = together.findings(grid, other or {}, scores) if found else []
     path.write_text(document(grid, profile, entries, scores, found, drawn, both, again), encoding="utf-8")
     return path

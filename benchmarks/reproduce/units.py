@@ -223,7 +223,7 @@ def check_bed(beds: Mapping[str, Bed], name: str, folder: Path, results: Path) -
     advice = (
         f"PROFILE={' or '.join(same)} has results from it"
         if same
-        else ("REPRODUCE_ARGS='--results FOLDER --docs FOLDER' keeps yours apart")
+        else ("REPRODUCE_ARGS='--results FOLDER --pages FOLDER' keeps yours apart")
     )
     raise UsageError(
         f"{folder}: another bed ({digest[:12]}…) than the one of {results} ({bed.digest[:12]}…), since "

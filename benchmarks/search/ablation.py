@@ -1,4 +1,4 @@
-"""The table of docs/best.md: the recipe of our own with one part removed at a time, on two beds."""
+"""The table of benchmarks/results/best.md: our own recipe with one part removed at a time, on two beds."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ from benchmarks.search.ablation import ablation_table, read_points
 
 TRIALS = Path(__file__).with_name("trials.toml")
 LOG = Path(__file__).with_name("trials.jsonl")
-# The same rows as in docs/evidence.csv, from the bed of another processor.
-SECOND_BED = Path(__file__).parents[2] / "docs" / "evidence-tables.csv"
+# The same rows as in benchmarks/results/evidence.csv, from the bed of another processor.
+SECOND_BED = Path(__file__).parents[2] / "benchmarks/results/evidence-tables.csv"
 PROFILE = "bed"
 
 
@@ -172,7 +172,7 @@ def show(args: argparse.Namespace) -> None:
 
 
 def table(args: argparse.Namespace) -> None:
-    """The ablation of the winner, from the scores of docs/evidence.md and of another bed."""
+    """The ablation of the winner, from the scores of benchmarks/results/evidence.md and of another bed."""
     print(ablation_table(load_grid(), [read_points(path) for path in args.scores]))
 
 
@@ -184,6 +184,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs/reproduce"))
     parser.add_argument("--trials", type=Path, default=TRIALS)
     parser.add_argument("--log", type=Path, default=LOG)
-    parser.add_argument("--scores", type=Path, nargs="+", default=[Path("docs/evidence.csv"), SECOND_BED])
+    parser.add_argument(
+        "--scores", type=Path, nargs="+", default=[Path("benchmarks/results/evidence.csv"), SECOND_BED]
+    )
     args = parser.parse_args(argv)
     {"run": run, "show": show, "table": table}[args.action](args)

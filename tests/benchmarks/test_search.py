@@ -99,6 +99,6 @@ def test_the_ablation_compares_seed_by_seed_within_each_bed(tmp_path):
 
 
 def test_the_page_shows_the_ablation_that_was_measured():
-    scores = (REPOSITORY / "docs" / "evidence.csv", search.SECOND_BED)
+    scores = (REPOSITORY / "benchmarks/results/evidence.csv", search.SECOND_BED)
     table = ablation_table(load_grid(), [read_points(path) for path in scores])
-    assert table in (REPOSITORY / "docs" / "best.md").read_text("utf-8")
+    assert table in (REPOSITORY / "benchmarks/results/best.md").read_text("utf-8")

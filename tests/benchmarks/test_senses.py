@@ -3,7 +3,7 @@
 from benchmarks.senses import HALVES, read_cases, right, rows
 from tests.helpers.places import REPOSITORY
 
-DOCUMENT = REPOSITORY / "docs/augmentations.md"
+DOCUMENT = REPOSITORY / "benchmarks/results/augmentations.md"
 
 
 def test_every_case_is_a_word_in_its_sentence():

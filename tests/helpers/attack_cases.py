@@ -1,7 +1,7 @@
 """Attacks as data: tests/faults/campaign/*.toml, where each line stands for one case or for hundreds.
 
-A table is named by how its promise begins in docs/promises.md. A line says what is attacked (`on`), how,
-which file (`at`), with what (`with`), which commands meet it (`run`), and how they must end
+A table is named by how its promise begins in benchmarks/results/promises.md. A line says what is attacked
+(`on`), how, which file (`at`), with what (`with`), which commands meet it (`run`), and how they must end
 (`exit`, `words`). A list multiplies: three files, four values and two commands are 24 cases; `times`
 repeats with other random numbers.
 """
@@ -31,7 +31,7 @@ class Case:
     number : str
         File, line and place within the line, for pytest.
     promise : str
-        How the promise's row begins in docs/promises.md.
+        How the promise's row begins in benchmarks/results/promises.md.
     on : str
         The subject: what is attacked, of which the case gets a copy (`tests.helpers.attack_subjects`).
     how : str

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import pages
 from tests.helpers.commands import command_named
 from tests.helpers.places import REPOSITORY
 
-PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (REPOSITORY / "docs").glob("*.md"))]
+PAGES = ["README.md", *(str(page.relative_to(REPOSITORY)) for page in pages.PAGES)]
 _PROGRAMS = ("augment-cli", "python -m", "torchrun", "make", "pip", "dask", "sbatch")
 _MAIN = {
     "augment-cli": "augment_cli.cli",

@@ -40,7 +40,7 @@ def write_texts(folder: Path) -> None:
     (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')
     topics = "".join(f"all\t{number % 2}\t{line}\n" for number, line in enumerate(lines))
     (folder / "topics.tsv.gz").write_bytes(gzip.compress(f"split\tlabel\ttext\n{topics}".encode()))
-    (folder / "my-tasks.toml").write_text(_toml_block("docs/how-my-corpus.md"), "utf-8")
+    (folder / "my-tasks.toml").write_text(_toml_block("docs/tutorials/my-corpus.md"), "utf-8")
     for name in ("data", "benchmarks"):
         (folder / name).symlink_to(REPOSITORY / name)
 

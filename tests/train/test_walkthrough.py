@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers.places import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "trainer-walkthrough.md").read_text("utf-8")
+PAGE = (REPOSITORY / "docs/explanation/trainer-walkthrough.md").read_text("utf-8")
 NAMED = re.findall(r"`(train/[\w/]+\.py)::(\w+)`", PAGE)
 STATIONS = ["recipe", "rows", "batch", "encoder", "loss", "step", "checkpoint"]
 

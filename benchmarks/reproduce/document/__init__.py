@@ -1,1 +1,1 @@
-"""The sections of docs/evidence.md, its pictures, and its data file."""
+"""The sections of benchmarks/results/evidence.md, its pictures, and its data file."""

@@ -237,7 +237,7 @@ def test_a_stage_begun_with_a_folder_asks_for_it_again(store, pipeline):
 
 
 def test_the_example_of_the_docs_works(parsed_store):
-    text = (Path(__file__).parents[3] / "docs" / "parses.md").read_text("utf-8")
+    text = (Path(__file__).parents[3] / "docs/reference/parses.md").read_text("utf-8")
     code = re.search(r"```python\n(.*?)```", text, re.S)[1].replace("store/", f"{parsed_store}/")
     scope = {}
     exec(code, scope)

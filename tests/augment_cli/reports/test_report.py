@@ -151,7 +151,7 @@ def test_stats_of_a_packed_stage_count_parts_as_parts(tmp_path, command):
 
 
 def test_the_how_to_has_the_lines_that_pack_prints(tmp_path):
-    page = (REPOSITORY / "docs/how-sentence-transformers.md").read_text("utf-8")
+    page = (REPOSITORY / "docs/how-to/sentence-transformers.md").read_text("utf-8")
     shown = re.search(r"```python\n(.*?)```", page, re.S)[1]
     store = augment_cli.run("una", tmp_path / "titles", texts=["The river flows.", "A heron waits."], jobs=1)
     augment_cli.pack_table(store.path, positives=["corpus"], negatives=["una"])

@@ -21,7 +21,9 @@ from benchmarks.reproduce.paired import interval
 from benchmarks.reproduce.plan import Entry, show
 from benchmarks.reproduce.results import TRAINING, Result
 from benchmarks.reproduce.units import make_units
+from tests.helpers.places import REPOSITORY
 
+RESULTS = REPOSITORY / "benchmarks/results"
 GOLDEN = Path(__file__).parent / "golden" / "evidence.md"
 points = st.floats(0, 100)
 
@@ -119,14 +121,12 @@ def test_the_shipped_document_is_what_the_shipped_results_give(tmp_path, profile
 
     The first is to be read in a minute, and no document grows without somebody seeing it.
     """
-    folders = ["--runs", str(tmp_path), "--docs", str(tmp_path), "--data", str(tmp_path)]
+    folders = ["--runs", str(tmp_path), "--pages", str(tmp_path), "--data", str(tmp_path)]
     main(["draw", "--profile", profile, *folders])
-    drawn, shipped = (
-        (folder / f"{stem}.md").read_text(encoding="utf-8") for folder in (tmp_path, Path("docs"))
-    )
+    drawn, shipped = ((folder / f"{stem}.md").read_text(encoding="utf-8") for folder in (tmp_path, RESULTS))
     state = re.compile(r"\nOf \d+ rows, each counted once a seed, .*?(?=\n## )", re.S)
     assert state.sub("", drawn) == state.sub("", shipped) != shipped
-    assert (tmp_path / f"{stem}.csv").read_bytes() == (Path("docs") / f"{stem}.csv").read_bytes()
+    assert (tmp_path / f"{stem}.csv").read_bytes() == (RESULTS / f"{stem}.csv").read_bytes()
     assert len(shipped.encode()) < most_bytes
 
 

@@ -46,7 +46,7 @@ set = [{SETTINGS}]
 
     def run(action, rows, *more):
         folders = [
-            part for name in ("results", "runs", "docs") for part in (f"--{name}", str(tmp_path / name))
+            part for name in ("results", "runs", "pages") for part in (f"--{name}", str(tmp_path / name))
         ]
         given = ["--grid", str(grid), "--data", str(data_folder), "--profile", "cpu"]
         main([action, "--rows", rows, *given, *folders, *more])
@@ -87,7 +87,7 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
     assert set(beside) == {"stsb", "stsb:pearson", "seconds"} and beside["stsb"] != beside["stsb:pearson"]
     # The dev score that chose the checkpoint, and the one measured afterwards from the exported encoder.
     assert score == pytest.approx(trained["scores"]["best"], abs=1e-3)
-    document = (tmp_path / "docs" / "evidence-cpu.md").read_text(encoding="utf-8")
+    document = (tmp_path / "pages" / "evidence-cpu.md").read_text(encoding="utf-8")
     assert f"| SimCSE [1] | no training | 1 | {100 * score:.2f} |" in document
 
     # Trained once more, it comes to the same, and the results stay; another number is found out.

@@ -1,4 +1,4 @@
-"""The campaign itself: large enough, counted in docs/promises.md, and every kind of fault is found."""
+"""The campaign itself: large enough, counted among the promises, and every kind of fault is found."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from tests.helpers.attack_runs import DISTURBANCES, attack
 from tests.helpers.attack_ways import WAYS
 from tests.helpers.places import REPOSITORY
 
-PROMISES = (REPOSITORY / "docs/promises.md").read_text(encoding="utf-8")
+PROMISES = (REPOSITORY / "benchmarks/results/promises.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in PROMISES.splitlines() if line.startswith("| ")][1:]
 
 

@@ -90,7 +90,7 @@ class _Slots:
 def recommended(
     view: ClauseView, rows: np.ndarray, draw: Draw, names: tuple[str, ...], edits: EditList
 ) -> Answer:
-    """The reading docs/rules.md gives: the first token among the main verb and its auxiliaries decides.
+    """The first token among the main verb and its auxiliaries decides (docs/reference/syntax-rules.md).
 
     A modal is replaced, a form of "be" becomes auxiliary + "be", a finite main verb auxiliary + infinitive;
     the auxiliary takes over tense and agreement.

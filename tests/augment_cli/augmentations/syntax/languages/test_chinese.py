@@ -101,7 +101,7 @@ def treebank(data_folder: Path) -> tuple[list[str], list[dict[str, Any]]]:
     return [sentence.text for sentence in sentences], [treebank_row(sentence) for sentence in sentences]
 
 
-# Coverage on the gold parses, as docs/rules.md gives it: a change of the rules shows here.
+# Coverage on the gold parses, as docs/reference/syntax-rules.md gives it: a change of the rules shows here.
 @pytest.mark.parametrize(("name", "coverage"), [("pi", 0.593), ("aa", 0.917), ("dn", 0.230)])
 def test_gold_parses(name: str, coverage: float, treebank: tuple[list[str], list[dict[str, Any]]]) -> None:
     results = outcome(name, {} if name == "pi" else PAPER, *treebank)
