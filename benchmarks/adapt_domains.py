@@ -9,7 +9,7 @@ and dev parts. Each domain is adapted once for each seed. Scored are `--scored` 
 (clustering) or accuracy from ten examples a class of the corpus (intent), the purity of the ten nearest, and
 STS-B test. A run that is finished is not made again, as `python -m train` goes on where it stopped, nor is an
 encoder scored again that has its line in `--results`. Printed is a JSON line for each encoder, and at the end
-the tables of docs/how-to/adapt.md.
+the tables of benchmarks/results/adaptation.md.
 
 With `--untrained` it scores what needs no training instead: the shipped static encoder, the encoder's vectors
 whitened on the corpus, and both encoders' vectors of length 1 side by side, the second at full and at half

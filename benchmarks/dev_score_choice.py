@@ -4,9 +4,9 @@
 
 Trains an encoder on each domain's texts in several ways that change it more or less, keeps checkpoints, and
 scores each: the purity of the ten nearest texts and K-means accuracy by the labels, and candidates.
-Printed is a JSON line for each checkpoint, which `--results` keeps, then the tables of docs/how-to/adapt.md:
-Spearman's correlation of each candidate with the purity, domain by domain, and what the score would take. A
-checkpoint that has its line is not scored again.
+Printed is a JSON line for each checkpoint, which `--results` keeps, then the tables of
+benchmarks/results/dev-score.md: Spearman's correlation of each candidate with the purity, domain by domain,
+and what the score would take. A checkpoint that has its line is not scored again.
 """
 
 from __future__ import annotations

@@ -134,8 +134,27 @@ def recipes() -> Iterable[str]:
     yield from _table(("recipe", "what"), ((f"`{name}`", text) for name, text in recipe.summaries().items()))
     yield from ("## Training recipes: `python -m train NAME`", "")
     folder = Path(inspect.getfile(Recipe)).parent / "recipes"
-    names = sorted(path.stem for path in folder.glob("*.toml"))
-    yield from _table(("recipe", "what"), ((f"`{name}`", load_recipe(name).description) for name in names))
+    read = [load_recipe(name) for name in sorted(path.stem for path in folder.glob("*.toml"))]
+    head = ("recipe", "what", "positives", "negatives", "loss, head", "additions")
+    yield from _table(head, (_training_recipe(one) for one in read))
+
+
+def _training_recipe(one: Recipe) -> tuple[str, ...]:
+    """What a training recipe reads and adds; a contrastive loss of weight 0 is not trained."""
+    contrast = one.objective == "contrastive" and one.contrastive_weight > 0 and one.epochs + one.steps > 0
+    often = "" if one.alpha == 1 else f", every {one.alpha} steps"
+    return (
+        f"`{one.name}`",
+        one.description,
+        _names(one.positives) if contrast else "",
+        f"{_names(one.negatives)}{often}" if one.negatives else "",
+        f"`{one.loss}`, `{one.head}`" if contrast else "",
+        _names(one.additions),
+    )
+
+
+def _names(values: Iterable[str]) -> str:
+    return ", ".join(f"`{value}`" for value in values)
 
 
 def settings() -> Iterable[str]:

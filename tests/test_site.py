@@ -37,6 +37,11 @@ def test_the_reference_has_every_command_augmentation_and_setting():
     assert "`--corpus`" in commands and "`--part-rows`" in commands
     made = "\n".join(reference.all_augmentations())
     assert {f"## {name}" for name in augmentations.names()} <= set(made.splitlines())
+    recipes = "\n".join(reference.recipes())
+    for file in (REPOSITORY / "train/recipes").glob("*.toml"):
+        assert re.search(rf"^\| `{file.stem}` \| [^|]{{5,}} \|", recipes, re.M), file.stem
+    assert "| `self` | `una`, every 5 steps | `nt-xent`, `tanh` |  |" in recipes
+    assert re.search(r"^\| `adapt` \| [^|]+ \|  \|  \|  \| `agreement`, `teacher` \|$", recipes, re.M)
     settings = "\n".join(reference.settings())
     assert "| `temperature` | `0.05` |" in settings
     assert "| `alpha` | `1` | negatives are used in every alpha-th step, counted from 0 |" in settings

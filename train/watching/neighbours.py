@@ -23,8 +23,8 @@ def neighbourhoods(store: Store) -> Callable[[Encoder, dict[str, float]], dict[s
     """A score of encoders on a fixed sample of the corpus, with the shape of the space they make of it."""
     # Either alone misleads: training that pushes texts apart without regard to what they mean has fewer
     # shared neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder
-    # has collapsed, and sometimes more where it was harmed otherwise. docs/how-to/adapt.md shows how they
-    # were chosen.
+    # has collapsed, and sometimes more where it was harmed otherwise. benchmarks/results/dev-score.md
+    # shows how they were chosen.
     texts = _sample(store, SAMPLE)
     if len(texts) < FEWEST:
         return None
