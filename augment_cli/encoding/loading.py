@@ -27,7 +27,7 @@ from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
 from augment_cli.models.reasons import panics_as_errors, reason_of
-from augment_cli.neural.loading import find_folder
+from augment_cli.neural.loading import alone, find_folder
 
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -39,6 +39,7 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+@alone
 def load_encoder(
     path_or_name: str | Path,
     *,

@@ -290,11 +290,12 @@ def _check_sizes(place: Path, config: dict[str, Any], shapes: Shapes) -> None:
     depths = {len(numbers) for numbers in stacks.values()}
     has_decoder = any("decoder" in before for before in stacks)
     for name, value in _numbers(config):
-        if not isinstance(value, int) or value <= 0:
+        if not isinstance(value, int) or (value <= 0 and name not in _LAYERS):
             continue
         if name in _LAYERS and not has_decoder and "decoder" in name:  # the encoder alone was kept
             continue
-        if name in _LAYERS and depths and value not in depths and config["model_type"] not in _LAYERS_SHARED:
+        shared = value > 0 and config["model_type"] in _LAYERS_SHARED
+        if name in _LAYERS and depths and value not in depths and not shared:
             _contradict(path, name, value, " or ".join(f"{depth:,}" for depth in sorted(depths)))
         if name in _WIDTHS and value not in (of_layers or of_all):
             _contradict(path, name, value, "none of that size")

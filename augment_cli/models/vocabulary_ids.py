@@ -52,7 +52,8 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
         return
     unknown = model.get("unk_token")
-    known = [entry.get("content") for entry in added or [] if isinstance(entry, dict)]
+    entries = added if isinstance(added, list) else []
+    known = [entry.get("content") for entry in entries if isinstance(entry, dict)]
     if isinstance(unknown, str) and unknown not in model["vocab"] and unknown not in known:
         raise BadInputError(
             f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words; fetch or export the "

@@ -100,6 +100,8 @@ def test_the_shipped_models_are_taken():
         ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1,000,000, and at most 1,000 is taken"),
         ({"num_hidden_layers": 3}, "num_hidden_layers is 3, and the weights have 2"),
         ({"num_hidden_layers": 1}, "num_hidden_layers is 1, and the weights have 2"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0, and the weights have 2"),
+        ({"num_hidden_layers": -1}, "num_hidden_layers is -1, and the weights have 2"),
         ({"num_hidden_layers": True}, "num_hidden_layers is True, not a size"),
         ({"num_hidden_layers": "2"}, "num_hidden_layers is '2', not a size"),
         ({"hidden_size": 10**9}, "hidden_size is 1,000,000,000, and the weights have none of that size"),
@@ -176,6 +178,15 @@ def test_a_tokenizer_without_its_token_for_unknown_words(tmp_path, added):
         check_model(folder)
         return
     with pytest.raises(BadInputError, match=r"tokenizer\.json: its vocabulary lacks '\[UNK\]'"):
+        check_model(folder)
+
+
+@pytest.mark.parametrize("added", [5, True, "[UNK]", {"content": "[UNK]"}, [5]], ids=repr)
+def test_added_tokens_of_another_type_are_none(tmp_path, added):
+    folder = make(tmp_path / "m")
+    model = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"a": 0}}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": model, "added_tokens": added}))
+    with pytest.raises(BadInputError, match=r"lacks '\[UNK\]'"):
         check_model(folder)
 
 
