@@ -141,8 +141,9 @@ def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
         raise BadInputError(
             f"{folder / 'modules.json'} is not a list of modules; export the model again"
         ) from error
-    strange = any("\0" in str(path) or not path.resolve().is_relative_to(folder.resolve()) for _, path in steps)
-    if strange:  # no path holds a NUL, and nothing can be asked of one that does
+    inside = folder.resolve()
+    # No path holds a NUL, and nothing can be asked of one that does.
+    if any("\0" in str(path) or not path.resolve().is_relative_to(inside) for _, path in steps):
         raise BadInputError(
             f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
         )

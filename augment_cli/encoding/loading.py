@@ -186,7 +186,12 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
             tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
         check_tokenizer(layout.transformer, tokenizer)
         model, report = transformers.AutoModel.from_pretrained(
-            layout.transformer, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
+            layout.transformer,
+            dtype=dtype,
+            use_safetensors=True,
+            output_loading_info=True,
+            return_dict=True,
+            **options,
         )
     except BadInputError:
         raise

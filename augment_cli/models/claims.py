@@ -17,12 +17,13 @@ from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.json_files import JsonFiles
-from augment_cli.models.reasons import panics_as_errors, reason_of
-from augment_cli.models.vocabulary_ids import check_unknown_token, highest_id
+from augment_cli.models.reasons import tokenizing
+from augment_cli.models.vocabulary_ids import check_growth, check_unknown_token, highest_id
 
 LONGEST = 2**20  # tokens; a length above it is a slip or an attack
 _MOST_LAYERS = 1_000
 _MOST_BEAMS = 1_000
+_MOST_LABELS = 1_000_000
 _LONGEST_COMPUTED = 2**16  # positions whose vectors an encoder-decoder computes itself when it is loaded
 
 _LAYERS = (
@@ -54,6 +55,7 @@ _LIMITS = (
     dict.fromkeys(_LAYERS, _MOST_LAYERS)
     | dict.fromkeys(_LENGTHS, LONGEST)
     | dict.fromkeys(_BEAMS, _MOST_BEAMS)
+    | {"num_labels": _MOST_LABELS}
 )
 _LAYERS_SHARED = ("albert",)  # one layer's weights, used many times
 
@@ -101,6 +103,7 @@ def check_model(folder: Path, files: JsonFiles | None = None) -> None:
         _check_files(place)
     for place in places:
         check_unknown_token(place, files)
+        check_growth(place, files)
         config = files.settings(place / "config.json")
         for pattern in _CONFIGURATIONS:
             for path in sorted(place.glob(pattern)):
@@ -157,13 +160,8 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
             f"{folder}: its tokenizer knows no words (is tokenizer.json or vocab.txt missing?); fetch or "
             "export the model again"
         )
-    try:
-        with panics_as_errors():
-            tokenizer("a \u2603 \U0001f643")
-    except Exception as error:  # tokenizers raises that very class
-        raise BadInputError(
-            f"{folder}: its tokenizer fails on a text ({reason_of(error)}); fetch or export the model again"
-        ) from error
+    with tokenizing(folder):
+        tokenizer("a \u2603 \U0001f643")
 
 
 def _places(folder: Path, files: JsonFiles) -> Iterator[Path]:

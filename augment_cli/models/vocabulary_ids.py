@@ -1,4 +1,4 @@
-"""What a tokenizer's files name, without loading it: the highest id, the token for unknown words."""
+"""What a tokenizer's files say, without loading it: the highest id, unknown words, how far texts grow."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from augment_cli.errors import BadInputError
 from augment_cli.models.json_files import JsonFiles
+
+_MOST_GROWTH = 1_000
 
 
 def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
@@ -59,6 +61,31 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
             f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words; fetch or export the "
             "model again"
         )
+
+
+def check_growth(folder: Path, files: JsonFiles) -> None:
+    """Refuse a `tokenizer.json` whose normalizer makes very many characters of one.
+
+    Raises
+    ------
+    BadInputError
+        If it does: a text would fill the memory before it is cut.
+    """
+    path = folder / "tokenizer.json"
+    steps, growth = [files.settings(path).get("normalizer")], 1
+    while steps:
+        step = steps.pop()
+        if not isinstance(step, dict):
+            continue
+        inner = step.get("normalizers")
+        steps += inner if isinstance(inner, list) else []
+        put_in = step.get("content") if step.get("type") == "Replace" else step.get("prepend")
+        growth *= max(1, len(put_in)) if isinstance(put_in, str) else 1
+        if growth > _MOST_GROWTH:
+            raise BadInputError(
+                f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one; do not use this "
+                "model"
+            )
 
 
 def _ids(folder: Path, files: JsonFiles) -> Iterator[tuple[Path, Any]]:

@@ -263,6 +263,7 @@ def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> An
             local_files_only=True,
             trust_remote_code=False,
             output_loading_info=True,
+            return_dict=True,  # whatever its configuration says: answers are asked for by name
         )
     # A pooler is never used; any other missing weight would be random numbers.
     missing = [

@@ -102,6 +102,7 @@ def test_the_shipped_models_are_taken():
         ({"num_hidden_layers": 1}, "num_hidden_layers is 1, and the weights have 2"),
         ({"num_hidden_layers": 0}, "num_hidden_layers is 0, and the weights have 2"),
         ({"num_hidden_layers": -1}, "num_hidden_layers is -1, and the weights have 2"),
+        ({"num_labels": 10**9}, "num_labels is 1,000,000,000, and at most 1,000,000 is taken"),
         ({"num_hidden_layers": True}, "num_hidden_layers is True, not a size"),
         ({"num_hidden_layers": "2"}, "num_hidden_layers is '2', not a size"),
         ({"hidden_size": 10**9}, "hidden_size is 1,000,000,000, and the weights have none of that size"),
@@ -188,6 +189,27 @@ def test_added_tokens_of_another_type_are_none(tmp_path, added):
     (folder / "tokenizer.json").write_text(json.dumps({"model": model, "added_tokens": added}))
     with pytest.raises(BadInputError, match=r"lacks '\[UNK\]'"):
         check_model(folder)
+
+
+def _replacing(*contents):
+    steps = [{"type": "Replace", "pattern": {"Regex": "."}, "content": content} for content in contents]
+    return {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": steps}]}
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [_replacing("ab" * 501), _replacing(*["aa"] * 40), {"type": "Prepend", "prepend": "x" * 1001}],
+    ids=["one step", "forty steps", "before a text"],
+)
+def test_a_normalizer_that_fills_the_memory(tmp_path, normalizer):
+    folder = make(tmp_path / "m")
+    settings = {"model": {"vocab": {"a": 0}}, "added_tokens": [], "normalizer": normalizer}
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    with pytest.raises(BadInputError, match=r"tokenizer\.json: its normalizer makes more than 1,000 char"):
+        check_model(folder)
+    settings["normalizer"] = _replacing("\u2581", " ", "")
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    check_model(folder)
 
 
 def test_a_loaded_tokenizer_of_unknown_files(tmp_path):
