@@ -18,11 +18,12 @@ from typing import Any
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.json_files import JsonFiles
 from augment_cli.models.reasons import tokenizing
-from augment_cli.models.vocabulary_ids import check_growth, check_unknown_token, highest_id
+from augment_cli.models.vocabulary_ids import check_normalizer, check_unknown_token, highest_id
 
 LONGEST = 2**20  # tokens; a length above it is a slip or an attack
 _MOST_LAYERS = 1_000
 _MOST_BEAMS = 1_000
+_LENGTH_TRIED = 16  # tokens that a text is cut to, to see that it is
 _MOST_LABELS = 1_000_000
 _LONGEST_COMPUTED = 2**16  # positions whose vectors an encoder-decoder computes itself when it is loaded
 
@@ -103,7 +104,7 @@ def check_model(folder: Path, files: JsonFiles | None = None) -> None:
         _check_files(place)
     for place in places:
         check_unknown_token(place, files)
-        check_growth(place, files)
+        check_normalizer(place, files)
         config = files.settings(place / "config.json")
         for pattern in _CONFIGURATIONS:
             for path in sorted(place.glob(pattern)):
@@ -149,8 +150,9 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
     Raises
     ------
     BadInputError
-        If it gives ids that the model's table has no rows for, fails on a text of unknown words, or knows
-        nothing but special tokens, as transformers makes one where its vocabulary's file is missing.
+        If it gives ids that the model's table has no rows for, fails on a text of unknown words, cuts none to
+        the length that is asked for, or knows nothing but special tokens, as transformers makes one where its
+        vocabulary's file is missing.
     """
     rows = _rows_of_tokens(_shapes(folder, JsonFiles()))
     if rows:
@@ -161,7 +163,15 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
             "export the model again"
         )
     with tokenizing(folder):
-        tokenizer("a \u2603 \U0001f643")
+        ids = tokenizer("a \u2603 \U0001f643")["input_ids"]
+        cut = tokenizer("a \u2603 " * _LENGTH_TRIED, truncation=True, max_length=_LENGTH_TRIED)["input_ids"]
+    if rows:  # what is put around a text is no word of the vocabulary's
+        _check_highest(folder, max(ids, default=0), rows)
+    if len(cut) > _LENGTH_TRIED:
+        raise BadInputError(
+            f"{folder}: its tokenizer makes {len(cut):,} tokens of a text where {_LENGTH_TRIED} are asked "
+            "for; fetch or export the model again"
+        )
 
 
 def _places(folder: Path, files: JsonFiles) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,13 +64,14 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
         )
 
 
-def check_growth(folder: Path, files: JsonFiles) -> None:
-    """Refuse a `tokenizer.json` whose normalizer makes very many characters of one.
+def check_normalizer(folder: Path, files: JsonFiles) -> None:
+    """Refuse a `tokenizer.json` whose normalizer takes more memory than there is.
 
     Raises
     ------
     BadInputError
-        If it does: a text would fill the memory before it is cut.
+        If it makes very many characters of one, so that a text fills the memory before it is cut, or has a
+        table of characters that claims more bytes than it has, which ends the process.
     """
     path = folder / "tokenizer.json"
     steps, growth = [files.settings(path).get("normalizer")], 1
@@ -77,6 +79,10 @@ def check_growth(folder: Path, files: JsonFiles) -> None:
         step = steps.pop()
         if not isinstance(step, dict):
             continue
+        if step.get("type") == "Precompiled" and not _is_whole(step.get("precompiled_charsmap")):
+            raise BadInputError(
+                f"{path}: its table of characters is damaged; fetch or export the model again"
+            )
         inner = step.get("normalizers")
         steps += inner if isinstance(inner, list) else []
         put_in = step.get("content") if step.get("type") == "Replace" else step.get("prepend")
@@ -86,6 +92,15 @@ def check_growth(folder: Path, files: JsonFiles) -> None:
                 f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one; do not use this "
                 "model"
             )
+
+
+def _is_whole(table: Any) -> bool:
+    """Whether a table of characters, as text, has the bytes that its first four say."""
+    try:
+        data = base64.b64decode(table)
+    except (TypeError, ValueError):
+        return False
+    return len(data) >= 4 and int.from_bytes(data[:4], "little") <= len(data) - 4
 
 
 def _ids(folder: Path, files: JsonFiles) -> Iterator[tuple[Path, Any]]:

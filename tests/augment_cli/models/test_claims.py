@@ -191,6 +191,19 @@ def test_added_tokens_of_another_type_are_none(tmp_path, added):
         check_model(folder)
 
 
+@pytest.mark.parametrize("table", ["/////w==", "AAAA", "!", 5, None], ids=repr)
+def test_a_table_of_characters_that_lies(tmp_path, table):
+    folder = make(tmp_path / "m")
+    steps = {"type": "Sequence", "normalizers": [{"type": "Precompiled", "precompiled_charsmap": table}]}
+    settings = {"model": {"vocab": {"a": 0}}, "added_tokens": [], "normalizer": steps}
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    with pytest.raises(BadInputError, match=r"tokenizer\.json: its table of characters is damaged"):
+        check_model(folder)
+    steps["normalizers"][0]["precompiled_charsmap"] = "BAAAAHRyaWU="  # four bytes, and four
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    check_model(folder)
+
+
 def _replacing(*contents):
     steps = [{"type": "Replace", "pattern": {"Regex": "."}, "content": content} for content in contents]
     return {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": steps}]}
@@ -210,6 +223,37 @@ def test_a_normalizer_that_fills_the_memory(tmp_path, normalizer):
     settings["normalizer"] = _replacing("\u2581", " ", "")
     (folder / "tokenizer.json").write_text(json.dumps(settings))
     check_model(folder)
+
+
+class Around:
+    """A tokenizer that puts ids around a text, whatever the length."""
+
+    all_special_tokens = ()
+
+    def __init__(self, before):
+        self.before = before
+
+    def get_vocab(self):
+        return {"a": 3}
+
+    def __call__(self, text, truncation=False, max_length=None):
+        ids = [3] * len(text.split())
+        return {"input_ids": self.before + (ids[:max_length] if truncation else ids)}
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ([20], "the tokenizer gives ids up to 20, and the weights have 20 tokens"),
+        ([3] * 5000, "its tokenizer makes 5,016 tokens of a text where 16 are asked for"),
+    ],
+    ids=["an id beyond the table", "more than a text's length"],
+)
+def test_what_a_tokenizer_puts_around_a_text(tmp_path, before, words):
+    folder = make(tmp_path / "m")
+    check_tokenizer(folder, Around([]))
+    with pytest.raises(BadInputError, match=words):
+        check_tokenizer(folder, Around(before))
 
 
 def test_a_loaded_tokenizer_of_unknown_files(tmp_path):
