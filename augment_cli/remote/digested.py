@@ -32,7 +32,7 @@ class Digested(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         """Fill the buffer, and digest what came."""
-        count: int | None = self._source.readinto(buffer)  # type: ignore[attr-defined]
+        count: int | None = self._source.readinto(buffer)
         self._is_whole = not count
         if count and self._sha256 is not None:
             self._sha256.update(memoryview(buffer)[:count])

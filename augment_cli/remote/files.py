@@ -142,7 +142,7 @@ class RemoteFile:
     def sha256(self) -> str:
         """SHA-256 of its bytes, 64 hexadecimal digits; the whole of it is read, and nothing kept."""
         with io.BufferedReader(_Source(self.place, self.size), BUFFER_BYTES) as file:
-            self._seen.digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            self._seen.digest = hashlib.file_digest(file, "sha256").hexdigest()
         return self._seen.digest
 
     def refuse_change(self) -> None:
