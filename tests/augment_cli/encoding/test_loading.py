@@ -55,6 +55,34 @@ def test_default_prompt_and_lower_casing_are_applied_as_stored(old_layout, tmp_p
     np.testing.assert_allclose(load_encoder(folder).encode(sentences), expected, atol=1e-6)
 
 
+def test_a_default_prompt_that_is_not_there_is_refused(old_layout, tmp_path):
+    folder = tmp_path / "prompted"
+    shutil.copytree(old_layout, folder)
+    settings = {"prompts": {"question": "the dog "}, "default_prompt_name": "query"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    with pytest.raises(BadInputError, match=r"config_sentence_transformers\.json has settings.*'query'"):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ([("Dense", "2_Dense"), ("Pooling", "1_Pooling")], "more than one Pooling is not supported"),
+        ([("Normalize", "2_Normalize")] * 99, "names 101 modules, and at most 100 are taken"),
+        ([("Normalize", "a\0b")], "names a path outside the model folder"),
+    ],
+    ids=["two poolings", "101 modules", "a NUL"],
+)
+def test_modules_that_no_encoder_has(old_layout, tmp_path, more, words):
+    folder = tmp_path / "odd"
+    shutil.copytree(old_layout, folder)
+    modules = json.loads((folder / "modules.json").read_text())[:2]
+    modules += [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in more]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(BadInputError, match=words):
+        load_encoder(folder)
+
+
 def test_digest_depends_on_weights_config_and_tokenizer_only(plain_model, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(plain_model, folder)
