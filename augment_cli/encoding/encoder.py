@@ -17,6 +17,7 @@ from augment_cli.encoding.fast.bert import PackedBert, is_known
 from augment_cli.encoding.layout import DEFAULT_POOLING
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
+from augment_cli.models.reasons import tokenizing
 
 Precision = Literal["fp32", "bf16"]
 Progress = Callable[[int], None]  # called with the number of sentences just finished
@@ -214,13 +215,14 @@ class Encoder:
         prepared = [self.prompt + (text.lower() if self.lower_case else text) for text in texts]
         ids: list[list[int]] = []
         for start in range(0, len(prepared), CHUNK):
-            encoded = self.tokenizer(
-                prepared[start : start + CHUNK],
-                truncation=True,
-                max_length=self.max_length,
-                return_attention_mask=False,
-                return_token_type_ids=False,
-            )
+            with tokenizing(self.name or "the encoder"):
+                encoded = self.tokenizer(
+                    prepared[start : start + CHUNK],
+                    truncation=True,
+                    max_length=self.max_length,
+                    return_attention_mask=False,
+                    return_token_type_ids=False,
+                )
             ids.extend(encoded["input_ids"])
         return ids
 

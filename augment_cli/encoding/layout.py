@@ -13,6 +13,7 @@ from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.json_files import JsonFiles
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
+_MOST_MODULES = 100
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
 _LEGACY_POOLING = {  # in the order in which their vectors are concatenated
     "pooling_mode_cls_token": "cls",
@@ -141,7 +142,14 @@ def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
         raise BadInputError(
             f"{folder / 'modules.json'} is not a list of modules; export the model again"
         ) from error
-    if any(not path.resolve().is_relative_to(folder.resolve()) for _, path in steps):
+    if len(steps) > _MOST_MODULES:
+        raise BadInputError(
+            f"{folder / 'modules.json'} names {len(steps):,} modules, and at most {_MOST_MODULES} are taken; "
+            "do not use this model"
+        )
+    inside = folder.resolve()
+    # No path holds a NUL, and nothing can be asked of one that does.
+    if any("\0" in str(path) or not path.resolve().is_relative_to(inside) for _, path in steps):
         raise BadInputError(
             f"{folder / 'modules.json'} names a path outside the model folder; do not use this model"
         )
@@ -191,6 +199,8 @@ def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
                 word_weights = {str(token): float(value) for token, value in settings["word_weights"].items()}
             weighting = str(files.settings(path / "kind.json").get("kind", "idf"))  # ours says; idf is usual
         elif kind == "Pooling":
+            if pooling is not None:
+                raise BadInputError(f"{folder}: more than one Pooling is not supported")
             with _readable(path):
                 pooling = _read_pooling(settings)
             if layer_mean and pooling != "mean":
@@ -250,7 +260,7 @@ def _read_prompt(folder: Path, files: JsonFiles) -> str:
     settings = files.settings(folder / "config_sentence_transformers.json")
     with _readable(folder / "config_sentence_transformers.json"):
         name = settings.get("default_prompt_name")
-        return str(settings.get("prompts", {}).get(name, "")) if name else ""
+        return str(settings.get("prompts", {})[name]) if name else ""
 
 
 @contextlib.contextmanager

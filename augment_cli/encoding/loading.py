@@ -27,7 +27,7 @@ from augment_cli.models.claims import check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
 from augment_cli.models.reasons import panics_as_errors, reason_of
-from augment_cli.neural.loading import find_folder
+from augment_cli.neural.loading import alone, find_folder
 
 # A closed table: a model folder names its activation, and may name only these.
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -39,6 +39,7 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+@alone
 def load_encoder(
     path_or_name: str | Path,
     *,
@@ -185,7 +186,12 @@ def _load_transformer(layout: Layout, dtype: torch.dtype) -> tuple[Any, Any]:
             tokenizer = transformers.AutoTokenizer.from_pretrained(layout.transformer, **options)
         check_tokenizer(layout.transformer, tokenizer)
         model, report = transformers.AutoModel.from_pretrained(
-            layout.transformer, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
+            layout.transformer,
+            dtype=dtype,
+            use_safetensors=True,
+            output_loading_info=True,
+            return_dict=True,
+            **options,
         )
     except BadInputError:
         raise

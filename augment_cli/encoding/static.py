@@ -19,6 +19,7 @@ from augment_cli.encoding.encoder import Encoder, Progress
 from augment_cli.encoding.fast.table import ByToken, weighted_sums
 from augment_cli.encoding.words_apart import WordTokens, keeps_words_apart
 from augment_cli.errors import BadInputError
+from augment_cli.models.reasons import tokenizing
 from augment_cli.neural import fast
 
 SUFFIXES = (".vec", ".txt")
@@ -160,7 +161,9 @@ class StaticEncoder(Encoder):
         vectors = []
         for start in range(0, len(texts), LOOK_UP_TEXTS):
             part = texts[start : start + LOOK_UP_TEXTS]
-            vectors.append(self._look_up(*self._tokens(part)).numpy())
+            with tokenizing(self.name or "the encoder"):
+                tokens = self._tokens(part)
+            vectors.append(self._look_up(*tokens).numpy())
             if progress:
                 progress(len(part))
         return vectors[0] if len(vectors) == 1 else np.concatenate(vectors)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from augment_cli.errors import BadInputError
+from augment_cli.remote.digested import Digested
 from augment_cli.remote.files import RemoteFile
 from augment_cli.store.files import sha256_of_file
 
@@ -27,7 +27,7 @@ class LocalFile:
         self.path = path
         self._found = _state(path)
         self._digest: str | None = None
-        self._read: _Digested | None = None
+        self._read: Digested | None = None
 
     def __str__(self) -> str:
         return str(self.path)
@@ -44,7 +44,7 @@ class LocalFile:
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """The file for reading from its beginning."""
-        self._read = _Digested(self.path)
+        self._read = Digested(io.FileIO(self.path))
         return io.BufferedReader(self._read, _BUFFER_BYTES)
 
     def sha256(self) -> str:
@@ -67,42 +67,6 @@ class LocalFile:
                 f"{self}: changed while it was read, and nothing of it was kept; run the same command again "
                 "when nothing writes to it"
             )
-
-
-class _Digested(io.RawIOBase):
-    """A file whose bytes are digested on the way, as long as it is read in order."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._file = io.FileIO(path)
-        self._sha256: Any = hashlib.sha256()
-        self._is_whole = False
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        count = self._file.readinto(buffer)
-        self._is_whole = not count
-        if count and self._sha256 is not None:
-            self._sha256.update(memoryview(buffer)[:count])
-        return count
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if self._file.tell() != (place := self._file.seek(offset, whence)):
-            self._sha256 = None if place else hashlib.sha256()
-        return place
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-    def digest(self) -> str | None:
-        """SHA-256 of what was read, if that was the file from its beginning to its end."""
-        return self._sha256.hexdigest() if self._is_whole and self._sha256 is not None else None
 
 
 CorpusFile = LocalFile | RemoteFile | Path  # the last where a reader is used alone

@@ -17,12 +17,14 @@ from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError
 from augment_cli.models.json_files import JsonFiles
-from augment_cli.models.reasons import panics_as_errors, reason_of
-from augment_cli.models.vocabulary_ids import check_unknown_token, highest_id
+from augment_cli.models.reasons import tokenizing
+from augment_cli.models.vocabulary_ids import check_normalizer, check_unknown_token, highest_id
 
 LONGEST = 2**20  # tokens; a length above it is a slip or an attack
 _MOST_LAYERS = 1_000
 _MOST_BEAMS = 1_000
+_LENGTH_TRIED = 16  # tokens that a text is cut to, to see that it is
+_MOST_LABELS = 1_000_000
 _LONGEST_COMPUTED = 2**16  # positions whose vectors an encoder-decoder computes itself when it is loaded
 
 _LAYERS = (
@@ -54,6 +56,7 @@ _LIMITS = (
     dict.fromkeys(_LAYERS, _MOST_LAYERS)
     | dict.fromkeys(_LENGTHS, LONGEST)
     | dict.fromkeys(_BEAMS, _MOST_BEAMS)
+    | {"num_labels": _MOST_LABELS}
 )
 _LAYERS_SHARED = ("albert",)  # one layer's weights, used many times
 
@@ -101,6 +104,7 @@ def check_model(folder: Path, files: JsonFiles | None = None) -> None:
         _check_files(place)
     for place in places:
         check_unknown_token(place, files)
+        check_normalizer(place, files)
         config = files.settings(place / "config.json")
         for pattern in _CONFIGURATIONS:
             for path in sorted(place.glob(pattern)):
@@ -146,8 +150,9 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
     Raises
     ------
     BadInputError
-        If it gives ids that the model's table has no rows for, fails on a text of unknown words, or knows
-        nothing but special tokens, as transformers makes one where its vocabulary's file is missing.
+        If it gives ids that the model's table has no rows for, fails on a text of unknown words, cuts none to
+        the length that is asked for, or knows nothing but special tokens, as transformers makes one where its
+        vocabulary's file is missing.
     """
     rows = _rows_of_tokens(_shapes(folder, JsonFiles()))
     if rows:
@@ -157,13 +162,16 @@ def check_tokenizer(folder: Path, tokenizer: Any) -> None:
             f"{folder}: its tokenizer knows no words (is tokenizer.json or vocab.txt missing?); fetch or "
             "export the model again"
         )
-    try:
-        with panics_as_errors():
-            tokenizer("a \u2603 \U0001f643")
-    except Exception as error:  # tokenizers raises that very class
+    with tokenizing(folder):
+        ids = tokenizer("a \u2603 \U0001f643")["input_ids"]
+        cut = tokenizer("a \u2603 " * _LENGTH_TRIED, truncation=True, max_length=_LENGTH_TRIED)["input_ids"]
+    if rows:  # what is put around a text is no word of the vocabulary's
+        _check_highest(folder, max(ids, default=0), rows)
+    if len(cut) > _LENGTH_TRIED:
         raise BadInputError(
-            f"{folder}: its tokenizer fails on a text ({reason_of(error)}); fetch or export the model again"
-        ) from error
+            f"{folder}: its tokenizer makes {len(cut):,} tokens of a text where {_LENGTH_TRIED} are asked "
+            "for; fetch or export the model again"
+        )
 
 
 def _places(folder: Path, files: JsonFiles) -> Iterator[Path]:
@@ -290,11 +298,12 @@ def _check_sizes(place: Path, config: dict[str, Any], shapes: Shapes) -> None:
     depths = {len(numbers) for numbers in stacks.values()}
     has_decoder = any("decoder" in before for before in stacks)
     for name, value in _numbers(config):
-        if not isinstance(value, int) or value <= 0:
+        if not isinstance(value, int) or (value <= 0 and name not in _LAYERS):
             continue
         if name in _LAYERS and not has_decoder and "decoder" in name:  # the encoder alone was kept
             continue
-        if name in _LAYERS and depths and value not in depths and config["model_type"] not in _LAYERS_SHARED:
+        shared = value > 0 and config["model_type"] in _LAYERS_SHARED
+        if name in _LAYERS and depths and value not in depths and not shared:
             _contradict(path, name, value, " or ".join(f"{depth:,}" for depth in sorted(depths)))
         if name in _WIDTHS and value not in (of_layers or of_all):
             _contradict(path, name, value, "none of that size")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from augment_cli.errors import BadInputError
+
 _ADVICE = {
     "trust_remote_code": "it needs code of its own, which is never run",
     "weights only load failed": "it is damaged, or holds more than tensors",
@@ -34,4 +36,25 @@ def panics_as_errors() -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ == "PanicException":
             raise ValueError(str(error)) from error
+        raise
+
+
+@contextlib.contextmanager
+def tokenizing(model: object) -> Iterator[None]:
+    """Within the `with` block a text that a tokenizer's own rules fail on is bad input.
+
+    Parameters
+    ----------
+    model : object
+        What the line names: the model's folder or name.
+    """
+    try:
+        with panics_as_errors():
+            yield
+    except Exception as error:
+        if type(error) is Exception or type(error.__cause__).__name__ == "PanicException":
+            raise BadInputError(
+                f"{model}: its tokenizer fails on a text ({reason_of(error)}); fetch or export the model "
+                "again, or take another"
+            ) from error
         raise

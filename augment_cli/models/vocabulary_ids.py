@@ -1,13 +1,16 @@
-"""What a tokenizer's files name, without loading it: the highest id, the token for unknown words."""
+"""What a tokenizer's files say, without loading it: the highest id, unknown words, how far texts grow."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError
 from augment_cli.models.json_files import JsonFiles
+
+_MOST_GROWTH = 1_000
 
 
 def highest_id(folder: Path, files: JsonFiles | None = None) -> int:
@@ -52,12 +55,52 @@ def check_unknown_token(folder: Path, files: JsonFiles) -> None:
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
         return
     unknown = model.get("unk_token")
-    known = [entry.get("content") for entry in added or [] if isinstance(entry, dict)]
+    entries = added if isinstance(added, list) else []
+    known = [entry.get("content") for entry in entries if isinstance(entry, dict)]
     if isinstance(unknown, str) and unknown not in model["vocab"] and unknown not in known:
         raise BadInputError(
             f"{path}: its vocabulary lacks {unknown!r}, its own token for unknown words; fetch or export the "
             "model again"
         )
+
+
+def check_normalizer(folder: Path, files: JsonFiles) -> None:
+    """Refuse a `tokenizer.json` whose normalizer takes more memory than there is.
+
+    Raises
+    ------
+    BadInputError
+        If it makes very many characters of one, so that a text fills the memory before it is cut, or has a
+        table of characters that claims more bytes than it has, which ends the process.
+    """
+    path = folder / "tokenizer.json"
+    steps, growth = [files.settings(path).get("normalizer")], 1
+    while steps:
+        step = steps.pop()
+        if not isinstance(step, dict):
+            continue
+        if step.get("type") == "Precompiled" and not _is_whole(step.get("precompiled_charsmap")):
+            raise BadInputError(
+                f"{path}: its table of characters is damaged; fetch or export the model again"
+            )
+        inner = step.get("normalizers")
+        steps += inner if isinstance(inner, list) else []
+        put_in = step.get("content") if step.get("type") == "Replace" else step.get("prepend")
+        growth *= max(1, len(put_in)) if isinstance(put_in, str) else 1
+        if growth > _MOST_GROWTH:
+            raise BadInputError(
+                f"{path}: its normalizer makes more than {_MOST_GROWTH:,} characters of one; do not use this "
+                "model"
+            )
+
+
+def _is_whole(table: Any) -> bool:
+    """Whether a table of characters, as text, has the bytes that its first four say."""
+    try:
+        data = base64.b64decode(table)
+    except (TypeError, ValueError):
+        return False
+    return len(data) >= 4 and int.from_bytes(data[:4], "little") <= len(data) - 4
 
 
 def _ids(folder: Path, files: JsonFiles) -> Iterator[tuple[Path, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from augment_cli.models.reasons import tokenizing
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights
 from augment_cli.neural.runtime import dtype_of, inference
 
@@ -31,9 +32,10 @@ class SentenceEncoder:
 
         tokenizer, model = self._parts
         limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
-        inputs = tokenizer(
-            list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
-        ).to(self.device)
+        with tokenizing(self._folder.path):
+            inputs = tokenizer(
+                list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
+            ).to(self.device)
         with inference(self._threads):
             states = model(**inputs).last_hidden_state
             mask = inputs["attention_mask"].unsqueeze(-1).to(states.dtype)

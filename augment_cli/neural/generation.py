@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import UsageError
+from augment_cli.models.reasons import tokenizing
 from augment_cli.neural import fast
 from augment_cli.neural.checks import one_line
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
@@ -173,7 +174,8 @@ class Seq2Seq:
         for start in range(0, len(texts), _TOKENISED_AT_ONCE):
             some = [self.prefix + one_line(text) for text in texts[start : start + _TOKENISED_AT_ONCE]]
             # Too long ones are cut here, where it can be told; no warning is needed.
-            ids += self.tokenizer(some, verbose=False, return_attention_mask=False)["input_ids"]
+            with tokenizing(self._folder.path):
+                ids += self.tokenizer(some, verbose=False, return_attention_mask=False)["input_ids"]
         return ids
 
     def read(self, texts: Sequence[str], longest: int = 0) -> tuple[list[list[int]], list[bool]]:

@@ -7,12 +7,14 @@ its first download; from then on that commit is used, and nothing is asked again
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from augment_cli.contract.embed_parameters import MINILM_PACKAGE
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
@@ -25,10 +27,29 @@ from augment_cli.models.reasons import panics_as_errors, reason_of
 if TYPE_CHECKING:
     import torch
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.spm"]
 _PICKLED = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt", "tf_model.h5", "flax_model.msgpack")
 # Weights that may be missing from a file because the architecture makes them itself.
 _COMPUTED = ("embed_positions.weight", "final_logits_bias", "position_ids")
+_LOADING = threading.RLock()
+
+
+def alone(load: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Let one thread at a time load a model.
+
+    transformers replaces its own module while it is imported, and sets the type of new numbers and what it
+    logs for the whole process while it loads: two threads at once would get each other's.
+    """
+
+    @functools.wraps(load)
+    def locked(*args: _P.args, **options: _P.kwargs) -> _T:
+        with _LOADING:
+            return load(*args, **options)
+
+    return locked
 
 
 @dataclass(frozen=True)
@@ -176,6 +197,7 @@ def _quietly() -> Iterator[None]:
         transformers.logging.enable_progress_bar()
 
 
+@alone
 def read_config(folder: Path) -> Any:
     """A model's configuration, without its weights.
 
@@ -196,6 +218,7 @@ def architecture_of(config: Any) -> str:
     return (config.architectures or [config.model_type])[0]
 
 
+@alone
 def load_tokenizer(folder: Path) -> Any:
     """A model's tokenizer."""
     _require("torch", "transformers", "tokenizers")
@@ -211,6 +234,7 @@ def load_tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
+@alone
 def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> Any:
     """A model ready to answer.
 
@@ -239,6 +263,7 @@ def load_weights(folder: Path, kind: str, dtype: torch.dtype, device: str) -> An
             local_files_only=True,
             trust_remote_code=False,
             output_loading_info=True,
+            return_dict=True,  # whatever its configuration says: answers are asked for by name
         )
     # A pooler is never used; any other missing weight would be random numbers.
     missing = [

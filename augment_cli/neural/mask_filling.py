@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
+from augment_cli.models.reasons import tokenizing
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights
 from augment_cli.neural.noise import gumbel_noise
 from augment_cli.neural.runtime import dtype_of, inference
@@ -115,21 +116,22 @@ class MaskFiller:
 
     def lengths(self, texts: Sequence[str]) -> np.ndarray:
         """Tokens of each text, int64 (n,)."""
-        return np.array(
-            [len(ids) for ids in self.tokenizer(list(texts), verbose=False)["input_ids"]], np.int64
-        )
+        with tokenizing(self._folder.path):
+            read = self.tokenizer(list(texts), verbose=False)["input_ids"]
+        return np.array([len(ids) for ids in read], np.int64)
 
     def fill(self, sentences: Sequence[Masked]) -> list[list[str | None]]:
         """What is drawn for each gap of each sentence; None where the model does not read that far."""
         import torch
 
         tokenizer = self.tokenizer
-        encoded = tokenizer(
-            [sentence.text for sentence in sentences],
-            truncation=True,
-            max_length=self.longest_input,
-            return_offsets_mapping=True,
-        )
+        with tokenizing(self._folder.path):
+            encoded = tokenizer(
+                [sentence.text for sentence in sentences],
+                truncation=True,
+                max_length=self.longest_input,
+                return_offsets_mapping=True,
+            )
         mask_id, width = tokenizer.mask_token_id, max(len(ids) for ids in encoded["input_ids"])
         rows, columns, owners = [], [], []
         for row, sentence in enumerate(sentences):

@@ -42,6 +42,7 @@ NOT_NEEDED = frozenset(
 )
 _PACKAGE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _DISTRIBUTION_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+_MOST_LAYERS = 1_000
 # What reading a folder ends in that holds something else.
 _NO_PIPELINE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, configparser.Error)
 _GET_SPACY = "install it with `pip install 'augment-cli[parse]'`"
@@ -199,6 +200,10 @@ def _factories(path: Path) -> list[tuple[str, str]]:
     config = configparser.ConfigParser(interpolation=None, strict=False)
     config.optionxform = str  # type: ignore[assignment, method-assign]
     config.read_string(path.read_text("utf-8"))
+    for name, section in config.items():
+        depth = section.get("depth", "")  # or a reference to another section's
+        if depth.isdecimal() and int(depth) > _MOST_LAYERS:
+            raise ValueError(f"[{name}] depth is {int(depth):,}, and at most {_MOST_LAYERS:,} is taken")
     components = json.loads(config["nlp"]["pipeline"])
     return [(name, json.loads(config[f"components.{name}"]["factory"])) for name in components]
 
@@ -241,7 +246,7 @@ def _load(source: PipelineSource) -> Language:
         raise MissingError(f"parsing needs spaCy, which is not installed; {_GET_SPACY}") from None
     try:
         nlp = spacy.load(source.package or source.folder, exclude=list(source.disabled))
-        probe = nlp("The heron waits.")
+        (probe,) = nlp.pipe(["The heron waits."])
     except Exception as error:  # spaCy and what it reads files with raise many kinds
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise MissingError(

@@ -7,7 +7,7 @@ import hashlib
 import io
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from augment_cli.errors import BadInputError
+from augment_cli.remote.digested import Digested
 from augment_cli.remote.failures import explained
 from augment_cli.remote.places import Place, place_of
 
@@ -81,6 +82,13 @@ class _Source(io.RawIOBase):
         return data
 
 
+class _Seen:
+    """What was read of a file: its digest, and the stream of its lines."""
+
+    digest: str | None = None
+    read: Digested | None = None
+
+
 @dataclass(frozen=True)
 class RemoteFile:
     """A file to read, with what `pathlib.Path` has of what the readers ask; as text it has no secret.
@@ -97,6 +105,7 @@ class RemoteFile:
     place: Place
     size: int
     changed: int | None
+    _seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
 
     def __str__(self) -> str:
         return str(self.place)
@@ -127,23 +136,32 @@ class RemoteFile:
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """The file for reading, streamed: some megabytes are asked for at a time."""
-        return io.BufferedReader(_Source(self.place, self.size), BUFFER_BYTES)
+        self._seen.read = Digested(_Source(self.place, self.size))
+        return io.BufferedReader(self._seen.read, BUFFER_BYTES)
 
     def sha256(self) -> str:
         """SHA-256 of its bytes, 64 hexadecimal digits; the whole of it is read, and nothing kept."""
-        with self.open() as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        with io.BufferedReader(_Source(self.place, self.size), BUFFER_BYTES) as file:
+            self._seen.digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._seen.digest
 
     def refuse_change(self) -> None:
         """See that it is still the file that was found: it is read twice, for its digest and for its lines.
+
+        A server may not say when a file was written. What was read in order is compared by its bytes; what
+        was not is then read once more.
 
         Raises
         ------
         BadInputError
             If it was written to since.
         """
-        now = find_file(self.place)
-        if now is None or (now.size, now.changed) != (self.size, self.changed):
+        first, now = self._seen.digest, find_file(self.place)
+        read = self._seen.read.digest() if self._seen.read is not None else None
+        if read is None and first is not None and self.changed is None and now is not None:
+            read = self.sha256()
+        other = None not in (first, read) and first != read
+        if other or now is None or (now.size, now.changed) != (self.size, self.changed):
             raise BadInputError(f"{self}: changed while it was read; run the same command again")
 
 

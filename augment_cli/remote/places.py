@@ -19,6 +19,7 @@ CONNECT_SECONDS, SILENT_SECONDS, TRIES = 5.0, 10.0, 3
 _GCS_SECONDS = 10  # for all tries of a request
 _OPTIONS_OF_S3 = ("region", "scheme", "endpoint_override")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")  # the first that is set counts
+_WEB, _PARTIAL = ("http", "https"), 206
 _BY_ARROW = frozenset({"gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"})
 
 
@@ -151,5 +152,24 @@ def _by_fsspec(address: str, parts: Address) -> tuple[pyarrow.fs.FileSystem, str
             f"{parts.shown}: no installed package knows addresses that begin with {parts.scheme}://; fetch "
             "the files with a tool that does"
         )
-    filesystem, path = fsspec.url_to_fs(whole(address))
+    options = {"client_kwargs": {"raise_for_status": right_range}} if parts.scheme in _WEB else {}
+    filesystem, path = fsspec.url_to_fs(whole(address), **options)
     return pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem)), path
+
+
+async def right_range(response: Any) -> None:
+    """Refuse an answer of a web server that has other bytes than were asked for.
+
+    Parameters
+    ----------
+    response : aiohttp.ClientResponse
+
+    Raises
+    ------
+    OSError
+        If the part of the file that it says to have begins elsewhere.
+    """
+    asked = response.request_info.headers.get("Range", "").removeprefix("bytes=")
+    given = response.headers.get("Content-Range", "").removeprefix("bytes ")
+    if response.status == _PARTIAL and asked and given and asked.split("-")[0] != given.split("-")[0]:
+        raise OSError(f"the server was asked for bytes {asked}, and gave {given}")

@@ -173,6 +173,7 @@ def language_model(name: str) -> Scorer:
 
     Every token counts but the first, before which there is nothing to go by.
     """
+    from augment_cli.models.reasons import tokenizing
     from augment_cli.neural.loading import find_model, load_tokenizer, load_weights
     from augment_cli.neural.runtime import dtype_of, inference
 
@@ -186,14 +187,15 @@ def language_model(name: str) -> Scorer:
         import torch
 
         limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 1024))
-        inputs = tokenizer(
-            list(texts),
-            padding=True,
-            truncation=True,
-            max_length=limit,
-            return_tensors="pt",
-            padding_side="right",
-        )
+        with tokenizing(folder):
+            inputs = tokenizer(
+                list(texts),
+                padding=True,
+                truncation=True,
+                max_length=limit,
+                return_tensors="pt",
+                padding_side="right",
+            )
         with inference(_threads()):
             logits = model(**inputs).logits[:, :-1].log_softmax(-1)
             targets, mask = inputs["input_ids"][:, 1:], inputs["attention_mask"][:, 1:]

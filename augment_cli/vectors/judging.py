@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
+from augment_cli.models.reasons import tokenizing
 from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of, inference
@@ -91,9 +92,10 @@ def probabilities(
 
     tokenizer, weights = _load(model, precision)
     limit = longest_input(weights, tokenizer)
-    encoded = tokenizer(
-        list(texts), None if seconds is None else list(seconds), truncation=True, max_length=limit
-    )
+    with tokenizing(model.path):
+        encoded = tokenizer(
+            list(texts), None if seconds is None else list(seconds), truncation=True, max_length=limit
+        )
     answers = np.zeros((len(texts), weights.config.num_labels), np.float32)
     with inference(1):
         for rows in batches_by_length([len(ids) for ids in encoded["input_ids"]], BATCH_TOKENS):

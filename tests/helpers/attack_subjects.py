@@ -91,6 +91,15 @@ def _encoder(home: Path) -> None:
     (home / "model/1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}')
 
 
+def _generic(home: Path) -> None:
+    """The same with the tokenizer as its file has it; BERT's own class takes no more of it than the words."""
+    _encoder(home)
+    (home / "model/vocab.txt").unlink(missing_ok=True)
+    path = home / "model/tokenizer_config.json"
+    settings = json.loads(path.read_text()) | {"tokenizer_class": "PreTrainedTokenizerFast"}
+    path.write_text(json.dumps(settings))
+
+
 def _static(home: Path) -> None:
     """A small table as this toolkit stores it."""
     import torch
@@ -179,6 +188,7 @@ _MAKERS = {
     "growing": _growing,
     "published": _published,
     "encoder": _encoder,
+    "generic": _generic,
     "static": _static,
     "sequence": _sequence,
     "masked": _masked,

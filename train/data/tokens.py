@@ -11,6 +11,7 @@ import pyarrow as pa
 from augment_cli import augmentations
 from augment_cli.encoding.words_apart import FlatTokens, flat_tokens
 from augment_cli.errors import UsageError
+from augment_cli.models.reasons import tokenizing
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
@@ -76,7 +77,8 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
         tokenise = flat_tokens(tokenizer.backend_tokenizer)
         for part in store.begin(name, settings):
             batches = _token_tables(store, stage, part, tokenise)
-            store.commit(store.write_part(name, part, SCHEMA, batches, settings))
+            with tokenizing("the encoder"):
+                store.commit(store.write_part(name, part, SCHEMA, batches, settings))
     return name
 
 

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -51,6 +53,34 @@ def test_default_prompt_and_lower_casing_are_applied_as_stored(old_layout, tmp_p
     plain = load_encoder(old_layout)
     expected = plain.encode([f"the dog {text}" for text in sentences])
     np.testing.assert_allclose(load_encoder(folder).encode(sentences), expected, atol=1e-6)
+
+
+def test_a_default_prompt_that_is_not_there_is_refused(old_layout, tmp_path):
+    folder = tmp_path / "prompted"
+    shutil.copytree(old_layout, folder)
+    settings = {"prompts": {"question": "the dog "}, "default_prompt_name": "query"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    with pytest.raises(BadInputError, match=r"config_sentence_transformers\.json has settings.*'query'"):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ([("Dense", "2_Dense"), ("Pooling", "1_Pooling")], "more than one Pooling is not supported"),
+        ([("Normalize", "2_Normalize")] * 99, "names 101 modules, and at most 100 are taken"),
+        ([("Normalize", "a\0b")], "names a path outside the model folder"),
+    ],
+    ids=["two poolings", "101 modules", "a NUL"],
+)
+def test_modules_that_no_encoder_has(old_layout, tmp_path, more, words):
+    folder = tmp_path / "odd"
+    shutil.copytree(old_layout, folder)
+    modules = json.loads((folder / "modules.json").read_text())[:2]
+    modules += [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in more]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(BadInputError, match=words):
+        load_encoder(folder)
 
 
 def test_digest_depends_on_weights_config_and_tokenizer_only(plain_model, tmp_path):
@@ -187,3 +217,31 @@ def test_the_digest_covers_every_file_that_loading_reads(new_layout, tmp_path, n
         decisive += not same
         path.write_bytes(data)
     assert decisive >= 4 and model_digest(folder) == before
+
+
+_AT_ONCE = """
+import sys, threading
+import torch
+from augment_cli.encoding.loading import load_encoder
+start, found = threading.Barrier(4), []
+dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
+def load(precision):
+    start.wait()
+    try:
+        encoder = load_encoder(sys.argv[1], precision=precision)
+        found.append({parameter.dtype for parameter in encoder.model.parameters()} == {dtypes[precision]})
+    except Exception as error:
+        found.append(repr(error))
+threads = [threading.Thread(target=load, args=[name]) for name in ("fp32", "bf16") * 2]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+sys.exit(None if found == [True] * 4 else str(found))
+"""
+
+
+def test_threads_that_load_at_once_in_a_new_process(plain_model):
+    """transformers is imported, and the type of new numbers set, for the whole process."""
+    done = subprocess.run([sys.executable, "-c", _AT_ONCE, str(plain_model)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -100,6 +100,9 @@ def test_the_shipped_models_are_taken():
         ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1,000,000, and at most 1,000 is taken"),
         ({"num_hidden_layers": 3}, "num_hidden_layers is 3, and the weights have 2"),
         ({"num_hidden_layers": 1}, "num_hidden_layers is 1, and the weights have 2"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0, and the weights have 2"),
+        ({"num_hidden_layers": -1}, "num_hidden_layers is -1, and the weights have 2"),
+        ({"num_labels": 10**9}, "num_labels is 1,000,000,000, and at most 1,000,000 is taken"),
         ({"num_hidden_layers": True}, "num_hidden_layers is True, not a size"),
         ({"num_hidden_layers": "2"}, "num_hidden_layers is '2', not a size"),
         ({"hidden_size": 10**9}, "hidden_size is 1,000,000,000, and the weights have none of that size"),
@@ -177,6 +180,80 @@ def test_a_tokenizer_without_its_token_for_unknown_words(tmp_path, added):
         return
     with pytest.raises(BadInputError, match=r"tokenizer\.json: its vocabulary lacks '\[UNK\]'"):
         check_model(folder)
+
+
+@pytest.mark.parametrize("added", [5, True, "[UNK]", {"content": "[UNK]"}, [5]], ids=repr)
+def test_added_tokens_of_another_type_are_none(tmp_path, added):
+    folder = make(tmp_path / "m")
+    model = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"a": 0}}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": model, "added_tokens": added}))
+    with pytest.raises(BadInputError, match=r"lacks '\[UNK\]'"):
+        check_model(folder)
+
+
+@pytest.mark.parametrize("table", ["/////w==", "AAAA", "!", 5, None], ids=repr)
+def test_a_table_of_characters_that_lies(tmp_path, table):
+    folder = make(tmp_path / "m")
+    steps = {"type": "Sequence", "normalizers": [{"type": "Precompiled", "precompiled_charsmap": table}]}
+    settings = {"model": {"vocab": {"a": 0}}, "added_tokens": [], "normalizer": steps}
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    with pytest.raises(BadInputError, match=r"tokenizer\.json: its table of characters is damaged"):
+        check_model(folder)
+    steps["normalizers"][0]["precompiled_charsmap"] = "BAAAAHRyaWU="  # four bytes, and four
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    check_model(folder)
+
+
+def _replacing(*contents):
+    steps = [{"type": "Replace", "pattern": {"Regex": "."}, "content": content} for content in contents]
+    return {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": steps}]}
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [_replacing("ab" * 501), _replacing(*["aa"] * 40), {"type": "Prepend", "prepend": "x" * 1001}],
+    ids=["one step", "forty steps", "before a text"],
+)
+def test_a_normalizer_that_fills_the_memory(tmp_path, normalizer):
+    folder = make(tmp_path / "m")
+    settings = {"model": {"vocab": {"a": 0}}, "added_tokens": [], "normalizer": normalizer}
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    with pytest.raises(BadInputError, match=r"tokenizer\.json: its normalizer makes more than 1,000 char"):
+        check_model(folder)
+    settings["normalizer"] = _replacing("\u2581", " ", "")
+    (folder / "tokenizer.json").write_text(json.dumps(settings))
+    check_model(folder)
+
+
+class Around:
+    """A tokenizer that puts ids around a text, whatever the length."""
+
+    all_special_tokens = ()
+
+    def __init__(self, before):
+        self.before = before
+
+    def get_vocab(self):
+        return {"a": 3}
+
+    def __call__(self, text, truncation=False, max_length=None):
+        ids = [3] * len(text.split())
+        return {"input_ids": self.before + (ids[:max_length] if truncation else ids)}
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ([20], "the tokenizer gives ids up to 20, and the weights have 20 tokens"),
+        ([3] * 5000, "its tokenizer makes 5,016 tokens of a text where 16 are asked for"),
+    ],
+    ids=["an id beyond the table", "more than a text's length"],
+)
+def test_what_a_tokenizer_puts_around_a_text(tmp_path, before, words):
+    folder = make(tmp_path / "m")
+    check_tokenizer(folder, Around([]))
+    with pytest.raises(BadInputError, match=words):
+        check_tokenizer(folder, Around(before))
 
 
 def test_a_loaded_tokenizer_of_unknown_files(tmp_path):

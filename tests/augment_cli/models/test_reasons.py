@@ -2,7 +2,8 @@
 
 import pytest
 
-from augment_cli.models.reasons import panics_as_errors
+from augment_cli.errors import BadInputError
+from augment_cli.models.reasons import panics_as_errors, tokenizing
 
 
 class PanicException(BaseException):
@@ -17,4 +18,17 @@ def test_a_panic_is_an_error_like_others():
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_anything_else_stays_what_it_is(error):
     with pytest.raises(error), panics_as_errors():
+        raise error
+
+
+@pytest.mark.parametrize("error", [PanicException, Exception])
+def test_what_a_tokenizer_fails_on_is_bad_input(error):
+    with pytest.raises(BadInputError, match=r"a/model: its tokenizer fails on a text \(retry-limit"):  # noqa: SIM117
+        with tokenizing("a/model"):
+            raise error("retry-limit")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
+def test_our_own_errors_stay_ours(error):
+    with pytest.raises(error), tokenizing("a/model"):
         raise error

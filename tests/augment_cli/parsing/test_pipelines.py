@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,29 @@ def test_spoiled_weights_cannot_be_loaded(pipeline, tmp_path, file):
     (tmp_path / "spoiled" / file).write_bytes(spoiled)
     with pytest.raises(MissingError, match="cannot load it"):
         load_pipeline(find_pipeline(tmp_path / "spoiled"))
+
+
+def test_a_batch_size_that_is_none_cannot_be_loaded(pipeline, tmp_path):
+    for size in ("-1", "0"):
+        folder = tmp_path / f"batches of {size}"
+        shutil.copytree(pipeline, folder)
+        settings = (folder / "config.cfg").read_text()
+        (folder / "config.cfg").write_text(
+            re.sub(r"(?m)^batch_size = .*", f"batch_size = {size}", settings, 1)
+        )
+        with pytest.raises(MissingError, match="cannot load it"):
+            load_pipeline(find_pipeline(folder))
+
+
+def test_a_pipeline_of_a_million_layers_is_refused_before_it_is_built(pipeline, tmp_path):
+    folder = tmp_path / "deep"
+    shutil.copytree(pipeline, folder)
+    settings = (folder / "config.cfg").read_text()
+    (folder / "config.cfg").write_text(settings.replace("depth = 1\n", "depth = 1000000\n"))
+    with pytest.raises(
+        MissingError, match=r"holds no spaCy pipeline \(.*depth is 1,000,000, and at most 1,000"
+    ):
+        find_pipeline(folder)
 
 
 def test_a_pipeline_without_parser_or_tagger_is_refused(tmp_path):

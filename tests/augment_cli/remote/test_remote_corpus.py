@@ -1,5 +1,7 @@
 """A corpus at an address is the corpus that a path would give, to the byte of the store."""
 
+import asyncio
+import contextlib
 import dataclasses
 import gzip
 import io
@@ -220,6 +222,64 @@ def test_a_file_that_changes_between_its_two_readings_is_refused(folder, tmp_pat
     with pytest.raises(BadInputError, match="changed while it was read"):
         augment_cli.ingest_corpus(path.as_uri(), tmp_path / "store")
     assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "f.parquet"])
+def test_a_change_that_its_server_does_not_tell_of_is_seen_in_the_bytes(folder, tmp_path, monkeypatch, name):
+    """As on the web: no time of writing, and the size stays."""
+    path = tmp_path / name
+    path.write_bytes((folder / {"f.parquet": "deep/f.parquet"}.get(name, name)).read_bytes())
+    kept, found = remote_files.RemoteFile.sha256, remote_files.find_file
+
+    def then_change(file):
+        digest = kept(file)
+        path.write_bytes(path.read_bytes().replace(b"heron", b"egret"))
+        return digest
+
+    def without_time(place):
+        return dataclasses.replace(found(place), changed=None)
+
+    monkeypatch.setattr(remote_files.RemoteFile, "sha256", then_change)
+    monkeypatch.setattr(remote_files, "find_file", without_time)
+    with pytest.raises(BadInputError, match="changed while it was read"):
+        augment_cli.ingest_corpus(path.as_uri(), tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "given", "is_right"),
+    [
+        (206, "bytes=18-91", "bytes 18-91/92", True),
+        (206, "bytes=18-91", "bytes 18-40/92", True),  # less than was asked for is asked for again
+        (206, "bytes=18-91", "bytes 0-17/92", False),
+        (206, "bytes=0-91", "bytes 5-91/92", False),
+        (200, "bytes=18-91", None, True),
+        (206, None, "bytes 0-17/92", True),
+    ],
+)
+def test_a_web_server_that_gives_other_bytes_than_were_asked_for(status, asked, given, is_right):
+    class Response:
+        def __init__(self):
+            self.status, self.headers = status, {"Content-Range": given} if given else {}
+            self.request_info = self if asked is None else type("Request", (), {"headers": {"Range": asked}})
+
+    raised = contextlib.nullcontext() if is_right else pytest.raises(OSError, match=r"asked for .*, and gave")
+    with raised:
+        asyncio.run(places.right_range(Response()))
+
+
+def test_addresses_of_the_web_are_read_with_that_check(monkeypatch):
+    given = {}
+
+    def url_to_fs(address, **options):
+        given[address] = options
+        return fsspec.filesystem("memory"), "a.txt"
+
+    monkeypatch.setattr(fsspec, "url_to_fs", url_to_fs)
+    for address in ("http://a.example.org/a.txt", "https://a.example.org/a.txt", "memory://bucket/a.txt"):
+        place_of(address)
+    checked = [options.get("client_kwargs") for options in given.values()]
+    assert checked == [{"raise_for_status": places.right_range}] * 2 + [None]
 
 
 def test_a_limit_reads_no_more_lines_than_it_needs(tmp_path, cutting):
