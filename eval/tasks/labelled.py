@@ -95,8 +95,7 @@ def _read(file: Path, text_column: str, label_column: str) -> tuple[list[str], l
         corpus = store.frame("corpus")
     whole = corpus.filter(corpus[label_column].str.strip_chars() != "")
     notes = [
-        f"{file}: {count:,} left out ({reason.replace('_', ' ')})"
-        for reason, count in report.reasons.items()
+        f"{file}: {count:,} left out ({reason.replace('_', ' ')})" for reason, count in report.reasons.items()
     ]
     if without := len(corpus) - len(whole):
         notes.append(f"{file}: {without:,} left out (no label)")
