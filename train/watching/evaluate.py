@@ -125,8 +125,10 @@ class PairRetrieval:
 
     def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
         """As `DevTest`."""
+        if len(self.pairs) < 2:
+            return 0.0, 0.0
         before, after = (self._found(*self._vectors(encoder)) for encoder in (start, best))
-        return paired_bootstrap(after, before)[2:4] if len(self.pairs) > 1 else (0.0, 0.0)
+        return paired_bootstrap(after, before)[2:4]
 
     def _vectors(self, encoder: Encoder) -> tuple[np.ndarray, np.ndarray]:
         vectors = encoder.encode([text for pair in self.pairs for text in pair])

@@ -24,8 +24,7 @@ def verdict(
     recipe: Recipe,
     gain: tuple[float, float] | None = None,
 ) -> tuple[str, str]:
-    """The outcome (better, same or worse than the start; unknown where nothing says) and the line on it."""
-    # gain: the 95 % interval of what the best step gained, where it is known
+    """The outcome (better, same, worse than the start, or unknown) and the line on it; `gain` as of a `DevTest`."""
     if not done:
         return "unknown", f"nothing was trained (no steps); next: {LOOK}"
     why = f"stopped at step {done:,} after {stopping.since:,} evaluations without a better score"
