@@ -24,7 +24,7 @@ def verdict(
     recipe: Recipe,
     gain: tuple[float, float] | None = None,
 ) -> tuple[str, str]:
-    """The outcome (better, same, worse than the start, unknown) and the line on it; `gain`: of a `DevTest`."""
+    """The outcome (better, same, worse than the start, unknown) and its line; `gain`: of a `DevTest`."""
     if not done:
         return "unknown", f"nothing was trained (no steps); next: {LOOK}"
     why = f"stopped at step {done:,} after {stopping.since:,} evaluations without a better score"
