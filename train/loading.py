@@ -24,26 +24,11 @@ _KINDS = {
 
 
 def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
-    """Read a recipe and apply changes on top.
+    """Read a recipe of `train/recipes` by its name, or a TOML file, and apply changes on top.
 
-    Parameters
-    ----------
-    name : str or Path
-        A file of `train/recipes` without its ending, such as ``una``, or any ``.toml`` file.
-    changes : sequence of str, optional
-        ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's table.
-
-    Returns
-    -------
-    Recipe
-        With every default filled in, those of the additions too.
-
-    Raises
-    ------
-    MissingError
-        If there is no such recipe.
-    UsageError
-        If a key is unknown, a value does not fit, or two settings do not go together.
+    `changes`: ``key=value`` each, as after ``--set``; ``table.key=value`` for a key of an addition's table.
+    Every default is filled in. Raises `MissingError` if there is none of that name, and `UsageError` if a key
+    is unknown, a value does not fit, or two settings do not go together.
     """
     path = Path(name) if str(name).endswith(".toml") else RECIPES / f"{name}.toml"
     if not path.is_file():

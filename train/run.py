@@ -36,10 +36,10 @@ from train.outputs.whiten import store_whitened
 from train.prepare import Run, Trainee, TrainingRows, open_columns, prepare_model, prepare_rows
 from train.resume import Progress, resume
 from train.watching.early_stopping import DivergedError
-from train.watching.evaluate import Evaluate, dev_test
+from train.watching.evaluate import DevTest, dev_test
 from train.watching.harm import HarmWatch
 from train.watching.speed import Speed
-from train.watching.verdict import verdict
+from train.watching.verdict import is_beyond_noise, verdict
 
 CHECKPOINTS = "checkpoints"  # in the run's folder
 
@@ -70,7 +70,7 @@ class Training:
     data: dict[str, str]  # SHA-256 of every stage that the run reads, by the stage's name
     settings: dict[str, Any]  # what a checkpoint must agree on
     progress: Progress
-    evaluate: Evaluate | None  # None on other ranks than the first, or without evaluation
+    evaluate: DevTest | None  # None on other ranks than the first, or without evaluation
     log: Log | Quiet
 
 
@@ -225,7 +225,7 @@ def padded_batches(training: Training) -> Iterator[Any]:
         epoch, first = epoch + 1, 0
 
 
-def score(training: Training, evaluate: Evaluate, when: str) -> None:
+def score(training: Training, evaluate: DevTest, when: str) -> None:
     """Evaluate the encoder `before` the first step or as the `last`; export it if it is the best so far."""
     progress, model, trainee = training.progress, training.trainee.model, training.trainee
     model.eval()  # no dropout
@@ -274,11 +274,17 @@ def finish(training: Training, stopped_by: int) -> RunResult:
     """Export the encoder with its card, unless the run was stopped before its end."""
     run, recipe, progress = training.run, training.run.recipe, training.progress
     encoder, first = training.trainee.encoder, training.ranks.is_first
-    exported = ["last", "best"]
+    exported, best_step, gain = ["last", "best"], progress.early_stopping.best_step, None
     if first and progress.finished:
         export(encoder, run.out / "last")
         if not (run.out / "best").is_dir():
             export(encoder, run.out / "best")
+        if training.evaluate and training.trainee.folder and best_step:
+            starting, best = load_encoder(training.trainee.folder), load_encoder(run.out / "best")
+            gain = training.evaluate.gain(starting, best)
+            if not is_beyond_noise(gain):  # the start is as good, and known
+                copy_model(training.trainee.folder, run.out / "best")
+                progress.scores["best"], best_step = progress.scores["before"], 0
         if recipe.whiten:
             exported.append("whitened")
             store_whitened(
@@ -294,11 +300,11 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         "pooling": encoder.pooling, "steps": progress.done, "seeds": [recipe.seed],
         "scores": {f"{when} {key}": [value] for when in scores for key, value in scores[when].items()},
     }  # fmt: skip
-    best_step = progress.early_stopping.best_step
     if "before" in scores and not best_step:
         facts["best_pooling"] = training.trainee.given.pooling
     if first and progress.finished:
-        outcome, said = verdict(scores, progress.early_stopping, progress.done, training.rows.steps, recipe)
+        steps, stopping = training.rows.steps, progress.early_stopping
+        outcome, said = verdict(scores, stopping, progress.done, steps, recipe, gain)
         training.log.judge(progress.done, outcome, said)
         facts["verdict"] = said
         events = read_log(run.out / "log.jsonl")

@@ -190,9 +190,20 @@ def neighbourhood_purity(
 def neighbourhoods(
     vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
 ) -> dict[str, float]:
-    """Purity and mean distance of each row's nearest others, for several numbers of them in one pass.
+    """Means over the rows of `neighbourhoods_by_row`.
 
     The two curves of VaSCL's figure 2: whether the nearest are of the row's class, and how near they are.
+    """
+    return {
+        name: float(values.mean())
+        for name, values in neighbourhoods_by_row(vectors, labels, neighbours).items()
+    }
+
+
+def neighbourhoods_by_row(
+    vectors: np.ndarray, labels: Sequence[str] | np.ndarray, neighbours: Sequence[int]
+) -> dict[str, np.ndarray]:
+    """Purity and mean distance of each row's nearest others, for several numbers of them in one pass.
 
     Parameters
     ----------
@@ -205,9 +216,9 @@ def neighbourhoods(
 
     Returns
     -------
-    dict of str to float
-        For each number K `purity_{K}` (see `neighbourhood_purity`), in [0, 1], and `distance_{K}`, the mean
-        cosine distance to the K nearest, in [0, 2].
+    dict of str to numpy.ndarray
+        Shape (n,) each, for each number K: `purity_{K}`, the share of the K nearest of the row's class, in
+        [0, 1], and `distance_{K}`, the mean cosine distance to the K nearest, in [0, 2].
 
     Raises
     ------
@@ -219,9 +230,9 @@ def neighbourhoods(
     if min(neighbours) < 1 or most >= len(scaled):
         raise UsageError(f"{most} neighbours of {len(scaled)} rows; choose 1 to {len(scaled) - 1}")
     _, codes = np.unique(np.asarray(labels), return_inverse=True)
-    totals = dict.fromkeys(
-        (f"{what}_{count}" for what in ("purity", "distance") for count in neighbours), 0.0
-    )
+    found = {
+        f"{what}_{count}": np.empty(len(scaled)) for what in ("purity", "distance") for count in neighbours
+    }
     for start in range(0, len(scaled), _BLOCK):
         similarity = scaled[start : start + _BLOCK] @ scaled.T
         rows = np.arange(len(similarity))
@@ -232,9 +243,9 @@ def neighbourhoods(
         hits = codes[np.take_along_axis(near, order, axis=1)] == codes[start + rows][:, None]
         distances = 1 - np.take_along_axis(cosines, order, axis=1).astype(np.float64)
         for count in neighbours:
-            totals[f"purity_{count}"] += float(hits[:, :count].mean(axis=1).sum())
-            totals[f"distance_{count}"] += float(distances[:, :count].mean(axis=1).sum())
-    return {name: total / len(scaled) for name, total in totals.items()}
+            found[f"purity_{count}"][start + rows] = hits[:, :count].mean(axis=1)
+            found[f"distance_{count}"][start + rows] = distances[:, :count].mean(axis=1)
+    return found
 
 
 def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[str, float]:

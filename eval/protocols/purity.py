@@ -18,8 +18,10 @@ def _score(table: Table, encode: Encode, options: Options, progress: Progress) -
     if reason:
         return undefined(task.metric, reason)
     counts = [count for count in NEIGHBOURS if count < len(vectors)]
-    scores = geometry.neighbourhoods(vectors, table.labels(task.split), counts)
-    return TaskScore(scores[task.metric], scores, notes=caution(vectors))
+    rows = geometry.neighbourhoods_by_row(vectors, table.labels(task.split), counts)
+    scores = {name: float(values.mean()) for name, values in rows.items()}
+    items = {task.metric: rows[task.metric]}
+    return TaskScore(scores[task.metric], scores, items=items, notes=caution(vectors))
 
 
 PROTOCOL = Protocol(score=_score)

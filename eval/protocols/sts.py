@@ -55,6 +55,8 @@ class STSScore:
         (pairs, Spearman, Pearson) per subset.
     similarity : numpy.ndarray
         The cosine of each pair, shape (pairs,).
+    gold : numpy.ndarray
+        What people said of it, shape (pairs,).
     note : str
         Why a correlation is not defined; empty otherwise.
     """
@@ -67,6 +69,7 @@ class STSScore:
     weighted_pearson: float
     subsets: dict[str, tuple[int, float, float]]
     similarity: np.ndarray
+    gold: np.ndarray
     note: str = ""
 
 
@@ -105,6 +108,7 @@ def score_pairs(encode: Encode, pairs: Pairs) -> STSScore:
         weighted_pearson=float(np.average(pearsons, weights=sizes)),
         subsets=subsets,
         similarity=similarity,
+        gold=pairs.gold,
         note=note,
     )
 

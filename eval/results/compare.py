@@ -193,6 +193,19 @@ def compare(
     return comparisons
 
 
+def in_words(comparisons: Sequence[Comparison], first: str, second: str) -> str:
+    """All differences in one sentence, in points, each with its 95 % interval where that is known."""
+    differences = []
+    for one in comparisons:
+        interval = "" if math.isnan(one.low) else f" ({100 * one.low:+.1f} to {100 * one.high:+.1f})"
+        differences.append(f"{one.task} {one.statistic} {100 * one.difference:+.1f}{interval}")
+    ahead, behind = (sum(one.low > 0 for one in comparisons), sum(one.high < 0 for one in comparisons))
+    return (
+        f"{first} minus {second}, in points: {'; '.join(differences)}. "
+        f"Ahead beyond the 95 % interval in {ahead} of {len(comparisons)}, behind in {behind}."
+    )
+
+
 def _by_examples(
     task: str, first: ModelResults, second: ModelResults, resamples: int, seed: int
 ) -> list[Comparison]:

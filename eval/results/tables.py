@@ -17,12 +17,13 @@ from augment_cli.errors import BadInputError
 from augment_cli.visible import visible_line
 from eval import protocols
 from eval.results.files import ModelResults, StoredScore
+from eval.tasks import labelled
 from eval.tasks.beir import retrieval_task
 from eval.tasks.registry import Task
 
 PUBLISHED = Path(__file__).with_name("published.toml")
 # Suites whose tasks have no mean: they are of different kinds, or no paper averages them.
-_NOT_AVERAGED = frozenset({"geometry", "dev", "more", "zh", "anli"})
+_NOT_AVERAGED = frozenset({"geometry", "dev", "more", "zh", "anli", "labelled"})
 _ENCODER_SETTINGS = ("pooling", "max_length", "precision", "whiten")
 
 
@@ -199,8 +200,8 @@ def labelled_rows(results: Sequence[ModelResults], tasks: Sequence[Task]) -> lis
     return rows
 
 
-def with_retrieval(registry: dict[str, Task], results: Sequence[ModelResults]) -> dict[str, Task]:
-    """The registry, and a task for each retrieval set among results: those come from folders, not from it.
+def with_own_sets(registry: dict[str, Task], results: Sequence[ModelResults]) -> dict[str, Task]:
+    """The registry, and a task for each set among results that is one's own, and so in no registry.
 
     Parameters
     ----------
@@ -213,6 +214,8 @@ def with_retrieval(registry: dict[str, Task], results: Sequence[ModelResults]) -
     for stored in (stored for result in results for stored in result.tasks.values()):
         if stored.protocol == "retrieval":
             known.setdefault(stored.task, retrieval_task(stored.task, stored.title, {}))
+        elif stored.protocol in labelled.PROTOCOLS:
+            known.setdefault(stored.task, labelled.labelled_task(stored.task, stored.title, stored.protocol))
     return known
 
 
@@ -238,8 +241,8 @@ def build(
     tables = []
     for suite in dict.fromkeys(suite for task in registry.values() for suite in task.suites):
         tasks = tuple(task for task in registry.values() if suite in task.suites)
-        labelled = all(protocols.get(task.protocol).rows for task in tasks)
-        ours = labelled_rows(results, tasks) if labelled else our_rows(results, tasks)
+        by_label = all(protocols.get(task.protocol).rows for task in tasks)
+        ours = labelled_rows(results, tasks) if by_label else our_rows(results, tasks)
         if ours:
             theirs = published_rows(suite) if published else []
             tables.append(ScoreTable(suite, tasks, (*theirs, *ours)))

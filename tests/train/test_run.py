@@ -48,7 +48,9 @@ def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_pa
     assert logs[0] == logs[1]
 
 
-def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tmp_path):
+def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+    # Of so few pairs every gain is within noise.
+    monkeypatch.setattr("train.watching.evaluate.PairRetrieval.gain", lambda *_: (0.01, 0.2))
     outcome = quick_run(
         tiny_store, tiny_encoder, tmp_path, held_out=0.3, evaluate_every=1, patience=2, epochs=50, log_every=1
     )
@@ -67,11 +69,26 @@ def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tm
     assert (tmp_path / "last/README.md").is_file()
 
 
+class ScriptedTest:
+    """A dev test that has its scores, and what the best gained, from the test."""
+
+    def __init__(self, scores, gain=(0.01, 0.2), asked=None):
+        self.scores, self.interval, self.asked = scores, gain, asked
+
+    def __call__(self, encoder, before):
+        return {"dev": next(self.scores)}
+
+    def gain(self, start, best):
+        if self.asked is not None:
+            self.asked.append((start, best))
+        return self.interval
+
+
 def test_the_starting_encoder_comes_out_where_nothing_beats_it(
     tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
 ):
     scores = iter([0.7, 0.6, 0.7, 0.5])  # before training, then steps 1 to 3; a draw is no better
-    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder, before: {"dev": next(scores)})
+    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(scores))
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 0
     assert [outcome.scores[when]["dev"] for when in ("before", "best", "last")] == [0.7, 0.7, 0.5]
@@ -115,7 +132,7 @@ def test_a_changed_pooling_competes_with_the_encoder_as_it_was_given(
 def collapsing(monkeypatch, scores):
     """Dev scores of a run whose loss has nothing left to teach."""
     values = iter(scores)
-    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder, before: {"dev": next(values)})
+    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(values))
     monkeypatch.setattr("train.watching.early_stopping.COLLAPSED_LOSS", 1e3)
 
 
@@ -170,13 +187,37 @@ def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
     tiny_store, tiny_encoder, tmp_path, monkeypatch, capsys
 ):
     scores = iter([0.7, 0.6, 0.8, 0.75])
-    monkeypatch.setattr("train.run.dev_test", lambda *_: lambda encoder, before: {"dev": next(scores)})
+    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(scores))
     outcome = quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=3)
     assert outcome.best_step == 2
     assert outcome.scores["best"] == {"dev": 0.8}
     said = capsys.readouterr().err
-    assert "better than the starting encoder by 0.1000 (dev 0.7000 before, 0.8000 at step 2)" in said
+    assert (
+        "better than the starting encoder by 0.1000 (dev 0.7000 before, 0.8000 at step 2; "
+        "95 %: +0.0100 to +0.2000)"
+    ) in said
     assert "no evaluation" not in said
+
+
+def test_a_gain_within_noise_gives_the_starting_encoder_back(tiny_store, tiny_encoder, tmp_path, monkeypatch):
+    asked = []
+
+    def dev_test(*_):
+        return ScriptedTest(iter([0.7, 0.6, 0.71, 0.65]), gain=(-0.01, 0.03), asked=asked)
+
+    monkeypatch.setattr("train.run.dev_test", dev_test)
+    run = {"evaluate_every": 1, "steps": 3}
+    for _ in range(2):  # and says the same when it is called once more
+        outcome = quick_run(tiny_store, tiny_encoder, tmp_path, **run)
+        assert outcome.best_step == 0
+        assert outcome.scores["best"] == outcome.scores["before"] == {"dev": 0.7}
+        verdict = read_log(tmp_path / "log.jsonl")[-1]
+        assert verdict["outcome"] == "same"
+        assert "what step 2 gained is within noise (dev 0.7000 before; 95 %: -0.0100 to" in verdict["message"]
+        assert verdict["message"] in (tmp_path / "best/README.md").read_text("utf-8")
+        assert load_encoder(tmp_path / "best").digest == load_encoder(tiny_encoder).digest
+    start, best = asked[0]
+    assert start.digest == load_encoder(tiny_encoder).digest != best.digest
 
 
 def test_without_an_evaluation_nothing_is_judged(tiny_store, tiny_encoder, tmp_path):

@@ -34,26 +34,14 @@ from train.recipe import Recipe
 
 
 class Host(Protocol):
-    """What an addition may know of the model it is added to.
+    """What an addition may know of the model it is added to."""
 
-    Attributes
-    ----------
-    encoder : torch.nn.Module
-        A transformers model.
-    recipe : Recipe
-        The settings of the run.
-    head_dimension : int
-        h, length of a vector after the head.
-    dtype : torch.dtype
-        Number format of the embeddings.
-    """
-
-    encoder: nn.Module
-    recipe: Recipe
+    encoder: nn.Module  # a transformers model
+    recipe: Recipe  # the settings of the run
 
     @property
     def head_dimension(self) -> int:
-        """Length of a vector after the head."""
+        """h, length of a vector after the head."""
 
     @property
     def dtype(self) -> torch.dtype:
@@ -62,50 +50,25 @@ class Host(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """A row whose views are being chosen. All token ids are cut and carry their special tokens.
+    """A row whose views are being chosen. All token ids are cut and carry their special tokens."""
 
-    Attributes
-    ----------
-    row_id, epoch : int
-        What a draw may depend on, besides the seed; the step would tie it to the batch size.
-    views : list of (numpy.ndarray or None)
-        So far: anchor, positive, then the negatives.
-    text : callable
-        Maps the name of a stage to the row's text there, as token ids; None where the augmentation left it
-        unchanged.
-    special : tuple of (int, int)
-        Numbers of special tokens before and after a text.
-    """
-
-    row_id: int
+    row_id: int  # what a draw may depend on, with the epoch and the seed: a step depends on the batch size
     epoch: int
-    views: list[Ids]
+    views: list[Ids]  # so far: anchor, positive, then the negatives; None where there is no text
+    # The row's text in a stage of that name, as token ids; None where the augmentation left it unchanged.
     text: Callable[[str], Ids]
-    special: tuple[int, int]
+    special: tuple[int, int]  # numbers of special tokens before and after a text
 
 
 class Views:
-    """Which texts of a row are encoded: in this base class, those chosen so far.
+    """Which texts of a row are encoded: in this base class, those chosen so far."""
 
-    Attributes
-    ----------
-    stages : tuple of str
-        Stages to read, besides the recipe's positives and negatives.
-    once : tuple of str
-        Those of them whose first draw is read in every epoch, though they have several.
-    count : int
-        Views appended to each row.
-    labels : int
-        Numbers for each row, for the loss.
-    changes_positive : bool
-        Whether the positive becomes another text than the anchor, without which an encoder that has no
-        dropout has nothing to learn from it.
-    """
-
-    stages: tuple[str, ...] = ()
-    once: tuple[str, ...] = ()
-    count: int = 0
-    labels: int = 0
+    stages: tuple[str, ...] = ()  # to read, besides the recipe's positives and negatives
+    once: tuple[str, ...] = ()  # those of them whose first draw is read in every epoch
+    count: int = 0  # views appended to each row
+    labels: int = 0  # numbers for each row, for the loss
+    # Whether the positive becomes another text than the anchor, without which an encoder that has no dropout
+    # has nothing to learn from it.
     changes_positive: bool = False
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
@@ -132,39 +95,17 @@ class Views:
 
 @dataclass(frozen=True)
 class GlobalBatch:
-    """The gathered global batch of B rows, as a hook sees it.
+    """The gathered global batch of B rows, as a hook sees it."""
 
-    Attributes
-    ----------
-    step : int
-        Number of the step in the run, from 0.
-    texts : Tensor
-        Text ids, shape (B, views), int64; `NO_TEXT` where there is no text.
-    labels : Tensor
-        The addition's own labels, shape (B, Views.labels), int64.
-    own : slice
-        The addition's own views among all.
-    embeddings : Tensor
-        Before the head, shape (B, views, d).
-    z : Tensor or None
-        After the head, shape (B, views, h), not normalised; None in `change`.
-    head : callable
-        Maps (n, d) to (n, h).
-    temperature : float
-        The recipe's τ.
-    mask_equal_texts : bool
-        Whether equal texts are left out of each other's negatives.
-    """
-
-    step: int
-    texts: Tensor
-    labels: Tensor
-    own: slice
-    embeddings: Tensor
-    z: Tensor | None
-    head: Callable[[Tensor], Tensor]
-    temperature: float
-    mask_equal_texts: bool
+    step: int  # of the run, from 0
+    texts: Tensor  # text ids, shape (B, views), int64; `NO_TEXT` where there is no text
+    labels: Tensor  # the addition's own, shape (B, Views.labels), int64
+    own: slice  # the addition's own views among all
+    embeddings: Tensor  # before the head, shape (B, views, d)
+    z: Tensor | None  # after the head, shape (B, views, h), not normalised; None in `change`
+    head: Callable[[Tensor], Tensor]  # maps (n, d) to (n, h)
+    temperature: float  # the recipe's τ
+    mask_equal_texts: bool  # whether equal texts are left out of each other's negatives
 
     @property
     def real(self) -> Tensor:
@@ -218,15 +159,7 @@ class Addition(nn.Module):
 
     @classmethod
     def check(cls, settings: Any, recipe: Recipe) -> str:
-        """What is wrong with the settings, in words; empty if nothing is.
-
-        Parameters
-        ----------
-        settings : Any
-            An instance of `settings_class`; types and choices have been checked.
-        recipe : Recipe
-            All settings of the run.
-        """
+        """What is wrong with the settings, whose types and choices are right; empty if nothing is."""
         return ""
 
     @classmethod
@@ -241,15 +174,7 @@ class Addition(nn.Module):
 
     @classmethod
     def views(cls, settings: Any, recipe: Recipe) -> Views:
-        """The choice of texts.
-
-        Parameters
-        ----------
-        settings : Any
-            An instance of `settings_class`.
-        recipe : Recipe
-            All settings of the run.
-        """
+        """The choice of texts, given the addition's own settings and all of the run's."""
         return Views()
 
     def on_train_begin(self, store: Store) -> tuple[str, ...]:

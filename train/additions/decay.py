@@ -22,12 +22,10 @@ def decayed(cosines: Tensor, known: Tensor, width: float, one_sided: bool) -> Te
     Where the cosine s equals s', the frozen encoder's, the negative's logit becomes 0 and it teaches hardly
     anything; as training takes s away from s', it comes back.
 
-    `cosines, known`: s and s' of the same pairs, any shape; `width`: σ, in cosines, above 0; `one_sided`:
-    Whether a pair that is more alike than the frozen encoder says (s > s') loses nothing. Returns: Same
-    shape, to be divided by τ; no gradient passes.
+    `cosines, known`: s and s' of the same pairs, any shape; `width`: σ, in cosines, above 0; `one_sided`: a
+    pair that is more alike than the frozen encoder says (s > s') loses nothing. No gradient passes.
 
-    Source: Lai et al. 2025 (GCSE), the Gaussian-decayed function G; one-sided and without a gradient, as in
-    its authors' code.
+    Source: Lai et al. 2025 (GCSE); one-sided and without a gradient, as in its authors' code.
     """
     difference = cosines.detach() - known
     loss = -cosines.detach() * torch.exp(-(difference**2) / (2 * width**2))

@@ -15,11 +15,10 @@ from train.additions.base_teacher import TeacherAddition
 def too_alike(anchors: Tensor, positives: Tensor, real: Tensor, margin: float) -> Tensor:
     """Which views of other rows a guide calls more alike than a row's own anchor and positive.
 
-    `anchors, positives`: The guide's vectors of each row's two views, shape (B, d) each, of length 1; zeros
-    where there is none; `real`: Which rows hold a sentence, shape (B,), bool; `margin`: Subtracted from the
-    similarity of the row's own pair: more than 0 leaves out more. Returns: Shape (2B, 2B), bool, the anchors
-    first, then the positives. Entry (u, v), u of row i and v of row j, is true where cos(u, v) > cos(anchor
-    i, positive i) − margin and i ≠ j, both rows being real.
+    `anchors, positives`: the guide's vectors of each row's two views, (B, d), of length 1; `real`: which rows
+    hold a sentence, (B,), bool; `margin` is subtracted from the cosine of the row's own pair. Returns
+    (2B, 2B), bool, the anchors first: true where cos(u, v) > cos(anchor i, positive i) − margin, u of row i,
+    v of another row j, both real.
 
     Source: Solatorio 2024 (GISTEmbed), whose mask has no margin.
     """

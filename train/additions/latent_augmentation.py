@@ -39,12 +39,10 @@ class Settings:
 
 
 def augment(z: Tensor, real: Tensor, settings: Settings) -> Tensor:
-    """Augment each embedding by means of the others.
+    """Augment each embedding z (B, d) by means of the others; the gradient takes the way through z alone.
 
-    `z`: Shape (B, d); `real`: Which rows are not padding, shape (B,), bool: they alone are the pool and give
-    μ and σ. A row is not a member of its own pool; without any other it stays as it is; `settings`: The
-    recipe's table. Returns: Shape (B, d). The gradient takes the way through z alone; pool, μ and σ are
-    constants.
+    `real`: which rows are not padding, (B,), bool: they alone are the pool and give μ and σ. A row is not a
+    member of its own pool; without any other it stays as it is.
 
     Source: Cheung & Yeung 2021 (MODALS). Pool, μ and σ are those of a class in the paper; without labels
     they are the batch's, and without a loss of each pool member the sample is drawn uniformly.

@@ -91,15 +91,10 @@ def ascend(
 ) -> Tensor:
     """δ*: a perturbation of each embedding that raises its ℓ_N, found by gradient steps on δ alone.
 
-    Gradients are taken with respect to δ only (`torch.autograd.grad`), so that neither the head's accumulated
-    gradients nor anything that hooks into backward passes notices.
-
-    `head`: Maps embeddings to the space of the loss; `embeddings`: e, shape (B, d); `near`: N(i) of each row;
-    `temperature`: τ > 0; `settings`: The recipe's table. Returns: Shape (B, d), without gradient; of length Δ
-    with `ascent = "normalised"`, of at most Δ with "projected". Where the gradient is zero, δ stays.
-
-    The authors' code adds 1e-8 to the gradient's length; with few hard neighbours the gradient itself is as
-    short as that, and δ would be anything between 0 and Δ. Here the length is exact.
+    `head` maps embeddings to the space of the loss; `embeddings`: e, shape (B, d); `near`: N(i) of each row.
+    Returns shape (B, d), without gradient; of length Δ with `ascent = "normalised"`, of at most Δ with
+    "projected"; where the gradient is zero, δ stays. The authors' code adds 1e-8 to the gradient's length,
+    which may itself be as short as that: here the length is exact.
     """
     e = embeddings.detach()
     with torch.no_grad():

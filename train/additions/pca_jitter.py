@@ -59,21 +59,17 @@ class Settings:
 def jitter(hidden: Tensor, mask: Tensor, alpha: Tensor, noise: str = "vector") -> Tensor:
     """Add noise along principal directions, α λ v summed over the eigenpairs (λ, v) of the covariance.
 
-    `hidden`: H of each sentence, shape (n, tokens, d); `mask`: 1 for a token, 0 for padding, shape (n,
-    tokens); `alpha`: α of the k-th largest eigenvalue of each sentence, shape (n, at least tokens), or (n, 1)
-    for one α; `noise`: See `Settings`. Returns: Shape (n, tokens, d); padding unchanged. The noise is a
-    constant to the gradient.
+    `hidden`: H of each sentence, shape (n, tokens, d); `mask`: 1 for a token, 0 for padding, shape
+    (n, tokens); `alpha`: α of the k-th largest eigenvalue of each sentence, shape (n, at least tokens), or
+    (n, 1) for one α. Returns shape (n, tokens, d); padding is unchanged; the noise has no gradient.
 
     H is divided by its Frobenius norm and each of its d columns centred, giving X; the covariance is
-    XᵀX / (tokens − 1). (The scalar mean that the code subtracts first changes nothing.) Its eigenvectors
-    are found by way of the tokens × tokens matrix XXᵀ, which has the same eigenvalues apart from zeros; their
-    sign is set so that the component of largest absolute value is positive: an eigenvector's sign is
-    arbitrary, and with one α for all the sum depends on it. Since λ is a share of a squared norm of 1, the
-    noise is small: α = 0.1, one standard deviation at level 10, adds 0.7 to 0.8 % of the norm of H in the
-    shipped encoder.
+    XᵀX / (tokens − 1). Its eigenvectors are found by way of XXᵀ, which has the same eigenvalues apart from
+    zeros. Their sign is arbitrary, so that of the component of largest absolute value is made positive.
+    α = 0.1, one standard deviation at level 10, adds 0.7 to 0.8 % of the norm of H in the shipped encoder.
 
-    Source: Ye et al. 2021 (EfficientCL), and the authors' code, whose jittered states go on through layers
-    of their own, newly made and never trained; here they go on through the encoder's.
+    Source: Ye et al. 2021 (EfficientCL); its code jitters before layers of its own, never trained, and here
+    the states go on through the encoder's.
     """
     with torch.no_grad():
         present = mask.to(hidden.dtype)[..., None]

@@ -13,24 +13,6 @@ from train import components
 
 
 def make_head(name: str, dimension: int) -> nn.Module:
-    """A new head by its name in a recipe.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``batch-norm``.
-    dimension : int
-        d, length of the embeddings that go in.
-
-    Returns
-    -------
-    torch.nn.Module
-        Maps (n, d) to (n, h); h is its `dimension`.
-
-    Raises
-    ------
-    UsageError
-        If there is no such head.
-    """
+    """A new head for embeddings of `dimension` d by its name in a recipe, such as ``batch-norm``."""
     file = components.module("heads", name)
     return getattr(file, components.class_name(name) + "Head")(dimension)

@@ -6,18 +6,7 @@ from torch import nn
 
 
 class NoneHead(nn.Identity):
-    """The embeddings as they are.
-
-    Parameters
-    ----------
-    dimension : int
-        d, length of the embeddings that go in.
-
-    Attributes
-    ----------
-    dimension : int
-        h, length of the vectors that come out: d.
-    """
+    """The embeddings as they are: h is d."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__()

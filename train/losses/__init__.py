@@ -69,18 +69,7 @@ class Loss:
 
 @functools.cache  # asked for in every step, and finding the file takes longer than some losses
 def find(name: str) -> Loss:
-    """A loss by its name in a recipe.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``nt-xent``.
-
-    Raises
-    ------
-    UsageError
-        If there is no such loss.
-    """
+    """A loss by its name in a recipe, such as ``nt-xent``; `UsageError` if there is none."""
     file = components.module("losses", name)
     function = getattr(file, components.function_name(name))
     floor = getattr(file, "FLOOR", 0.0)

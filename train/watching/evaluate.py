@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,30 @@ from augment_cli.store.store import Store
 from eval.measures.geometry import alignment, uniformity
 from eval.measures.similarity import cosine
 from eval.protocols.sts import stsb
+from eval.results.compare import paired_bootstrap
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.data.vectors import unit
 from train.recipe import Recipe
-from train.watching.neighbours import neighbourhoods
+from train.watching.neighbours import Neighbourhoods
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
 Scores = dict[str, float]
-Evaluate = Callable[[Encoder, Scores], Scores]
+
+
+@dataclass(frozen=True)
+class DevTest:
+    """Several tests; the first score of the first one decides."""
+
+    tests: Sequence[STSBDev | Neighbourhoods | PairRetrieval]
+
+    def __call__(self, encoder: Encoder, before: Scores) -> Scores:
+        """All scores, given those of the starting encoder (empty for itself)."""
+        return {key: value for test in self.tests for key, value in test(encoder, before).items()}
+
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
+        """The 95 % interval of what the deciding score gained, over other samples of the texts."""
+        return self.tests[0].gain(start, best)
 
 
 def has_stsb(data: Path | None) -> bool:
@@ -29,35 +45,42 @@ def has_stsb(data: Path | None) -> bool:
     return data is not None and (data / "sts" / "stsb.tsv.gz").is_file()
 
 
-def dev_test(data: Path | None, recipe: Recipe, store: Store) -> Evaluate:
+def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
     """STS-B dev where the data has it, the corpus's neighbourhoods, and retrieval of held-out pairs."""
     # The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and STS-B
     # is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
-    tests: list[Evaluate] = []
+    tests: list[STSBDev | Neighbourhoods | PairRetrieval] = []
     if has_stsb(data):
         assert data is not None
-        tests.append(stsb_dev(data))
-    if shared := neighbourhoods(store):
+        tests.append(STSBDev(data))
+    if shared := Neighbourhoods.of(store):
         tests.insert(0 if recipe.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
         stages = tuple(stage for stage in recipe.positives if stage not in (SELF, CORPUS))
-        tests.append(pair_retrieval(held_out_pairs(store, recipe.held_out, stages)))
+        tests.append(PairRetrieval(held_out_pairs(store, recipe.held_out, stages)))
     if not tests:
         raise UsageError(
             "no dev score: there is no STS-B in the data folder (--data), the corpus is too small for "
             "neighbourhoods (some 200 texts), and no row is held out; add "
             "--set held_out=0.1 for retrieval of held-out pairs, or --set evaluate_every=0 for none"
         )
-    return lambda encoder, before: {
-        key: value for test in tests for key, value in test(encoder, before).items()
-    }
+    return DevTest(tests)
 
 
-def stsb_dev(data: Path) -> Evaluate:
+@dataclass(frozen=True)
+class STSBDev:
     """Spearman correlation on STS-B dev (1,500 pairs), from -1 to 1."""
-    return lambda encoder, before: {
-        "stsb_dev": float(np.nan_to_num(stsb(encoder.encode, data, "dev").spearman))
-    }
+
+    data: Path
+
+    def __call__(self, encoder: Encoder, before: Scores) -> Scores:
+        """As `DevTest`."""
+        return {"stsb_dev": float(np.nan_to_num(stsb(encoder.encode, self.data, "dev").spearman))}
+
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
+        """As `DevTest`."""
+        before, after = (stsb(encoder.encode, self.data, "dev") for encoder in (start, best))
+        return paired_bootstrap(after.similarity, before.similarity, after.gold)[2:4]
 
 
 def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -84,18 +107,34 @@ def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> li
     return pairs
 
 
-def pair_retrieval(pairs: list[tuple[str, str]]) -> Evaluate:
+@dataclass(frozen=True)
+class PairRetrieval:
     """Share of texts whose partner is nearest by cosine among all partners, with alignment and uniformity."""
 
-    def evaluate(encoder: Encoder, before: Scores) -> Scores:
-        vectors = encoder.encode([text for pair in pairs for text in pair])
-        first, second = vectors[::2], vectors[1::2]
-        nearest = np.argmax(unit(first) @ unit(second).T, axis=1) if pairs else np.zeros(0)
+    pairs: list[tuple[str, str]]
+
+    def __call__(self, encoder: Encoder, before: Scores) -> Scores:
+        """As `DevTest`."""
+        first, second = vectors = self._vectors(encoder)
         return {
-            "pair_retrieval": float((nearest == np.arange(len(pairs))).mean()) if pairs else 0.0,
+            "pair_retrieval": float(self._found(*vectors).mean()) if self.pairs else 0.0,
             "alignment": alignment(first, second),
-            "uniformity": uniformity(vectors),
-            "pair_cosine": float(cosine(first, second).mean()) if pairs else 0.0,
+            "uniformity": uniformity(np.concatenate(vectors)),
+            "pair_cosine": float(cosine(first, second).mean()) if self.pairs else 0.0,
         }
 
-    return evaluate
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
+        """As `DevTest`."""
+        if len(self.pairs) < 2:
+            return 0.0, 0.0
+        before, after = (self._found(*self._vectors(encoder)) for encoder in (start, best))
+        return paired_bootstrap(after, before)[2:4]
+
+    def _vectors(self, encoder: Encoder) -> tuple[np.ndarray, np.ndarray]:
+        vectors = encoder.encode([text for pair in self.pairs for text in pair])
+        return vectors[::2], vectors[1::2]
+
+    def _found(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        if not self.pairs:
+            return np.zeros(0)
+        return (np.argmax(unit(first) @ unit(second).T, axis=1) == np.arange(len(self.pairs))).astype(float)

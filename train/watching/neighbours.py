@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from eval.measures.geometry import anisotropy, effective_rank, unit
+from eval.results.compare import paired_bootstrap
 from train.data.order import is_held_out, row_groups
 
 NEAREST = 10
@@ -19,26 +18,28 @@ FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
 _LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is 1e-4
 
 
-def neighbourhoods(store: Store) -> Callable[[Encoder, dict[str, float]], dict[str, float]] | None:
+class Neighbourhoods:
     """A score of encoders on a fixed sample of the corpus, with the shape of the space they make of it."""
+
     # Either alone misleads: training that pushes texts apart without regard to what they mean has fewer
     # shared neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder
     # has collapsed, and sometimes more where it was harmed otherwise. benchmarks/results/dev-score.md
     # shows how they were chosen.
-    texts = _sample(store, SAMPLE)
-    if len(texts) < FEWEST:
-        return None
-    generator = np.random.default_rng(0)
-    pairs = [halves(text, generator) for text in texts]
-    first, second = (list(side) for side in zip(*pairs, strict=True))
+    def __init__(self, texts: list[str]) -> None:
+        generator = np.random.default_rng(0)
+        self.texts, pairs = texts, [halves(text, generator) for text in texts]
+        self.first, self.second = (list(side) for side in zip(*pairs, strict=True))
 
-    def evaluate(encoder: Encoder, before: dict[str, float]) -> dict[str, float]:
-        vectors = encoder.encode(texts)
-        both = nearest(encoder.encode(first)) & nearest(encoder.encode(second))
-        scores = {
-            "shared_neighbours": shared_neighbours(vectors),
-            "half_neighbours": float(both.sum(axis=1).mean() / NEAREST),
-        }
+    @classmethod
+    def of(cls, store: Store) -> Neighbourhoods | None:
+        """Of a store's corpus; None where it is too small."""
+        texts = _sample(store, SAMPLE)
+        return cls(texts) if len(texts) >= FEWEST else None
+
+    def __call__(self, encoder: Encoder, before: dict[str, float]) -> dict[str, float]:
+        """The lesser of two ratios to the starting encoder's scores, and what it is made of."""
+        vectors, by_text = self._by_text(encoder)
+        scores = {name: float(values.mean()) for name, values in by_text.items()}
         return {
             "neighbours": lesser_ratio(scores, before or scores),
             **scores,
@@ -46,7 +47,20 @@ def neighbourhoods(store: Store) -> Callable[[Encoder, dict[str, float]], dict[s
             "anisotropy": anisotropy(vectors),
         }
 
-    return evaluate
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
+        """The 95 % interval of what the deciding score gained, over other samples of texts."""
+        (_, before), (_, after) = self._by_text(start), self._by_text(best)
+        name = min(RATIOS, key=lambda name: after[name].mean() / (before[name].mean() + _LEAST))
+        scale = before[name].mean() + _LEAST
+        return paired_bootstrap(after[name] / scale, before[name] / scale)[2:4]
+
+    def _by_text(self, encoder: Encoder) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        vectors = encoder.encode(self.texts)
+        both = nearest(encoder.encode(self.first)) & nearest(encoder.encode(self.second))
+        return vectors, {
+            "shared_neighbours": shared_neighbours(vectors),
+            "half_neighbours": both.sum(axis=1) / NEAREST,
+        }
 
 
 def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
@@ -75,11 +89,11 @@ def nearest(vectors: np.ndarray) -> np.ndarray:
     return found
 
 
-def shared_neighbours(vectors: np.ndarray) -> float:
-    """How many of the ten nearest a text and one of its ten nearest share, on average."""
+def shared_neighbours(vectors: np.ndarray) -> np.ndarray:
+    """How many of the ten nearest each text and one of its ten nearest share, on average, from 0 to 1."""
     # The similarity of Jarvis & Patrick (1973), as the mean over all neighbours.
     near = nearest(vectors).astype(np.float32)
-    return float(((near @ near.T) * near).sum() / (len(near) * NEAREST * NEAREST))
+    return ((near @ near.T) * near).sum(axis=1, dtype=np.float64) / NEAREST**2
 
 
 def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:

@@ -184,6 +184,21 @@ def test_kept_vectors_are_used_and_others_refused(teacher, tiny_encoder, store_c
         teacher_vectors(teacher_of_others, Store.open(store_copy), settings, lambda line: None)
 
 
+def test_one_call_from_python_is_the_command(tiny_store, tiny_encoder, tmp_path):
+    from train.distil.export import distil_to
+
+    settings = Settings(dimension=8)
+    facts = distil_to(tmp_path / "called", tiny_store, str(tiny_encoder), settings, precision="fp32")
+    command = ["distil", "--store", str(tiny_store), "--teacher", str(tiny_encoder), "--dimension", "8"]
+    with pytest.raises(SystemExit):
+        main([*command, "--precision", "fp32", "--out", str(tmp_path / "commanded")])
+    called, commanded = (load_encoder(tmp_path / name) for name in ("called", "commanded"))
+    assert called.digest == commanded.digest
+    assert facts["tokens"] == len(called.tokenizer)
+    with pytest.raises(UsageError, match="exists"):
+        distil_to(tmp_path / "called", tiny_store, str(tiny_encoder))
+
+
 def test_the_command_writes_a_folder_with_its_card(tiny_store, tiny_encoder, tmp_path, capsys):
     from sentence_transformers import SentenceTransformer
 

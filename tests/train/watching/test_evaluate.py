@@ -1,13 +1,15 @@
 """The dev score: held-out rows and their retrieval."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from augment_cli.store.store import Store
 from tests.helpers.training import quick_run
 from train.data.order import is_held_out
-from train.watching.evaluate import held_out_pairs, pair_retrieval
+from train.watching.evaluate import PairRetrieval, STSBDev, held_out_pairs
 
 
 def test_held_out_rows_are_not_trained_on(tiny_store, tiny_encoder, tmp_path):
@@ -32,5 +34,23 @@ def test_pair_retrieval_of_perfect_and_useless_encoders():
         def encode(self, texts):
             return np.ones((len(texts), 4))
 
-    assert pair_retrieval(pairs)(Perfect(), {})["pair_retrieval"] == 1.0
-    assert pair_retrieval(pairs)(Useless(), {})["pair_retrieval"] == 1 / 20
+    assert PairRetrieval(pairs)(Perfect(), {})["pair_retrieval"] == 1.0
+    assert PairRetrieval(pairs)(Useless(), {})["pair_retrieval"] == 1 / 20
+    low, high = PairRetrieval(pairs).gain(Useless(), Perfect())
+    assert 0.8 < low < 0.95 <= high <= 1
+    assert PairRetrieval(pairs).gain(Perfect(), Perfect()) == (0, 0)
+    assert PairRetrieval([]).gain(Useless(), Perfect()) == (0, 0)  # nothing is held out
+
+
+def test_a_gain_on_stsb_has_an_interval_over_its_pairs(monkeypatch):
+    gold = np.arange(200.0)
+
+    def stsb(similarity, data, split):
+        return SimpleNamespace(similarity=similarity, gold=gold)
+
+    monkeypatch.setattr("train.watching.evaluate.stsb", stsb)
+    noise = np.random.default_rng(0).normal(scale=60, size=200)
+    start, best = SimpleNamespace(encode=gold + 2 * noise), SimpleNamespace(encode=gold + noise)
+    low, high = STSBDev(None).gain(start, best)
+    assert 0 < low < high < 1
+    assert STSBDev(None).gain(best, start) == pytest.approx((-high, -low))

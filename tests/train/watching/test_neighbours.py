@@ -8,7 +8,7 @@ from augment_cli.store.store import Store
 from tests.helpers.training import draw
 from train.loading import make_recipe
 from train.watching.evaluate import dev_test
-from train.watching.neighbours import NEAREST, halves, nearest, neighbourhoods, shared_neighbours
+from train.watching.neighbours import NEAREST, Neighbourhoods, halves, nearest, shared_neighbours
 
 TOPICS = [
     "river water bank flood rain",
@@ -72,7 +72,7 @@ def test_neighbours_are_those_of_the_definition():
     near = brute_nearest(vectors)
     assert [set(np.flatnonzero(row)) for row in nearest(vectors)] == near
     shared = np.mean([len(near[i] & near[j]) / NEAREST for i in range(40) for j in near[i]])
-    assert shared_neighbours(vectors) == pytest.approx(shared, rel=1e-6)
+    assert shared_neighbours(vectors).mean() == pytest.approx(shared, rel=1e-6)
 
 
 def test_a_direction_that_all_texts_share_changes_no_neighbours():
@@ -95,7 +95,7 @@ def test_halves_share_a_text_out(text):
 
 
 def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
-    evaluate = neighbourhoods(topics_store)
+    evaluate = Neighbourhoods.of(topics_store)
     before = evaluate(ByTopic(0.2), {})
     assert list(before) == [
         "neighbours",
@@ -110,16 +110,27 @@ def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
     collapsed = evaluate(Collapsed(), before)
     assert collapsed["shared_neighbours"] > before["shared_neighbours"]  # which alone would choose it
     assert collapsed["neighbours"] < 0.7
-    assert neighbourhoods(topics_store)(ByTopic(0.2), {}) == before  # the same sample every time
+    assert Neighbourhoods.of(topics_store)(ByTopic(0.2), {}) == before  # the same sample every time
+
+
+def test_a_gain_has_an_interval_over_texts(topics_store):
+    test = Neighbourhoods.of(topics_store)
+    low, high = test.gain(ByTopic(0.5), ByTopic(0.1))
+    gained = test(ByTopic(0.1), test(ByTopic(0.5), {}))["neighbours"] - 1
+    assert 0 < low < gained < high < low + gained
+    low, high = test.gain(ByTopic(0.5), ByTopic(0.5))
+    assert (low, high) == (0, 0)
+    low, high = test.gain(ByTopic(0.1), ByTopic(0.5))
+    assert high < 0
 
 
 def test_the_score_of_an_earlier_version_is_not_compared_with(topics_store):
     with pytest.raises(MixError, match="without shared_neighbours, half_neighbours, by an earlier version"):
-        neighbourhoods(topics_store)(ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
+        Neighbourhoods.of(topics_store)(ByTopic(0.2), {"neighbours": 0.3, "effective_rank": 8.0})
 
 
 def test_a_small_corpus_has_no_score(tiny_store):
-    assert neighbourhoods(Store.open(tiny_store)) is None
+    assert Neighbourhoods.of(Store.open(tiny_store)) is None
 
 
 def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_store, monkeypatch):
@@ -128,7 +139,7 @@ def test_it_decides_where_there_is_no_stsb_and_where_a_recipe_says_so(topics_sto
     assert "pair_retrieval" in scores
     monkeypatch.setattr("train.watching.evaluate.has_stsb", lambda data: True)
     monkeypatch.setattr(
-        "train.watching.evaluate.stsb_dev", lambda data: lambda encoder, before: {"stsb_dev": 0.5}
+        "train.watching.evaluate.STSBDev", lambda data: lambda encoder, before: {"stsb_dev": 0.5}
     )
     for dev, first in [("auto", "stsb_dev"), ("neighbours", "neighbours")]:
         scores = dev_test(topics_store.path, make_recipe({"dev": dev}), topics_store)(ByTopic(1), {})

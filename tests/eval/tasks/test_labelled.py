@@ -1,0 +1,86 @@
+"""One's own labelled texts: what is read, what is refused, and two encoders compared on them."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from augment_cli.errors import BadInputError, UsageError
+from eval.command import main
+from eval.protocols import clustering, intent
+from eval.tasks.labelled import read_labelled
+
+ROWS = [(f"The {colour} {thing} number {n}", thing) for thing in ("car", "river", "song") for n in range(8)
+        for colour in ("red", "old")]  # fmt: skip
+
+
+def write(path, rows, header=("title", "topic")):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def test_tasks_over_the_distinct_texts_with_half_of_each_class_to_learn_from(tmp_path):
+    file = write(tmp_path / "my titles.csv", [*ROWS, ROWS[0], ("", "car"), ("A title without a topic", " ")])
+    tables, notes = read_labelled(file, "title", "topic")
+    names = [table.task.name for table in tables]
+    assert names == ["my-titles-clustering", "my-titles-purity", "my-titles-few-shot"]
+    assert [table.task.counts for table in tables] == [{"all": 48}, {"all": 48}, {"train": 24, "test": 24}]
+    assert list(zip(tables[0].texts("all"), tables[0].labels("all"), strict=True)) == ROWS
+    few_shot = tables[2]
+    learned, others = few_shot.texts("train"), few_shot.texts("test")
+    assert not set(learned) & set(others)
+    for part in ("train", "test"):
+        assert sorted(few_shot.labels(part)) == sorted(["car", "river", "song"] * 8)
+    assert read_labelled(file, "title", "topic")[0][2].texts("train") == learned
+    assert sorted(note.split(": ")[1] for note in notes) == [
+        "1 left out (duplicate)",
+        "1 left out (empty)",
+        "1 left out (no label)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (("name", "topic"), UsageError, "no column 'name'"),
+        (("title", "kind"), UsageError, "no column 'kind'"),
+        (("topic", "title"), BadInputError, "3 texts in 3 classes"),
+        (("title", "title"), BadInputError, "48 texts in 48 classes"),
+    ],
+)
+def test_what_is_not_texts_with_classes_is_refused(tmp_path, columns, error, message):
+    with pytest.raises(error, match=message):
+        read_labelled(write(tmp_path / "a.csv", ROWS), *columns)
+
+
+def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(clustering, "SEEDS", (0, 1))
+    monkeypatch.setattr(intent, "SHOTS", (5,))
+    file = write(tmp_path / "mine.csv", ROWS)
+    out = tmp_path / "results"
+    arguments = ["--labelled", str(file), "--text-column", "title", "--label-column", "topic"]
+    arguments += ["--no-plots", "--no-cache", "--jobs", "1", "--out", str(out)]
+    main([f"mean={tiny_encoder}", f"first={tiny_encoder}", *arguments])
+    printed = capsys.readouterr()
+    sentence = next(line for line in printed.err.splitlines() if line.startswith("first minus mean"))
+    assert "mine-clustering main score, 2 runs +0.0" in sentence
+    assert "mine-purity purity_10 +0.0 (+0.0 to +0.0)" in sentence
+    assert sentence.endswith("Ahead beyond the 95 % interval in 0 of 3, behind in 0.")
+    assert "mine, K-means" in printed.out
+    main(["table", str(out)])  # from what was stored, where no registry knows these tasks
+    assert "mine, purity of the ten nearest" in capsys.readouterr().out
+
+
+def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path):
+    from eval.contract.options import Options, Progress
+    from eval.runner import score_task
+
+    tables, _ = read_labelled(write(tmp_path / "a.csv", ROWS), "title", "topic")
+    places = {"car": 0, "river": 1, "song": 2}
+
+    def encode(texts):
+        noise = np.random.default_rng(0).normal(scale=0.01, size=(len(texts), 3))
+        return np.eye(3)[[places[text.split()[2]] for text in texts]] + noise
+
+    assert [score_task(table, encode, Options(), Progress()).main for table in tables] == [1, 1, 1]
