@@ -1,7 +1,6 @@
 """The lean trainer: `python -m train`, or `torchrun --nproc-per-node N -m train`.
 
-Start reading in `run.py`, the whole run; `docs/explanation/trainer-walkthrough.md` follows one step through
-five files. From top to bottom, and every import points down:
+Start reading in `run.py`; `docs/explanation/trainer-walkthrough.md` follows a step. Every import points down:
 
 - `cli.py`, then `seeds.py` (one run for each seed) and `plan.py` (the dry run), then `run.py`
 - `prepare.py`: the model and the rows of a run; `resume.py`: where an earlier run stopped; `loading.py`: a

@@ -33,20 +33,12 @@ def distil_to(
 
     Parameters
     ----------
-    out : path
-        Must not exist yet.
-    store : path
-        Whose corpus is counted, and encoded for a regression.
+    out, store : path
+        The new folder; the store whose corpus is counted, and encoded for a regression.
     teacher : str
         Folder or name of a transformer.
-    settings : Settings, optional
-        How to distil, as the options of `python -m train distil`.
-    precision : {"auto", "fp32", "bf16"}
-        Of the teacher.
-    half : bool
-        Store the table in fp16, half the size.
-    allow_download : bool
-        Fetch a teacher that is not on this machine.
+    settings, precision, half, allow_download
+        As the options of `python -m train distil`.
     command : str
         What the card says that it was made with.
     say : callable
@@ -62,11 +54,6 @@ def distil_to(
     ------
     UsageError
         If `out` exists, or the teacher is a static encoder.
-
-    Examples
-    --------
-    >>> distil_to("runs/static", "store", settings=Settings(dimension=128))["tokens"]  # doctest: +SKIP
-    30522
     """
     out = Path(out)
     if out.exists():

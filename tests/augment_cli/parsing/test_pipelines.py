@@ -125,7 +125,7 @@ def test_a_batch_size_that_is_none_cannot_be_loaded(pipeline, tmp_path):
         shutil.copytree(pipeline, folder)
         settings = (folder / "config.cfg").read_text()
         (folder / "config.cfg").write_text(
-            re.sub(r"(?m)^batch_size = .*", f"batch_size = {size}", settings, 1)
+            re.sub(r"(?m)^batch_size = .*", f"batch_size = {size}", settings, count=1)
         )
         with pytest.raises(MissingError, match="cannot load it"):
             load_pipeline(find_pipeline(folder))
