@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import UsageError
+from augment_cli.places import as_typed
 from eval.contract.arguments import ArgumentParser
 
 _EXAMPLES = """
@@ -73,7 +74,7 @@ def main(arguments: list[str]) -> None:
     # known token by a length that is 0 there.
     encoder.modules = [] if args.half else [to_length_one]
     export(encoder, args.out, torch.float16 if args.half else torch.float32)
-    command = shlex.join(["python", "-m", "train", "distil", *arguments])
+    command = as_typed(f"python -m train distil {shlex.join(arguments)}")
     corpus = store.stage("corpus").digest
     card = _card(args.out.name, teacher, facts | {"command": command, "corpus": corpus})
     (args.out / "README.md").write_text(card, encoding="utf-8")

@@ -19,7 +19,11 @@ def test_never_its_own_text(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"One line.\nOne line.\n", "1 different sentences"), (b"\xff\xfe\n", "give a UTF-8 file"), (None, "read")],
+    [
+        (b"One line.\nOne line.\n", "1 different sentences"),
+        (b"\xff\xfe\n", "give a UTF-8 file"),
+        (None, "read"),
+    ],
 )
 def test_a_file_that_will_not_do(tmp_path, content, message):
     file = tmp_path / "given.txt"
