@@ -33,4 +33,4 @@ def make_head(name: str, dimension: int) -> nn.Module:
         If there is no such head.
     """
     file = components.module("heads", name)
-    return getattr(file, components.class_name(name) + "Head")(dimension)
+    return getattr(file, components.member("heads", name))(dimension)

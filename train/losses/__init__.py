@@ -82,7 +82,7 @@ def find(name: str) -> Loss:
         If there is no such loss.
     """
     file = components.module("losses", name)
-    function = getattr(file, components.function_name(name))
+    function = getattr(file, components.member("losses", name))
     floor = getattr(file, "FLOOR", 0.0)
     return Loss(
         function, file.LAYOUT, file.FURTHER_NEGATIVES, getattr(file, "Settings", None),
