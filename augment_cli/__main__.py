@@ -1,6 +1,7 @@
-"""`augment-cli`, and `python -m augment_cli`: Ctrl-C is looked after before anything else is loaded."""
+"""`augment-cli`, `augment-train` and the like: Ctrl-C is looked after before anything else is loaded."""
 
 import augment_cli.process.at_start  # noqa: F401 (Ctrl-C from here on)
+from augment_cli import places
 from augment_cli.process.interrupts import FINISHED_PARTS_ARE_KEPT, handled
 from augment_cli.process.standard_streams import standard_streams
 
@@ -11,6 +12,21 @@ def main() -> None:
         from augment_cli.cli import main as run
 
         run()
+
+
+def train() -> None:
+    """`augment-train`: what `python -m train` is in a checkout."""
+    places.run("train")
+
+
+def evaluate() -> None:
+    """`augment-eval`: what `python -m eval` is in a checkout."""
+    places.run("eval")
+
+
+def fetch() -> None:
+    """`augment-data`: what `python -m data.fetch` is in a checkout."""
+    places.run("data.fetch")
 
 
 if __name__ == "__main__":

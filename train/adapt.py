@@ -10,6 +10,7 @@ from typing import Any
 from augment_cli import api, augmentations
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
+from augment_cli.places import STATIC, shipped
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from augment_cli.vectors.stages import vectors_name
@@ -21,16 +22,15 @@ RECIPES = ("adapt", "adapt-contrastive")  # those whose columns are made
 START = "start"  # the set of vectors that the starting encoder makes
 COMBINED = "combined"  # the set that is combined from it and from other encoders'
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
-SHORT = {"minilm": MINILM_PACKAGE}
-# Who may teach beside the starting encoder: a table of words, and one that sees context.
-_STATIC = Path(__file__).parent.parent / "data" / "models" / "static"
+# Both also teach beside the starting encoder: one that sees context, and a table of words.
+SHORT = {"minilm": MINILM_PACKAGE, "static": STATIC}
 # Of mined negatives: the nearest few are often the same question in other words.
 _MINED: dict[str, Any] = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
 
 
 def encoder_name(name: str) -> str:
     """The encoder that a short name stands for; any other name, and a folder of that name, is itself."""
-    return name if Path(name).exists() else SHORT.get(name, name)
+    return name if Path(name).exists() else shipped(SHORT.get(name, name))
 
 
 def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str, float]]:
@@ -39,7 +39,7 @@ def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str,
     start = find_encoder(encoder, allow_download)
     is_static = is_static_model(start)
     chosen = {START: (encoder, 0.5 if is_static else 1.0)}
-    helper, name, weight = (MINILM_PACKAGE, "minilm", 1.0) if is_static else (str(_STATIC), "static", 0.5)
+    helper, name, weight = (MINILM_PACKAGE, "minilm", 1.0) if is_static else (shipped(STATIC), "static", 0.5)
     try:
         find_encoder(helper)
     except MissingError:

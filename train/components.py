@@ -9,55 +9,98 @@ folder        a recipe says                            and gets
 ============  =======================================  ========================================
 
 Files whose names begin with `base` hold what the files of a folder share; they are not components.
+
+An installed package adds components by entry points of the groups `augment_cli.losses`, `augment_cli.heads`
+and `augment_cli.additions`, each the name of a module that holds what a file here would:
+``hinge = "my_package.hinge"``.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import re
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
 from augment_cli.errors import UsageError
+from augment_cli.plugins import Place, brought, the_only
 
 Kind = Literal["losses", "heads", "additions"]
 _ONE = {"losses": "loss", "heads": "head", "additions": "addition"}
 
 
-def names(kind: Kind) -> tuple[str, ...]:
-    """What the components of a kind are called in recipes, sorted: the files' names without the ending."""
+def _own(kind: Kind) -> dict[str, Place]:
     # Losses and heads, which are values in a recipe, are written with hyphens; additions, which are the names
     # of tables, with underscores.
     files = (Path(__file__).parent / kind).glob("[a-z]*.py")
-    stems = (path.stem for path in files if not path.stem.startswith("base"))
-    return tuple(sorted(stem if kind == "additions" else stem.replace("_", "-") for stem in stems))
+    stems = sorted(path.stem for path in files if not path.stem.startswith("base"))
+    named = [stem if kind == "additions" else stem.replace("_", "-") for stem in stems]
+    return {name: Place(f"train.{kind}.{stem}") for name, stem in zip(named, stems, strict=True)}
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """What the components of a kind are called in recipes, sorted: the files' names without the ending."""
+    return tuple(sorted({*_own(kind), *brought(f"augment_cli.{kind}")}))
+
+
+def _place(kind: Kind, name: str) -> Place:
+    own = [place] if (place := _own(kind).get(name)) else []
+    found = [*own, *brought(f"augment_cli.{kind}").get(name, [])]
+    if not found:
+        raise UsageError(f"unknown {_ONE[kind]} {name!r}; choose one of {', '.join(names(kind))}")
+    return the_only(found, _what(kind, name))
 
 
 def module(kind: Kind, name: str) -> ModuleType:
     """The file of a component, by the name that recipes give it; `UsageError` where there is none."""
-    if name not in names(kind):
-        raise UsageError(f"unknown {_ONE[kind]} {name!r}; choose one of {', '.join(names(kind))}")
-    return importlib.import_module(f"train.{kind}.{function_name(name)}")
+    place = _place(kind, name)
+    file: ModuleType = place.load(_what(kind, name))
+    wanted = [member(kind, name), *(("LAYOUT", "FURTHER_NEGATIVES") if kind == "losses" else ())]
+    if missing := [one for one in wanted if not hasattr(file, one)]:
+        where = place.described(_what(kind, name)) if place.package else file.__file__
+        raise UsageError(f"{where} has no {' and no '.join(missing)}; docs/how-loss.md shows what it needs")
+    return file
+
+
+def member(kind: Kind, name: str) -> str:
+    """What the function or class of a component is called in its file."""
+    if kind == "losses":
+        return function_name(name)
+    return class_name(name) + ("Head" if kind == "heads" else "")
+
+
+def _tree(kind: Kind, name: str) -> ast.Module:
+    """A component's source, read without running it, which would load torch."""
+    place = _place(kind, name)
+    if not place.package:
+        return ast.parse((Path(__file__).parent / kind / f"{function_name(name)}.py").read_text("utf-8"))
+    try:
+        return ast.parse(place.source())
+    except (ImportError, OSError, SyntaxError, ValueError) as error:
+        where = place.described(_what(kind, name))
+        raise UsageError(f"{where} cannot be read: {error}; mend or uninstall the package") from error
+
+
+def _what(kind: Kind, name: str) -> str:
+    return f"{_ONE[kind]} {name!r}"
 
 
 def has_settings(kind: Kind, name: str) -> bool:
-    """Whether a component's file has a class `Settings`; read without running it, which would load torch."""
-    path = Path(__file__).parent / kind / f"{function_name(name)}.py"
-    body = ast.parse(path.read_text("utf-8")).body
+    """Whether a component's file has a class `Settings`."""
+    body = _tree(kind, name).body
     return any(isinstance(node, ast.ClassDef) and node.name == "Settings" for node in body)
 
 
 @functools.cache  # asked for in every step
 def layout(loss: str) -> str:
-    """How negatives reach a loss: ``columns`` or ``pool``, its constant `LAYOUT`; does not load torch."""
-    path = Path(__file__).parent / "losses" / f"{function_name(loss)}.py"
-    for node in ast.parse(path.read_text("utf-8")).body:
+    """How negatives reach a loss: ``columns`` or ``pool``, its constant `LAYOUT`."""
+    for node in _tree("losses", loss).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYOUT":
             return str(ast.literal_eval(node.value))
-    raise UsageError(f'{path}: LAYOUT is missing; write LAYOUT = "columns" or "pool"')
+    where = _place("losses", loss).module
+    raise UsageError(f'{where}: LAYOUT is missing; write LAYOUT = "columns" or "pool"')
 
 
 def function_name(name: str) -> str:

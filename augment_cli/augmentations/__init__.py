@@ -11,15 +11,12 @@ such as ``shout = "my_package.shout:SHOUT"``; CONTRIBUTING.md shows a whole one.
 from __future__ import annotations
 
 import ast
-import importlib
-import importlib.util
-from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augment_cli.errors import UsageError, did_you_mean
+from augment_cli.plugins import Place, brought, the_only
 
 if TYPE_CHECKING:
     from augment_cli.contract.augmentation import Augmentation
@@ -29,30 +26,16 @@ GROUPS = ("terms", "syntax", "words", "models")
 ENTRY_POINTS = "augment_cli.augmentations"
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a descriptor is: its module, its name there, the package that brought it ("" for our own)."""
-
-    module: str
-    constant: str
-    package: str = ""
-
-
 @cache
-def _places() -> dict[str, list[_Place]]:
+def _places() -> dict[str, list[Place]]:
     here = Path(__file__).parent
     files = [file for group in GROUPS for file in sorted((here / group).glob("[a-z]*.py"))]
     places = {
-        file.stem.replace("_", "-"): [_Place(f"{__name__}.{file.parent.name}.{file.stem}", file.stem.upper())]
+        file.stem.replace("_", "-"): [Place(f"{__name__}.{file.parent.name}.{file.stem}", file.stem.upper())]
         for file in files
     }
-    for point in sorted(
-        metadata.entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)
-    ):
-        package = point.dist.name if point.dist else point.module
-        place = _Place(point.module, point.attr, package)
-        if place not in places.setdefault(point.name, []):
-            places[point.name].append(place)
+    for name, found in brought(ENTRY_POINTS).items():
+        places[name] = [*places.get(name, []), *found]
     return places
 
 
@@ -65,9 +48,7 @@ def summary(name: str) -> str:
     """What an augmentation does, in one line: the first of its file's docstring, read without running it."""
     place = _places()[name][0]
     try:
-        specification = importlib.util.find_spec(place.module)
-        source = Path(specification.origin or "").read_text("utf-8") if specification else ""
-        docstring = ast.get_docstring(ast.parse(source)) or ""
+        docstring = ast.get_docstring(ast.parse(place.source())) or ""
     except (ImportError, OSError, SyntaxError, ValueError) as error:
         if not place.package:
             raise
@@ -92,30 +73,18 @@ def get(name: str) -> Augmentation:
     if name not in _places():
         alike = did_you_mean(name, _places())
         raise UsageError(f"there is no augmentation {name!r}.{alike} There are {', '.join(_places())}")
-    place, *others = _places()[name]
-    if others:
-        packages = " and ".join(item.package or "augment-cli" for item in (place, *others))
-        raise UsageError(
-            f"{packages} each bring an augmentation {name!r}; uninstall one of them, or rename it"
-        )
-    if not place.package:
-        descriptor: Augmentation = getattr(importlib.import_module(place.module), place.constant)
-        return descriptor
-    return _of_package(name, place)
+    place = the_only(_places()[name], what := f"augmentation {name!r}")
+    descriptor: Augmentation = place.load(what)
+    if place.package:
+        _check(descriptor, name, place.described(what))
+    return descriptor
 
 
-def _of_package(name: str, place: _Place) -> Augmentation:
+def _check(descriptor: object, name: str, where: str) -> None:
+    """What a package brings as an augmentation."""
     from augment_cli.contract.augmentation import Augmentation
 
-    where = f"the augmentation {name!r} of the package {place.package} ({place.module}:{place.constant})"
-    try:
-        descriptor = getattr(importlib.import_module(place.module), place.constant)
-    except Exception as error:
-        raise UsageError(
-            f"{where} cannot be loaded: {type(error).__name__}: {error}; mend or uninstall the package"
-        ) from error
     if not isinstance(descriptor, Augmentation):
         raise UsageError(f"{where} is {type(descriptor).__name__}; it must be an `Augmentation`")
     if descriptor.name != name:
         raise UsageError(f"{where} calls itself {descriptor.name!r}; both names must be the same")
-    return descriptor

@@ -23,6 +23,7 @@ from augment_cli.models.claims import check_model, check_tokenizer
 from augment_cli.models.digest import model_digest
 from augment_cli.models.json_files import JsonFiles
 from augment_cli.models.reasons import panics_as_errors, reason_of
+from augment_cli.places import STATIC, shipped
 
 if TYPE_CHECKING:
     import torch
@@ -117,9 +118,14 @@ def find_folder(
 
 
 def _find(name: str, allow_download: bool, option: str) -> tuple[Path, str | None]:
-    path = Path(name).expanduser()
+    path = Path(shipped(name)).expanduser()
     if path.is_dir():
         return path, None
+    if name == "data/models/encoder":
+        raise MissingError(
+            f"{option} {name}: a wheel is too small for it; take {option} {STATIC} or {MINILM_PACKAGE}, or "
+            "copy this folder from a checkout"
+        )
     if name == MINILM_PACKAGE:
         package = importlib.util.find_spec(MINILM_PACKAGE.replace("-", "_"))
         if package is None or package.origin is None:

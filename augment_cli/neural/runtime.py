@@ -242,3 +242,10 @@ def _free() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def named_cache(options: dict[str, Any]) -> dict[str, Any]:
+    """The keys and values that `generate` made room for, named as a model takes them."""
+    # transformers 5.24 renamed it.
+    name = "cache" if "cache" in options else "past_key_values"
+    return {name: options[name]}

@@ -15,6 +15,7 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
 from augment_cli.neural.noise import gumbel_noise
+from augment_cli.neural.runtime import named_cache
 
 
 def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Callable[..., Tensor]:
@@ -54,8 +55,8 @@ def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Ca
                 encoder_outputs=BaseModelOutput(last_hidden_state=states),
                 attention_mask=mask,
                 decoder_input_ids=tokens if position == input_ids.shape[1] else tokens[:, -1:],
-                past_key_values=options["past_key_values"],
                 use_cache=True,
+                **named_cache(options),
             )
             scores = logits_processor(tokens, output.logits[:, -1].float())
             vocabulary = scores.shape[-1]

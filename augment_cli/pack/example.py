@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 
+from augment_cli.places import STATIC, shipped
 from augment_cli.store.parquet import describe
 from augment_cli.store.store import Store
 
@@ -43,7 +45,7 @@ from sentence_transformers.sentence_transformer.losses import MultipleNegativesR
 
 rows = load_dataset("parquet", data_dir="{folder}", split="train")
 rows = rows.select_columns([{chosen}])
-encoder = SentenceTransformer("data/models/encoder")  # or any other name or folder
+encoder = SentenceTransformer("{_encoder()}")  # or any other name or folder
 settings = SentenceTransformerTrainingArguments(
     "{out}", per_device_train_batch_size={BATCH}, max_steps={steps}, learning_rate=5e-5, save_strategy="no"
 )
@@ -51,6 +53,12 @@ loss = MultipleNegativesRankingLoss(encoder)
 SentenceTransformerTrainer(encoder, args=settings, train_dataset=rows, loss=loss).train()
 encoder.save("{out}")
 """
+
+
+def _encoder() -> str:
+    """The small BERT, or where only a wheel is, which has none, the static encoder."""
+    found = shipped(small := "data/models/encoder")
+    return small if Path(small).exists() else found if found != small else shipped(STATIC)
 
 
 def steps_of(rows: int) -> int:

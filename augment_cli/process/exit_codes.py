@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from augment_cli.errors import MissingError, UserError
+from augment_cli.places import as_typed
 from augment_cli.process.interrupts import EXIT_CODE, FINISHED_PARTS_ARE_KEPT
 from augment_cli.store.files import explain
 from augment_cli.visible import visible
@@ -57,7 +58,7 @@ class Command:
         known = self._known(error)
         if known is None:
             return None
-        print(f"{self.name}: {visible(known)}", file=sys.stderr)
+        print(f"{self.name}: {visible(as_typed(str(known)))}", file=sys.stderr)
         return known.exit_code
 
     def _known(self, error: BaseException) -> UserError | None:

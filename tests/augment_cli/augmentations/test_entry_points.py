@@ -20,20 +20,10 @@ from augment_cli.contract.rows import Rows
 from augment_cli.errors import ContractError
 from augment_cli.runs.tables import as_table
 from augment_cli.text.spans import CodePoints
+from tests.helpers.installing import install
 from tests.helpers.places import REPOSITORY
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def install(folder: Path, name: str, points: dict[str, str], **modules: str) -> None:
-    """What an installed package leaves behind: its modules, and the metadata with its entry points."""
-    information = folder / f"{name}-1.0.dist-info"
-    information.mkdir(parents=True)
-    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    lines = [f"{point} = {place}\n" for point, place in points.items()]
-    (information / "entry_points.txt").write_text("".join(["[augment_cli.augmentations]\n", *lines]))
-    for module, source in modules.items():
-        (folder / f"{module}.py").write_text(source)
 
 
 def printed() -> tuple[dict[str, str], str]:

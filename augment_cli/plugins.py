@@ -1,0 +1,83 @@
+"""What other installed packages bring by entry points, in groups: augmentations, and parts of trainings."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from augment_cli.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is found.
+
+    Attributes
+    ----------
+    module : str
+    constant : str
+        Its name in the module; "" where it is the module itself.
+    package : str
+        The package that brought it; "" for our own.
+    """
+
+    module: str
+    constant: str = ""
+    package: str = ""
+
+    def source(self) -> str:
+        """The module's source, read without running it."""
+        found = importlib.util.find_spec(self.module)
+        return Path(found.origin or "").read_text("utf-8") if found else ""
+
+    def load(self, what: str) -> Any:
+        """It itself; an error in a package's code is one line that names the package.
+
+        Parameters
+        ----------
+        what : str
+            What it is, for messages, such as "augmentation 'shout'".
+        """
+        try:
+            module = importlib.import_module(self.module)
+            return getattr(module, self.constant) if self.constant else module
+        except Exception as error:
+            if not self.package:
+                raise
+            raise UsageError(
+                f"{self.described(what)} cannot be loaded: {type(error).__name__}: {error}; mend or "
+                "uninstall the package"
+            ) from error
+
+    def described(self, what: str) -> str:
+        """The words that errors begin with."""
+        point = f"{self.module}:{self.constant}" if self.constant else self.module
+        return f"the {what} of the package {self.package} ({point})"
+
+
+@cache
+def brought(group: str) -> Mapping[str, Sequence[Place]]:
+    """What packages bring of a group, by name: a place each, several where packages are at odds."""
+    places: dict[str, list[Place]] = {}
+    for point in sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value)):
+        package = point.dist.name if point.dist else point.module
+        place = Place(point.module, point.attr or "", package)
+        if place not in places.setdefault(point.name, []):
+            places[point.name].append(place)
+    return places
+
+
+def the_only(places: Sequence[Place], what: str) -> Place:
+    """The place of a name; `UsageError` if several packages bring one of that name."""
+    place, *others = places
+    if others:
+        article = "an" if what[0] in "aeiou" else "a"
+        packages = " and ".join(item.package or "augment-cli" for item in places)
+        raise UsageError(f"{packages} each bring {article} {what}; uninstall one of them, or rename it")
+    return place
