@@ -87,7 +87,7 @@ def labelled_task(name: str, title: str, protocol: str, counts: dict[str, int] |
 
 def _read(file: Path, text_column: str, label_column: str) -> tuple[list[str], list[str], list[str]]:
     """Texts and labels, and what was left out."""
-    options = IngestOptions(text_column=text_column, keep_columns=(label_column,))
+    options = IngestOptions(text_column=text_column, keep_columns=(label_column,), deduplicate=True)
     with TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "store")
         with store.lock():

@@ -8,21 +8,8 @@ from torch import nn
 class BatchNormHead(nn.Sequential):
     """The projection of DiffCSE and AugCSE: linear (d to 2d), batch norm, ReLU, linear (2d to d), batch norm.
 
-    The linear layers have no bias and the last batch norm no scale and shift. All views of the gathered batch
-    go through it together, so that N ranks normalise as one does.
+    h is d. The linear layers have no bias and the last batch norm no scale and shift. N ranks normalise as one.
 
-    Parameters
-    ----------
-    dimension : int
-        d, length of the embeddings that go in.
-
-    Attributes
-    ----------
-    dimension : int
-        h, length of the vectors that come out: d.
-
-    Notes
-    -----
     Source: Tang et al. 2022, after DiffCSE (Chuang et al. 2022).
     """
 

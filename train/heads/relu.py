@@ -6,20 +6,8 @@ from torch import nn
 
 
 class ReluHead(nn.Sequential):
-    """VaSCL's head: linear (d to d), ReLU, linear (d to 128), both without bias.
+    """VaSCL's head: linear (d to d), ReLU, linear (d to h = 128), both without bias.
 
-    Parameters
-    ----------
-    dimension : int
-        d, length of the embeddings that go in.
-
-    Attributes
-    ----------
-    dimension : int
-        h, length of the vectors that come out: 128.
-
-    Notes
-    -----
     Source: Zhang et al. 2022 ("two-layer MLP"); that there is no bias is from the authors' code.
     """
 

@@ -7,20 +7,8 @@ from torch import Tensor, nn
 
 
 class TanhHead(nn.Module):
-    """SimCSE's head: one linear layer (d to d) and tanh, used in training only.
+    """SimCSE's head: one linear layer (d to h = d) and tanh, used in training only.
 
-    Parameters
-    ----------
-    dimension : int
-        d, length of the embeddings that go in.
-
-    Attributes
-    ----------
-    dimension : int
-        h, length of the vectors that come out: d.
-
-    Notes
-    -----
     Source: Gao et al. 2021, section 6.3; the initialisation is BERT's (normal, 0.02).
     """
 

@@ -133,4 +133,7 @@ def test_nothing_to_score_is_explained(plain_model, capsys):
     with pytest.raises(SystemExit) as stop:
         run(plain_model)
     assert stop.value.code == 2
-    assert "give --data DIR, --beir FOLDER, --minimal-pairs or several" in capsys.readouterr().err
+    assert (
+        "give --data DIR, --labelled FILE, --beir FOLDER, --minimal-pairs or several"
+        in capsys.readouterr().err
+    )
