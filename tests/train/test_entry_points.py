@@ -107,9 +107,9 @@ def test_an_addition(package):
             {"near-by": "far_away"},
             LOSS,
             "near-by",
-            r"faraway \(far_away\) has no near_by; see docs/how-to/add-a-loss.md",
+            r"faraway \(far_away\) has no near_by; see docs",
         ),
-        ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; docs"),
+        ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; see docs"),
         ({"far-away": "far_away"}, "1 +", "far-away", "cannot be loaded: SyntaxError"),
     ],
 )

@@ -39,10 +39,8 @@ def distil_to(
         Folder or name of a transformer.
     settings, precision, half, allow_download
         As the options of `python -m train distil`.
-    command : str
-        What the card says that it was made with.
-    say : callable
-        Gets lines of progress.
+    command, say : str, callable
+        What the card says that it was made with; gets lines of progress.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from torch import nn
 class BatchNormHead(nn.Sequential):
     """The projection of DiffCSE and AugCSE: linear (d to 2d), batch norm, ReLU, linear (2d to d), batch norm.
 
-    h is d. The linear layers have no bias and the last batch norm no scale and shift. N ranks normalise as one.
+    h is d; linear layers without bias, a last batch norm without scale and shift. N ranks normalise as one.
 
     Source: Tang et al. 2022, after DiffCSE (Chuang et al. 2022).
     """

@@ -20,5 +20,5 @@ class TanhHead(nn.Module):
         nn.init.zeros_(self.dense.bias)
 
     def forward(self, embeddings: Tensor) -> Tensor:
-        """Map embeddings of shape (n, d) to (n, d)."""
+        """(n, d) to (n, d)."""
         return torch.tanh(self.dense(embeddings))
