@@ -143,7 +143,7 @@ def _score(arguments: Sequence[str]) -> None:
     built = tables.build(results, registry, published=options.published)
     _print_tables(results, built, as_json=options.json)
     if options.labelled and len(results) == 2:
-        _say_difference(*results, [table.task.name for table in data_tables])
+        _say_difference(results[0], results[1], [table.task.name for table in data_tables])
     scoring.write_overview(results, registry, options)
 
 

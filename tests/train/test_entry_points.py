@@ -103,12 +103,7 @@ def test_an_addition(package):
     [
         ({"info-nce": "far_away"}, LOSS, "info-nce", "augment-cli and faraway each bring a loss 'info-nce'"),
         ({"far": "no_such_module"}, LOSS, "far", "the loss 'far' of the package faraway .* cannot be loaded"),
-        (
-            {"near-by": "far_away"},
-            LOSS,
-            "near-by",
-            r"faraway \(far_away\) has no near_by; see docs",
-        ),
+        ({"near-by": "far_away"}, LOSS, "near-by", r"faraway \(far_away\) has no near_by; see docs"),
         ({"far-away": "far_away"}, LOSS.replace("LAYOUT", "SHAPE"), "far-away", "has no LAYOUT; see docs"),
         ({"far-away": "far_away"}, "1 +", "far-away", "cannot be loaded: SyntaxError"),
     ],
