@@ -10,7 +10,7 @@ from typing import Any
 from augment_cli import api, augmentations
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import MINILM_PACKAGE
-from augment_cli.places import STATIC, shipped
+from augment_cli.places import CHECKOUT, STATIC, shipped
 from augment_cli.store.store import Store
 from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from augment_cli.vectors.stages import vectors_name
@@ -39,7 +39,9 @@ def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str,
     start = find_encoder(encoder, allow_download)
     is_static = is_static_model(start)
     chosen = {START: (encoder, 0.5 if is_static else 1.0)}
-    helper, name, weight = (MINILM_PACKAGE, "minilm", 1.0) if is_static else (shipped(STATIC), "static", 0.5)
+    helper, name, weight = (
+        (MINILM_PACKAGE, "minilm", 1.0) if is_static else (str(CHECKOUT / STATIC), "static", 0.5)
+    )
     try:
         find_encoder(helper)
     except MissingError:

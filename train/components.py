@@ -60,9 +60,7 @@ def module(kind: Kind, name: str) -> ModuleType:
     wanted = [member(kind, name), *(("LAYOUT", "FURTHER_NEGATIVES") if kind == "losses" else ())]
     if missing := [one for one in wanted if not hasattr(file, one)]:
         where = place.described(_what(kind, name)) if place.package else file.__file__
-        raise UsageError(
-            f"{where} has no {' and no '.join(missing)}; docs/how-to/add-a-loss.md has what it needs"
-        )
+        raise UsageError(f"{where} has no {' and no '.join(missing)}; see docs/how-to/add-a-loss.md")
     return file
 
 

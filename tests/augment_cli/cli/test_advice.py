@@ -153,20 +153,13 @@ def test_a_recipe_file_that_is_not_there_is_called_a_file(command):
     assert "ending in .toml" in command("run", "mine").stderr
 
 
-def test_the_trainer_is_not_to_be_had_from_pip(tmp_path, monkeypatch):
+def test_the_trainer_says_which_extra_it_needs(tmp_path, monkeypatch):
     import importlib.util
 
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
-    entry = next(entry for entry in examine(tmp_path) if entry["what"] == "train, eval")
-    assert "make setup" in entry["get"] and "pip install" not in entry["get"]
-
-
-def test_the_trainer_is_not_called_ready_where_there_is_no_checkout(tmp_path, monkeypatch):
     def trainer():
         return next(entry for entry in examine(tmp_path) if entry["what"] == "train, eval")
 
-    assert "a checkout" not in trainer()["missing"]
-    monkeypatch.setattr("augment_cli.reports.doctor._BESIDE", tmp_path)  # as in an installed wheel
-    assert not trainer()["ready"] and "a checkout" in trainer()["missing"]
-    assert "make setup" in trainer()["get"]
+    assert trainer()["ready"]
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
+    assert trainer()["missing"] == ["torch"] and trainer()["get"] == "pip install 'augment-cli[train]'"
