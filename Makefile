@@ -159,12 +159,16 @@ test-lowest:
 	.venv-lowest/bin/python -m pytest --numprocesses $(PYTEST_JOBS) --dist loadfile -m "not slow" \
 		-W ignore::DeprecationWarning --deselect tests/test_constraints.py
 
-## lint: style, format, types and the layers of ARCHITECTURE.md (a minute, most of it types)
+# docs/STYLE.md quotes what it warns of; a test holds its list.
+PAGES := README.md ARCHITECTURE.md CONTRIBUTING.md docs/tutorials docs/how-to docs/reference docs/explanation
+
+## lint: style, format, types, the layers of ARCHITECTURE.md, prose (a minute, most of it types)
 lint: setup
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
+	$(PYTHON) -m proselint check $(PAGES)
 
 ### Packages
 
