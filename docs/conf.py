@@ -1,5 +1,6 @@
 """The documentation site, `make docs`: the Markdown of this folder, and a reference from the code."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,16 @@ html_theme = "furo"
 html_title = f"augment-cli {__version__}"
 html_copy_source = False
 html_show_sphinx = False
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        *(f"sidebar/{part}.html" for part in ("brand", "search", "scroll-start", "navigation", "versions")),
+        "sidebar/scroll-end.html",
+    ]
+}
+# Each release has its site in a folder of its name beside this one; 0.1.0 had none.
+_CHANGES = (Path(__file__).parent.parent / "CHANGELOG.md").read_text("utf-8")
+html_context = {"versions": re.findall(r"(?m)^## \[([1-9]\d*\.\d+\.\d+)\]", _CHANGES)}
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
 exclude_patterns = ["_build", "notebooks"]

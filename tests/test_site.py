@@ -9,6 +9,7 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.contract.reasons import Reason
+from augment_cli.version import __version__
 from docs import reference
 from tests.helpers.places import REPOSITORY
 from train import components
@@ -86,3 +87,4 @@ def test_the_site_builds_without_a_warning(tmp_path):
     index = (tmp_path / "index.html").read_text("utf-8")
     assert not re.search(r'(?:src=|<link[^>]+href=)"https?:', index)  # nothing is fetched
     assert 'src="_images/flow.svg"' in index
+    assert f'href="../{__version__}/index.html">{__version__}</a>' in index  # the menu of versions
