@@ -10,8 +10,12 @@ from eval.command import main
 from eval.protocols import clustering, intent
 from eval.tasks.labelled import read_labelled
 
-ROWS = [(f"The {colour} {thing} number {n}", thing) for thing in ("car", "river", "song") for n in range(8)
-        for colour in ("red", "old")]  # fmt: skip
+ROWS = [
+    (f"The {colour} {thing} number {n}", thing)
+    for thing in ("car", "river", "song")
+    for n in range(8)
+    for colour in ("red", "old")
+]
 
 
 def write(path, rows, header=("title", "topic")):
