@@ -1,6 +1,6 @@
 """`python -m train adapt` on real domains: labelled scores on texts it did not train on, and STS.
 
-    python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --seeds 42,0,1
+    python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --domains clinc150
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --untrained
 
@@ -182,10 +182,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--domains", default=",".join(DOMAINS))
-    parser.add_argument("--seeds", default="42")
+    parser.add_argument("--seeds", default="42,0,1")
     parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
     parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
-    parser.add_argument("--kmeans", type=int, default=3, help="seeds of K-means")
+    parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
     parser.add_argument("--encoder", default=MINILM_PACKAGE)
     parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the scoring")

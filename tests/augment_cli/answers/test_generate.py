@@ -20,7 +20,7 @@ from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
 from augment_cli.reports.unfinished import rows_in_work
 from augment_cli.store.store import Store
-from tests.helpers.commands import ENVIRONMENT, command  # noqa: F401 (a fixture)
+from tests.helpers.commands import ENVIRONMENT
 from tests.helpers.faulty_server import answer, last_text, serving
 
 ROWS = 12
@@ -380,7 +380,7 @@ def test_no_proxy_comes_between_the_machine_and_itself(store, monkeypatch):
     assert answers(store)[0]["answer"]
 
 
-def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, command):  # noqa: F811
+def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, command):
     def behave(handler, number, body):
         handler.reply(json.dumps(answer("a \ud800 half", model="other")).encode())
 
@@ -393,7 +393,7 @@ def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, co
     assert [row["answer"] for row in answers(store)[:2]] == ["a ? half"] * 2
 
 
-def test_a_dry_run_asks_and_writes_nothing(store, command):  # noqa: F811
+def test_a_dry_run_asks_and_writes_nothing(store, command):
     before = sorted(store.rglob("*"))
     with serving(echo) as server:
         words = ("generate", "--endpoint", server.endpoint, "--store", store, "--model", "small", "--dry-run")

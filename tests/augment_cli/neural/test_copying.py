@@ -50,7 +50,6 @@ def test_what_is_read_again_as_it_is_written_is_the_text(text):
 
 @pytest.mark.slow
 def test_the_shipped_paraphraser_says_which_characters_it_lacks():
-    pytest.importorskip("transformers")
     model = Seq2Seq(find_model(str(shipped_paraphraser())), Decoding())
     assert all(map(model.knows, "aZ09.,;é’“"))
     assert not any(map(model.knows, "‘îïŁšśḍ€"))
