@@ -14,7 +14,7 @@ from torch import Tensor
 
 from augment_cli.encoding.cache import EmbeddingCache
 from augment_cli.encoding.fast.bert import PackedBert, is_known
-from augment_cli.encoding.layout import DEFAULT_POOLING
+from augment_cli.encoding.layout import DEFAULT_POOLING, Prompts
 from augment_cli.encoding.pooling import canonical, needs_all_layers, pool
 from augment_cli.errors import UsageError
 from augment_cli.models.reasons import tokenizing
@@ -57,6 +57,8 @@ class Encoder:
         Whether a text is lower-cased before the tokenizer sees it.
     prompt : str
         What is set before every text.
+    prompts : Prompts
+        What the model's folder names to be set there.
     name : str
         What the model is called in results.
     revision : str or None
@@ -74,6 +76,7 @@ class Encoder:
     modules: list[Callable[[Tensor], Tensor]] = field(default_factory=list)
     lower_case: bool = False
     prompt: str = ""
+    prompts: Prompts = field(default_factory=Prompts)
     name: str = ""
     revision: str | None = None
     weights: Tensor | None = None
@@ -149,7 +152,17 @@ class Encoder:
             "max_length": self.max_length,
             "precision": self.precision,
         }
+        if self.prompt != self.prompts.text():  # the default one is in the digest of the model
+            key["prompt"] = self.prompt
         return key if self.weights is None else key | {"weights": weights_digest(self.weights)}
+
+    @property
+    def unpooled(self) -> int:
+        """How many tokens at the beginning of each text the pooling leaves out: those of the prompt."""
+        if not self.prompt or self.prompts.pooled:
+            return 0
+        ids = self.tokenizer(self.prompt)["input_ids"]
+        return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
 
     @property
     def dimension(self) -> int:
@@ -228,7 +241,7 @@ class Encoder:
 
     def _quickest(self) -> Callable[[Sequence[Sequence[int]]], Tensor]:
         """What encodes a batch without empty rows: BERT's layers without padding, or else the model."""
-        if not is_known(self.model):
+        if not is_known(self.model) or self.unpooled:
             return self._forward
         packed = PackedBert(self.model, self.pooling)
 
@@ -262,7 +275,8 @@ class Encoder:
             layers = output.hidden_states if needs_all_layers(self.pooling) else output.last_hidden_state
             layers = layers.float() if isinstance(layers, Tensor) else [layer.float() for layer in layers]
             weights = None if self.weights is None else self.weights.to(device)[tokens]
-            return self._after_pooling(pool(layers, mask, self.pooling, weights).float().cpu())
+            pooled = pool(layers, mask, self.pooling, weights, self.unpooled)
+            return self._after_pooling(pooled.float().cpu())
 
 
 def weights_digest(weights: Tensor) -> str:

@@ -1,28 +1,58 @@
-"""What a model folder says about itself: modules, pooling, longest input. Reads JSON only, no weights."""
+"""What a model folder says about itself: modules, pooling, longest input, prompts. JSON only, no weights."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from augment_cli.encoding.pooling import LAYER_MEANS, canonical
-from augment_cli.errors import BadInputError, MissingError
+from augment_cli.encoding.pooling import LAYER_MEANS, STORED, canonical
+from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.models.json_files import JsonFiles
 
 _LATER = ("Normalize", "Dense", "LayerNorm")  # steps that may follow the pooling
 _MOST_MODULES = 100
 DEFAULT_POOLING = "mean"  # what the sentence-transformers library assumes for a folder that stores none
-_LEGACY_POOLING = {  # in the order in which their vectors are concatenated
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean-sqrt-length",
-    "pooling_mode_weightedmean_tokens": "weighted-mean",
-    "pooling_mode_lasttoken": "last-token",
-}
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Texts that an encoder wants before others, by their names in sentence-transformers.
+
+    Attributes
+    ----------
+    texts : dict of str to str
+        Such as `{"query": "query: ", "document": ""}`.
+    default : str
+        Name of the one that is put before every text unless another is named; or empty.
+    pooled : bool
+        Whether the pooling counts a prompt's tokens.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    default: str = ""
+    pooled: bool = True
+
+    def text(self, name: str = "", where: object = "the encoder") -> str:
+        """The prompt of a name, or the default one; empty without either.
+
+        Raises
+        ------
+        UsageError
+            If there is none of that name.
+        """
+        if name and name not in self.texts:
+            known = (
+                f"has the prompts {', '.join(self.texts)}; name one"
+                if self.texts
+                else "has no prompts; leave it out"
+            )
+            raise UsageError(f"prompt {name!r}: {where} {known} (config_sentence_transformers.json)")
+        return self.texts.get(name or self.default, "")
 
 
 @dataclass(frozen=True)
@@ -58,8 +88,8 @@ class Layout:
         Stored longest input in tokens, or None.
     lower_case : bool
         Whether texts are lower-cased before the tokenizer sees them.
-    prompt : str
-        Text put before every sentence, mostly empty.
+    prompts : Prompts
+        What may be put before a text.
     modules : tuple of Module
         The steps after pooling, in order.
     word_weights : dict of str to float
@@ -70,7 +100,7 @@ class Layout:
     pooling: str | None = None
     max_length: int | None = None
     lower_case: bool = False
-    prompt: str = ""
+    prompts: Prompts = field(default_factory=Prompts)
     modules: tuple[Module, ...] = field(default=())
     word_weights: dict[str, float] = field(default_factory=dict)
 
@@ -83,14 +113,14 @@ class StaticLayout:
     ----------
     folder : pathlib.Path
         Folder with table and tokenizer.
-    prompt : str
-        Text put before every sentence, mostly empty.
+    prompts : Prompts
+        What may be put before a text.
     modules : tuple of Module
         The steps after the mean, in order.
     """
 
     folder: Path
-    prompt: str = ""
+    prompts: Prompts = field(default_factory=Prompts)
     modules: tuple[Module, ...] = field(default=())
 
 
@@ -131,7 +161,7 @@ def read_static_layout(folder: Path, files: JsonFiles | None = None) -> StaticLa
                 f"{folder}: module {module.kind} is not supported after StaticEmbedding; supported are "
                 f"{', '.join(_LATER)}"
             )
-    return StaticLayout(table, _read_prompt(folder, files), later)
+    return StaticLayout(table, read_prompts(folder, files), later)
 
 
 def _steps(folder: Path, modules: Any) -> list[tuple[str, Path]]:
@@ -187,7 +217,7 @@ def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
     _check_transformer(transformer)
     pooling: str | None = None
     later = []
-    include_prompt = True
+    pooled = True
     word_weights: dict[str, float] = {}
     weighting = layer_mean = ""
     for kind, path in steps[1:]:
@@ -210,7 +240,7 @@ def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
             pooling = layer_mean or pooling
             if word_weights:
                 pooling = canonical(f"{weighting}:{pooling}")
-            include_prompt = bool(settings.get("include_prompt", True))
+            pooled = bool(settings.get("include_prompt", True))
         elif kind in _LATER:
             later.append(Module(kind, path, settings))
         elif kind != "Dropout":  # which does nothing outside training
@@ -218,9 +248,6 @@ def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
                 f"{folder}: module {kind} is not supported here; supported are Transformer, Pooling, "
                 "Normalize, WeightedLayerPooling, WordWeights, Dense, LayerNorm and Dropout"
             )
-    prompt = _read_prompt(folder, files)
-    if prompt and not include_prompt:
-        raise BadInputError(f"{folder}: a default prompt that is left out of the pooling is not supported")
     stored = _sentence_config(transformer, files)
     longest = stored.get("max_seq_length")
     if longest is not None and (not isinstance(longest, int) or longest < 1):
@@ -232,7 +259,7 @@ def read_layout(folder: Path, files: JsonFiles | None = None) -> Layout:
         pooling=pooling,
         max_length=longest,
         lower_case=bool(stored.get("do_lower_case", False)),
-        prompt=prompt,
+        prompts=dataclasses.replace(read_prompts(folder, files), pooled=pooled),
         modules=tuple(later),
         word_weights=word_weights,
     )
@@ -252,15 +279,51 @@ def _read_layer_mean(path: Path, files: JsonFiles) -> str:
 def _read_pooling(settings: dict[str, Any]) -> str:
     modes = settings.get("pooling_mode")
     if modes is None:
-        modes = [name for key, name in _LEGACY_POOLING.items() if settings.get(key)] or [DEFAULT_POOLING]
+        modes = [name for name, (_, flag) in STORED.items() if settings.get(flag)] or [DEFAULT_POOLING]
     return canonical(modes if isinstance(modes, str) else "+".join(modes))
 
 
-def _read_prompt(folder: Path, files: JsonFiles) -> str:
-    settings = files.settings(folder / "config_sentence_transformers.json")
-    with _readable(folder / "config_sentence_transformers.json"):
-        name = settings.get("default_prompt_name")
-        return str(settings.get("prompts", {})[name]) if name else ""
+def read_prompts(folder: Path, files: JsonFiles | None = None) -> Prompts:
+    """The prompts that a model folder names; none where it has no such file."""
+    path = folder / "config_sentence_transformers.json"
+    settings = (files or JsonFiles()).settings(path)
+    with _readable(path):
+        found = {str(name): str(text) for name, text in (settings.get("prompts") or {}).items()}
+        default = settings.get("default_prompt_name") or ""
+        if default and default not in found:
+            raise KeyError(default)
+        return Prompts(found, str(default))
+
+
+def write_modules(folder: Path, paths: Mapping[str, str], prompts: Prompts, release: str) -> None:
+    """Write `modules.json` and `config_sentence_transformers.json` into a folder.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The model's.
+    paths : mapping of str to str
+        The folder within it of each kind of module, in order; that of `Normalize`, which is empty, is made.
+    prompts : Prompts
+        Kept for who loads the model.
+    release : str
+        Of sentence-transformers, the earliest that reads the folder.
+    """
+    if "Normalize" in paths:
+        (folder / paths["Normalize"]).mkdir(exist_ok=True)
+    # The type names of the first releases, which all later ones still read.
+    modules = [
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (kind, path) in enumerate(paths.items())
+    ]
+    settings = {
+        "__version__": {"sentence_transformers": release},
+        "prompts": prompts.texts,
+        "default_prompt_name": prompts.default or None,
+        "similarity_fn_name": "cosine",
+    }
+    for name, value in (("modules.json", modules), ("config_sentence_transformers.json", settings)):
+        (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
 @contextlib.contextmanager

@@ -49,6 +49,7 @@ def load_encoder(
     allow_download: bool = False,
     device: str = "cpu",
     counts: TokenCounts | None = None,
+    prompt_name: str = "",
 ) -> Encoder:
     """Load an encoder from a folder, or a hub name that is already on this machine.
 
@@ -71,6 +72,8 @@ def load_encoder(
     counts : TokenCounts, optional
         Token counts of a corpus, for a pooling with token weights; a folder that stores such a pooling stores
         its weights too.
+    prompt_name : str
+        Which of the model's prompts is put before every text; where none is named, its default one.
 
     Raises
     ------
@@ -88,6 +91,7 @@ def load_encoder(
     name = str(path_or_name).rstrip("/").rsplit("/", 1)[-1]
     if is_static(folder, files):
         static = _load_static(folder, files, pooling, max_length, counts)
+        static.prompt = static.prompts.text(prompt_name, folder)
         static.model.to(device)
         static.name, static.revision = name, revision
         _try_out(static, folder)
@@ -109,7 +113,8 @@ def load_encoder(
         precision=precision,
         modules=[_load_module(module) for module in layout.modules],
         lower_case=layout.lower_case,
-        prompt=layout.prompt,
+        prompt=layout.prompts.text(prompt_name, folder),
+        prompts=layout.prompts,
         name=name,
         revision=revision,
         weights=weights,
@@ -149,7 +154,7 @@ def _load_static(
         max_length=max_length,
         digest=model_digest(folder, files),
         modules=[_load_module(module) for module in layout.modules],
-        prompt=layout.prompt,
+        prompts=layout.prompts,
         weights=_token_weights(mode, Layout(folder), counts, tokenizer),
     )
 

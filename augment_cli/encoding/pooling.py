@@ -31,6 +31,16 @@ MODES = (
     "mean-sqrt-length",
     "last-token",
 )
+# How model folders name a mode: under one key, and by a flag of its own, which older releases read. In the
+# order in which their vectors are concatenated.
+STORED = {
+    "cls": ("cls", "pooling_mode_cls_token"),
+    "max": ("max", "pooling_mode_max_tokens"),
+    "mean": ("mean", "pooling_mode_mean_tokens"),
+    "mean-sqrt-length": ("mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens"),
+    "weighted-mean": ("weightedmean", "pooling_mode_weightedmean_tokens"),
+    "last-token": ("lasttoken", "pooling_mode_lasttoken"),
+}
 # Means over tokens of the mean of these layers of `hidden_states`.
 LAYER_MEANS = {"first-last": (0, -1), "first-last-1": (1, -1), "static": (0,)}
 WEIGHTED = frozenset({"mean", *LAYER_MEANS})  # that token weights make sense of
@@ -88,7 +98,11 @@ def needs_all_layers(mode: str) -> bool:
 
 
 def pool(
-    hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str, weights: Tensor | None = None
+    hidden_states: Sequence[Tensor] | Tensor,
+    attention_mask: Tensor,
+    mode: str,
+    weights: Tensor | None = None,
+    left_out: int = 0,
 ) -> Tensor:
     """Pool token vectors into sentence vectors; differentiable.
 
@@ -109,6 +123,8 @@ def pool(
     weights : Tensor, optional
         Weight of each token, at least 0, shape (batch, tokens); needed by such a mode alone. A row whose
         weights are all 0 is a zero vector.
+    left_out : int
+        How many tokens at the beginning of each row do not count, those of a prompt.
 
     Returns
     -------
@@ -126,12 +142,18 @@ def pool(
     elif weights is None:
         raise UsageError(f"pooling {mode!r} needs the weights of the tokens")
     names = [name.rpartition(":")[2] for name in mode.split("+")]
-    pooled = [_pool_one(hidden_states, attention_mask, name, weights) for name in names]
+    place = attention_mask.cumsum(dim=1)  # of each token in its row, from 1
+    attention_mask = attention_mask * (place > left_out)
+    pooled = [_pool_one(hidden_states, attention_mask, place, name, weights) for name in names]
     return pooled[0] if len(pooled) == 1 else torch.cat(pooled, dim=-1)
 
 
 def _pool_one(
-    hidden_states: Sequence[Tensor] | Tensor, attention_mask: Tensor, mode: str, weights: Tensor | None
+    hidden_states: Sequence[Tensor] | Tensor,
+    attention_mask: Tensor,
+    place: Tensor,
+    mode: str,
+    weights: Tensor | None,
 ) -> Tensor:
     tokens = _token_vectors(hidden_states, mode)
     mask = attention_mask.to(tokens.dtype).unsqueeze(-1)  # (batch, tokens, 1)
@@ -146,7 +168,7 @@ def _pool_one(
         highest = tokens.masked_fill(mask == 0, float("-inf")).amax(dim=1)
         return torch.where(count > 0, highest, torch.zeros_like(highest))
     if mode == "weighted-mean":
-        mask = mask * mask.cumsum(dim=1)
+        mask = mask * place.to(mask.dtype).unsqueeze(-1)
         count = mask.sum(dim=1)
     if weights is not None:
         mask = mask * weights.to(tokens.dtype).unsqueeze(-1)

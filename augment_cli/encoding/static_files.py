@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from augment_cli.encoding.encoder import to_length_one
-from augment_cli.encoding.layout import StaticLayout
+from augment_cli.encoding.layout import StaticLayout, write_modules
 from augment_cli.encoding.static import StaticEncoder, StaticTable
 from augment_cli.errors import BadInputError, MissingError
 
@@ -123,23 +123,12 @@ def write_folder(encoder: StaticEncoder, folder: Path, dtype: torch.dtype = torc
         "normalize": to_length_one in encoder.modules,
         "max_length": None,  # model2vec would cut texts after 512 tokens
     }
-    _write(folder / "config.json", config)
-    kind = "sentence_transformers.models.StaticEmbedding"  # the name that old and new releases read
-    modules = [{"idx": 0, "name": "0", "path": ".", "type": kind}]
-    if config["normalize"]:
-        later = "sentence_transformers.models.Normalize"
-        modules += [{"idx": 1, "name": "1", "path": "1_Normalize", "type": later}]
-        (folder / "1_Normalize").mkdir(exist_ok=True)  # nothing is in it, as the library writes it
-    _write(folder / "modules.json", modules)
-    versions = {"__version__": {"sentence_transformers": "3.2.0"}, "prompts": {}, "default_prompt_name": None}
-    _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    paths = {"StaticEmbedding": "."} | ({"Normalize": "1_Normalize"} if config["normalize"] else {})
+    write_modules(folder, paths, encoder.prompts, "3.2.0")
 
 
 def weighted(encoder: StaticEncoder) -> Tensor:
     """The rows of an encoder's table times their weights, shape (V, d), on the CPU."""
     table: Tensor = encoder.model.embedding.weight.detach().cpu()
     return table if encoder.weights is None else table * encoder.weights.cpu().to(table.dtype)[:, None]
-
-
-def _write(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

@@ -75,6 +75,18 @@ def as_old_layout(plain: Path, folder: Path, pooling: dict[str, bool], *, max_le
     return folder
 
 
+def with_prompts(
+    source: Path, folder: Path, prompts: dict[str, str], default: str | None = None, pooled: bool = True
+) -> Path:
+    """The same model with prompts, whose tokens the pooling counts or leaves out."""
+    shutil.copytree(source, folder)
+    settings = {"prompts": prompts, "default_prompt_name": default}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    pooling = folder / "1_Pooling" / "config.json"
+    pooling.write_text(json.dumps(json.loads(pooling.read_text()) | {"include_prompt": pooled}))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def old_layout(plain_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "old"
