@@ -43,11 +43,8 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
         if not separator:
             raise UsageError(f"--set {change}: write key=value, such as --set batch=128")
         table, dot, inner = key.strip().partition(".")
-        if dot and table in (
-            *components.names("additions"),
-            "loss_settings",
-            "corpus_weights",
-        ):  # discriminator.weight=0.01
+        tables = {*components.names("additions"), "loss_settings", "corpus_weights", "prompts"}
+        if dot and table in tables:  # discriminator.weight=0.01
             values[table] = dict(values.get(table, {})) | {inner: parse_value(text)}
         else:
             values[key.strip()] = parse_value(text)
@@ -211,11 +208,6 @@ def _check(recipe: Recipe, where: str) -> None:
                 f"{where}: corpus_weights: {name!r} = {weight!r} should be a number, 0 or more: how often a "
                 "row of that file comes in an epoch"
             )
-    if recipe.negatives or recipe.hard_negative_weight or recipe.negative_scope == "own":
-        _check_negatives(recipe, where)
-
-
-def _check_negatives(recipe: Recipe, where: str) -> None:
     for key in ("hard_negative_weight", "negative_scope"):
         if components.layout(recipe.loss) != "columns" and getattr(recipe, key) != getattr(Recipe, key):
             raise UsageError(f"{where}: {key} = {getattr(recipe, key)!r} needs loss {_or(_with('columns'))}")

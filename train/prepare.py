@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,7 @@ class Trainee:
     digest: str | None  # SHA-256 of the model that the encoder started from
     model: Model  # the same encoder with head and additions
     objective: Objective  # pads the batches and computes loss and gradient
+    prompts: dict[str, str]  # what is put before the texts of each column
     # What step 0 is: the encoder as it was given, and its folder. Without a folder (a new encoder, or a run
     # without steps) it is the encoder with the recipe's pooling.
     given: Encoder
@@ -111,13 +112,29 @@ def prepare_model(run: Run, ranks: Ranks) -> Trainee:
         if recipe.objective == "mlm"
         else ContrastiveObjective(recipe, starting.tokenizer, ranks, is_table)
     )
+    prompts = column_prompts(starting, recipe, objective.columns)
+    model.left_out = dataclasses.replace(starting, prompt=prompts[CORPUS]).unpooled
     # Without a digest, since no cache may take the encoder in training for the one it started from.
     encoder = dataclasses.replace(starting, pooling=pooling, digest=None, weights=weights)
     if is_new(Path(run.encoder)) or not (recipe.steps or recipe.epochs):
-        return Trainee(encoder, starting.digest, model, objective, encoder)
+        return Trainee(encoder, starting.digest, model, objective, prompts, encoder)
     folder, _ = find_folder(run.encoder, run.allow_download, "model")
     given = dataclasses.replace(starting, digest=None)
-    return Trainee(encoder, starting.digest, model, objective, given, folder)
+    return Trainee(encoder, starting.digest, model, objective, prompts, given, folder)
+
+
+def column_prompts(encoder: Encoder, recipe: Recipe, columns: Iterable[str]) -> dict[str, str]:
+    """What is put before the texts of each column."""
+    if unknown := recipe.prompts.keys() - set(columns):
+        raise UsageError(f"prompts: {sorted(unknown)[0]!r} is not read; the columns are {', '.join(columns)}")
+    name_of = recipe.prompts.get
+    found = {column: encoder.prompts.text(name_of(column, ""), encoder.name) for column in columns}
+    if not encoder.prompts.pooled and len(set(found.values())) > 1:
+        raise UsageError(
+            f"prompts: {encoder.name} leaves its prompts out of the pooling (include_prompt), which training "
+            "does for one prompt alone; name the same one for all columns"
+        )
+    return found
 
 
 def prepare_rows(run: Run, store: Store) -> TrainingRows:
@@ -155,13 +172,13 @@ def column_draws(objective: Objective, store: Store) -> dict[str, list[str]]:
 
 
 def open_columns(
-    path: Path, objective: Objective, tokenizer: Any, ranks: Ranks
+    path: Path, objective: Objective, tokenizer: Any, ranks: Ranks, prompts: Mapping[str, str]
 ) -> tuple[Store, dict[str, list[str]]]:
     """Open a store and the token-id stages of an objective's columns, tokenising first what is not yet."""
 
     def token_stages(store: Store) -> dict[str, list[str]]:
         return {
-            name: [cache_tokens(store, draw, tokenizer) for draw in draws]
+            name: [cache_tokens(store, draw, tokenizer, prompts.get(name, "")) for draw in draws]
             for name, draws in column_draws(objective, store).items()
         }
 

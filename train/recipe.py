@@ -34,6 +34,10 @@ class Recipe:
     temperature: float = setting(0.05, "τ, divides the cosines", above=0)
     head: str = setting("tanh", "between pooling and loss, a file of train/heads; never saved")
     pooling: str = setting("", "cls, mean, …; empty: what the starting encoder stores, else mean")
+    prompts: dict[str, str] = setting(
+        {}, "names of the encoder's prompts by stage, such as corpus: query; others get its default one",
+        later=True,
+    )  # fmt: skip
     positives: tuple[str, ...] = setting(
         ("self",), "stages, of which one is drawn uniformly for each row; self: the anchor again"
     )

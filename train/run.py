@@ -21,6 +21,7 @@ from augment_cli.neural import fast
 from augment_cli.neural.runtime import has_fast_bf16, keep_freed_memory
 from augment_cli.store.store import Store
 from train import losses
+from train.data.padding import moved
 from train.data.reader import Reader, ahead
 from train.data.tokens import stage_draws
 from train.machine.distributed import Ranks
@@ -110,13 +111,13 @@ def begin(run: Run, ranks: Ranks) -> Training:
     """Prepare model and rows, tokenise what is not yet, and take up an earlier run's state."""
     recipe = run.recipe
     trainee = prepare_model(run, ranks)
-    model, objective = trainee.model, trainee.objective
+    model, objective, tokenizer = trainee.model, trainee.objective, trainee.encoder.tokenizer
     if recipe.compile:
         check_compiler()
         model.encoder.compile(dynamic=True)
     optimizer = make_optimizer(model, recipe)
 
-    store, stages = open_columns(run.store, objective, trainee.encoder.tokenizer, ranks)
+    store, stages = open_columns(run.store, objective, tokenizer, ranks, trainee.prompts)
     rows = prepare_rows(run, store)
     check_memory(model, objective.views_a_row, recipe, ranks, rows.count)
     for addition in model.additions.values():
@@ -126,7 +127,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
         length_homogeneous=recipe.length_homogeneous, keep=rows.keep, labels=rows.labels,
         weighting=rows.weighting, finish=objective.finish,
-        vocabulary=1 + max(trainee.encoder.tokenizer.get_vocab().values()),
+        vocabulary=1 + max(tokenizer.get_vocab().values()),
     )  # fmt: skip
 
     # All draws: one made since a checkpoint would change which of them later epochs read.
@@ -181,7 +182,7 @@ def loop(training: Training, request: StopRequest) -> int:
             rate = learning_rate_at(progress.done, steps, recipe)
             set_learning_rate(optimizer, rate)
             # Each rank has the gradient of its own rows; their sum is that of the whole batch.
-            metrics = objective.backward(model, batch.to(ranks.device), progress.done)
+            metrics = objective.backward(model, moved(batch, ranks.device), progress.done)
             ranks.sum_gradients(model.encoder_parameters(), model.head_parameters())
             norm = clip(model, recipe.clip)
             # Whichever number is not finite stops the run; of finite ones the first, the loss that a collapse

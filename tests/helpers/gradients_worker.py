@@ -119,7 +119,7 @@ def main():
         model = Model(encoder.model, recipe.pooling, recipe).to(encoder.model.dtype).train()
         kind = MaskedObjective if recipe.objective == "mlm" else ContrastiveObjective
         objective = kind(recipe, encoder.tokenizer, ranks)
-        store, stages = open_columns(store_path, objective, encoder.tokenizer, ranks)
+        store, stages = open_columns(store_path, objective, encoder.tokenizer, ranks, {})
         reader = Reader(store, stages, batch=14, seed=1, rank=ranks.rank, ranks=ranks.ranks)
         batches = list(reader.epoch(0))
         optimizer = make_optimizer(model, recipe)

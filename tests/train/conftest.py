@@ -177,7 +177,7 @@ def taught(make_addition, make_batch):
         host.recipe = make_recipe(recipe or {})
         addition = make_addition(name, host, **settings)
         addition.vectors = KnownPairs(teacher, first)
-        labels = torch.zeros(len(z), 3, dtype=torch.int64)[:, : 4 - first]
+        labels = torch.zeros(len(z), 3, dtype=torch.int64)
         labels[:, 0] = torch.arange(len(z))
         return addition, make_batch(z, texts=texts, labels=labels, tau=tau)
 

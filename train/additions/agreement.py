@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
+from train.additions import teacher
 from train.additions.base import GlobalBatch, Row, Views, row_generator
-from train.additions.base_teacher import TeacherAddition
-from train.additions.teacher import distillation
+from train.additions.base_teacher import TeacherAddition, vectors_setting
 from train.data.texts import Ids
 from train.recipe import Recipe
 
@@ -17,15 +17,12 @@ _KEY = 0x6B6565  # keeps these draws apart from others of the same row
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Keys of ``[agreement]``."""
+class Settings(teacher.Settings):
+    """Keys of ``[agreement]``; the teacher is the encoder before the training."""
 
     stage: str = setting("random-sentence", "the other texts: a stage of the store, one text a row")
-    vectors: str = setting("start", "the set of its vectors that is kept to, as `embed --name` called it")
+    vectors: str = vectors_setting("of them that is kept to", "start")
     share: float = setting(0.375, "of the rows that bring their other text", above=0, maximum=1)
-    temperature: float = setting(0.05, "divides the encoder's cosines", above=0)
-    teacher_temperature: float = setting(0.05, "divides the vectors' cosines", above=0)
-    weight: float = setting(1.0, "of this term")
 
 
 class _OtherTexts(Views):
@@ -65,4 +62,4 @@ class Agreement(TeacherAddition):
     def loss(self, batch: GlobalBatch) -> Tensor:
         view = batch.own.start
         _, known = self.vectors_of(batch.labels, batch.texts[:, view] >= 0)
-        return distillation(batch, view, known, self.settings)
+        return teacher.distillation(batch, view, known, self.settings)

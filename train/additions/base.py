@@ -72,20 +72,7 @@ class Views:
     changes_positive: bool = False
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        """The row's views and its labels; pure in (row, settings, seed).
-
-        Parameters
-        ----------
-        row : Row
-            The row, with its views so far.
-
-        Returns
-        -------
-        list of (numpy.ndarray or None)
-            Token ids, `count` more than before; None where there is no text.
-        list of int
-            `labels` numbers.
-        """
+        """The row's views, `count` more than so far, and `labels` numbers; pure in (row, settings, seed)."""
         return row.views, []
 
     def longest(self, length: int) -> int:
@@ -180,10 +167,7 @@ class Addition(nn.Module):
     def on_train_begin(self, store: Store) -> tuple[str, ...]:
         """Called once before the first step, with the store of the run.
 
-        Returns
-        -------
-        tuple of str
-            Stages that the addition reads by itself, besides its columns; the run records their digests.
+        What it returns are stages that it reads by itself, besides columns; the run records their digests.
         """
         return ()
 
@@ -231,12 +215,7 @@ class Addition(nn.Module):
     def on_step_end(self, batch: GlobalBatch, encode: Callable[[nn.Module], Tensor]) -> None:
         """Remember something of this step, without gradients.
 
-        Parameters
-        ----------
-        batch : GlobalBatch
-            The whole batch.
-        encode : callable
-            Embeds the anchors of the whole batch with another encoder: shape (B, d).
+        `encode` embeds the anchors of the whole batch with another encoder: shape (B, d).
         """
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from augment_cli.contract.parameters import parameter as setting
 from augment_cli.store.store import Store
 from train.additions.base import Addition, Host, Row, Views
 from train.data.texts import SELF, Ids
@@ -14,28 +15,29 @@ from train.data.vectors import CachedVectors
 from train.recipe import Recipe
 
 
-class PairLabels(Views):
-    """Labels that say which cached vectors are a row's: row id, number of its positive, epoch.
+def vectors_setting(whose: str, default: str = "") -> Any:
+    """The setting `vectors`: which set of the store's vectors an addition reads."""
+    return setting(default, f"the set of vectors {whose}, by its `embed --name`; empty: that without a name")
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Its positives are numbered from 0; −1 stands for the anchor again.
-    """
+
+class PairLabels(Views):
+    """Labels that say which cached vectors are a row's: row id, number of its column, epoch."""
+
+    # From 0; −1 stands for the anchor again, and for a text equal to it where the two are not told apart.
 
     labels = 3
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.positives = recipe.positives
+    def __init__(self, columns: tuple[str, ...], tells_equal: bool = False) -> None:
+        self.columns, self.tells_equal = columns, tells_equal
 
     def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
         anchor, positive = row.views[0], row.views[:2][-1]  # one view where anchors alone are encoded
         which = -1
-        if anchor is not None and positive is not None and not np.array_equal(anchor, positive):
-            for number, stage in enumerate(self.positives):
+        if anchor is not None and positive is not None:
+            for number, stage in enumerate(self.columns):
                 text = None if stage == SELF else row.text(stage)
                 if text is not None and np.array_equal(text, positive):
-                    which = number
+                    which = number if self.tells_equal or not np.array_equal(anchor, positive) else -1
                     break
         return row.views, [row.row_id, which, row.epoch]
 
@@ -43,9 +45,10 @@ class PairLabels(Views):
 class TeacherAddition(Addition):
     """An addition that reads a teacher's vectors of each row's anchor and of its positive.
 
-    Its settings have a field `vectors`: which set of the store's vectors is the teacher's, as
-    `augment-cli embed --name` called it; empty for the set without a name.
+    Its settings have a field `vectors`, made by `vectors_setting`.
     """
+
+    tells_equal = False  # whether a positive that is equal to its anchor is one
 
     def __init__(self, settings: Any, host: Host) -> None:
         super().__init__(settings, host)
@@ -65,7 +68,7 @@ class TeacherAddition(Addition):
 
     @classmethod
     def views(cls, settings: Any, recipe: Recipe) -> Views:
-        return PairLabels(recipe)
+        return PairLabels(cls.columns_of(recipe), cls.tells_equal)
 
     def on_train_begin(self, store: Store) -> tuple[str, ...]:
         self.vectors = CachedVectors(store, self.columns, self.settings.vectors, 2 * self.window)

@@ -10,7 +10,7 @@ from torch import Tensor
 from augment_cli.contract.parameters import parameter as setting
 from augment_cli.errors import MixError
 from train.additions.base import GlobalBatch, mean_over
-from train.additions.base_teacher import TeacherAddition
+from train.additions.base_teacher import TeacherAddition, vectors_setting
 
 
 def similarity_regression(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
@@ -46,11 +46,7 @@ class Settings:
         "vector",
         choices=("similarities", "vectors"),
     )
-    vectors: str = setting(
-        "",
-        "which set of the store's vectors is the teacher's, as `augment-cli embed --name` called it; "
-        "empty for the set without a name",
-    )
+    vectors: str = vectors_setting("that is the teacher's")
     weight: float = setting(1.0, "of this term. With `contrastive_weight = 0` it is the loss")
 
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train import components
-from train.additions.base import GlobalBatch, Row, Views
-from train.additions.base_teacher import TeacherAddition
-from train.data.texts import NO_TEXT, Ids
+from train.additions.base import GlobalBatch
+from train.additions.base_teacher import TeacherAddition, vectors_setting
+from train.data.texts import NO_TEXT
 from train.recipe import Recipe
 
 
@@ -36,23 +36,9 @@ def decayed(cosines: Tensor, known: Tensor, width: float, one_sided: bool) -> Te
 class Settings:
     """Keys of ``[decay]``."""
 
-    vectors: str = setting(
-        "",
-        "which set of the store's vectors is the frozen encoder's, as `augment-cli embed --name` "
-        "called it; empty for the set without a name. The corpus and each stage of negatives need "
-        "some",
-    )
+    vectors: str = vectors_setting("of the frozen encoder, of the corpus and each stage of negatives")
     width: float = setting(0.1, "σ, in cosines", above=0)
     one_sided: bool = setting(True, "as the authors' code; false: as the paper's equation")
-
-
-class _Rows(Views):
-    """Labels: row id and epoch."""
-
-    labels = 2
-
-    def choose(self, row: Row) -> tuple[list[Ids], list[int]]:
-        return row.views, [row.row_id, row.epoch]
 
 
 class Decay(TeacherAddition):
@@ -74,13 +60,9 @@ class Decay(TeacherAddition):
             return "needs negatives, and a loss that takes them as columns, such as info-nce"
         return ""
 
-    @classmethod
-    def views(cls, settings: Settings, recipe: Recipe) -> Views:
-        return _Rows()
-
     def logit_bias(self, batch: GlobalBatch, views: int) -> Tensor:
         assert batch.z is not None
-        row_ids, epochs = batch.labels[:, :1], batch.labels[:, 1:]
+        row_ids, _, epochs = batch.labels.split(1, dim=1)
         logit_bias = batch.z.new_zeros(len(batch.texts), views - 2)
         for column in range(views - 2):
             there = batch.real & (batch.texts[:, 2 + column] != NO_TEXT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -22,18 +21,8 @@ def scale_gradient(value: Tensor, factor: float) -> Tensor:
 
     Below 0 the encoder works against the discriminator. The authors' code and Ganin & Lempitsky 2015 have −α.
     """
-    return _ScaleGradient.apply(value, factor)
-
-
-class _ScaleGradient(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, value: Tensor, factor: float) -> Tensor:
-        ctx.factor = factor
-        return value.view_as(value)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return gradient * ctx.factor, None
+    still = value.detach()
+    return still + factor * (value - still)
 
 
 def classification_loss(logits: Tensor, classes: Tensor, form: str) -> Tensor:

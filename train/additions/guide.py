@@ -9,7 +9,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch
-from train.additions.base_teacher import TeacherAddition
+from train.additions.base_teacher import TeacherAddition, vectors_setting
 
 
 def too_alike(anchors: Tensor, positives: Tensor, real: Tensor, margin: float) -> Tensor:
@@ -34,11 +34,7 @@ def too_alike(anchors: Tensor, positives: Tensor, real: Tensor, margin: float) -
 class Settings:
     """Keys of ``[guide]``."""
 
-    vectors: str = setting(
-        "",
-        "which set of the store's vectors is the guide's, as `augment-cli embed --name` called it; "
-        "empty for the set without a name (stages `vectors`, `vectors-STAGE`)",
-    )
+    vectors: str = vectors_setting("that is the guide's")
     margin: float = setting(
         0.0,
         "pairs more alike than the row's own pair less this are no negatives. With the anchor as its "

@@ -19,18 +19,10 @@ Head = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The neighbourhood N(i) of each row.
+    """The neighbourhood N(i) of each row."""
 
-    Attributes
-    ----------
-    index : Tensor
-        Rows, nearest first, shape (B, K), int64.
-    valid : Tensor
-        False where a row has fewer than K others, shape (B, K), bool.
-    """
-
-    index: Tensor
-    valid: Tensor
+    index: Tensor  # rows, nearest first, shape (B, K), int64
+    valid: Tensor  # false where a row has fewer than K others, shape (B, K), bool
 
 
 def neighbours(embeddings: Tensor, texts: Tensor, count: int, mask_equal_texts: bool = True) -> Neighbours:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, mean_over
-from train.additions.base_teacher import TeacherAddition
+from train.additions.base_teacher import TeacherAddition, vectors_setting
 
 _LEFT_OUT = torch.finfo(torch.float32).min / 4  # in place of −∞, whose differences are not numbers
 
@@ -73,11 +73,7 @@ class Settings:
     """Keys of ``[ranking]``."""
 
     form: str = setting("list-net", "`list-net` or `list-mle`", choices=("list-net", "list-mle"))
-    vectors: str = setting(
-        "",
-        "which set of the store's vectors is the teacher's, as `augment-cli embed --name` called it; "
-        "empty for the set without a name (stages `vectors`, `vectors-STAGE`)",
-    )
+    vectors: str = vectors_setting("that is the teacher's")
     temperature: float = setting(0.05, "τ2", above=0)
     teacher_temperature: float = setting(0.025, "τ3 of list-net; the authors' code takes half of τ2", above=0)
     own: bool = setting(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from augment_cli.contract.parameters import parameter as setting
 from train.additions.base import GlobalBatch, mean_over
-from train.additions.base_teacher import TeacherAddition
+from train.additions.base_teacher import TeacherAddition, vectors_setting
 from train.additions.ranking import list_net
 
 
@@ -19,11 +19,7 @@ from train.additions.ranking import list_net
 class Settings:
     """Keys of ``[teacher]``."""
 
-    vectors: str = setting(
-        "teacher",
-        "which set of the store's vectors is the teacher's, as `augment-cli embed --name` or "
-        "`combine --name` called it; empty for the set without a name",
-    )
+    vectors: str = vectors_setting("that is the teacher's (`combine` makes one, too)", "teacher")
     temperature: float = setting(0.05, "divides the student's cosines", above=0)
     teacher_temperature: float = setting(0.05, "divides the teacher's cosines", above=0)
     weight: float = setting(1.0, "of this term. With `contrastive_weight = 0` it is the loss")
@@ -47,8 +43,7 @@ class Teacher(TeacherAddition):
         return ()
 
     def loss(self, batch: GlobalBatch) -> Tensor:
-        assert self.vectors is not None
-        known = self.vectors.anchors(batch.labels, batch.real)
+        known, _ = self.vectors_of(batch.labels, batch.real)
         return distillation(batch, 0, known, self.settings)
 
 

@@ -71,7 +71,7 @@ def windows(
     for number, first in enumerate(range(0, len(groups), window)):
         chosen = tuple(groups[index] for index in permuted[first : first + window])
         ids = np.concatenate([np.arange(group.first_row, group.first_row + group.rows) for group in chosen])
-        used = np.flatnonzero(_is_used(ids, held_out, keep))
+        used = np.flatnonzero(is_used(ids, held_out, keep))
         if times is not None:
             used = np.repeat(used, times[ids[used]])
         order = np.random.default_rng([seed, epoch, _ROWS, number]).permutation(used)
@@ -82,10 +82,11 @@ def windows(
 def epoch_rows(groups: Sequence[RowGroup], held_out: float = 0.0, keep: np.ndarray | None = None) -> int:
     """Number of rows an epoch uses."""
     spans = (np.arange(group.first_row, group.first_row + group.rows) for group in groups)
-    return sum(int(_is_used(ids, held_out, keep).sum()) for ids in spans)
+    return sum(int(is_used(ids, held_out, keep).sum()) for ids in spans)
 
 
-def _is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.ndarray:
+def is_used(ids: np.ndarray, held_out: float, keep: np.ndarray | None) -> np.ndarray:
+    """Which rows are trained on; `keep`: which of the corpus may be."""
     used = ~is_held_out(ids, held_out) if held_out else np.ones(len(ids), dtype=bool)
     return used if keep is None else used & keep[ids]
 

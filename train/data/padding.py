@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,10 +23,6 @@ class Slice:
     places: Tensor  # where they stand in the batch, shape (n,), int64
     ids: Tensor  # token ids, shape (n, length), int64
     mask: Tensor  # 1 for a token, 0 for padding, shape (n, length), int64
-
-    def to(self, device: torch.device) -> Slice:
-        """The same on another device."""
-        return Slice(self.places.to(device), self.ids.to(device), self.mask.to(device))
 
     def anchors(self, views: int) -> Slice:
         """The texts that come first of `views` in their rows, their places counted in rows."""
@@ -46,11 +44,6 @@ class Bag:
     lengths: Tensor  # tokens of each, shape (n,), int64
     by_token: ByToken | None = None  # the tokens in their order, where that is known already
 
-    def to(self, device: torch.device) -> Bag:
-        """The same on another device."""
-        by_token = None if self.by_token is None else self.by_token.to(device)
-        return Bag(self.places.to(device), self.ids.to(device), self.lengths.to(device), by_token)
-
     def anchors(self, views: int) -> Bag:
         """The texts that come first of `views` in their rows, their places counted in rows."""
         chosen = self.places % views == 0
@@ -63,6 +56,15 @@ class Bag:
 
 
 Piece = Slice | Bag  # of a batch
+
+
+def moved(batch: Any, device: torch.device) -> Any:
+    """The same batch, lists and dataclasses of tensors, on another device."""
+    if isinstance(batch, list):
+        return [moved(item, device) for item in batch]
+    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
+        return dataclasses.replace(batch, **{key: moved(value, device) for key, value in vars(batch).items()})
+    return batch.to(device) if isinstance(batch, Tensor) else batch
 
 
 def with_special(texts: Sequence[Ids], before: list[int], after: list[int], max_length: int) -> Texts:

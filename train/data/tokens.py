@@ -52,13 +52,14 @@ def stage_draws(store: Store, name: str) -> list[str]:
     return draws
 
 
-def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
+def cache_tokens(store: Store, stage: str, tokenizer: Any, prompt: str = "") -> str:
     """Make the token-id stage of a text stage, unless the store has it, and return its name."""
     # The stage `tokens/<digest>/<stage>` holds `row_id` and `ids`: token ids without special tokens, of the
-    # whole text, null where the text is null. Length limits and special tokens are applied when a batch is
-    # made, so that they can change without tokenising again. Another process that is writing to the store is
-    # waited for: trainings that start side by side on one store need the same ids.
+    # whole text behind the encoder's prompt, null where the text is null. Length limits and special tokens
+    # are applied when a batch is made, so that they can change without tokenising again. Another process that
+    # is writing to the store is waited for: trainings that start side by side on one store need the same ids.
     digest = tokenizer_digest(tokenizer)
+    digest = sha256_of_json([digest, prompt]) if prompt else digest
     name = f"tokens/{digest[:12]}/{stage}"
     settings = Settings(
         stage="tokens",
@@ -76,7 +77,7 @@ def cache_tokens(store: Store, stage: str, tokenizer: Any) -> str:
             store.remove(name)  # its texts have been made again since
         tokenise = flat_tokens(tokenizer.backend_tokenizer)
         for part in store.begin(name, settings):
-            batches = _token_tables(store, stage, part, tokenise)
+            batches = _token_tables(store, stage, part, tokenise, prompt)
             with tokenizing("the encoder"):
                 store.commit(store.write_part(name, part, SCHEMA, batches, settings))
     return name
@@ -89,7 +90,9 @@ def _is_of_other_texts(store: Store, name: str, settings: Settings) -> bool:
     return bool(store.stage(name).settings["fingerprint"] != settings.fingerprint)
 
 
-def _token_tables(store: Store, stage: str, part: int, tokenise: FlatTokens) -> Iterator[pa.Table]:
+def _token_tables(
+    store: Store, stage: str, part: int, tokenise: FlatTokens, prompt: str
+) -> Iterator[pa.Table]:
     kind = SCHEMA.field("ids").type
     for group in row_groups(store.parts):
         if group.part != part:
@@ -97,7 +100,7 @@ def _token_tables(store: Store, stage: str, part: int, tokenise: FlatTokens) -> 
         table = store.read_part(stage, part, ["row_id", "text"], [group.index])
         texts = table["text"].to_pylist()
         is_text = np.array([text is not None for text in texts], bool)
-        ids, found = tokenise([text for text in texts if text is not None])
+        ids, found = tokenise([prompt + text for text in texts if text is not None])
         lengths = np.zeros(len(texts), np.int64)
         lengths[is_text] = found
         offsets = pa.array(offsets_from_lengths(lengths), pa.int32())

@@ -31,14 +31,8 @@ class CachedVectors:
         self.parts = store.parts
         self.first_rows = np.array([first for first, _ in store.parts])
         self.corpus = VectorStage.open(store, CORPUS, name or None)
-        draws = {stage: [stage] if stage == SELF else stage_draws(store, stage) for stage in columns}
-        self.columns = [
-            [
-                self.corpus if draw == SELF else VectorStage.open(store, draw, name or None)
-                for draw in draws[stage]
-            ]
-            for stage in columns
-        ]
+        draws = [[CORPUS] if stage == SELF else stage_draws(store, stage) for stage in columns]
+        self.columns = [[VectorStage.open(store, draw, name or None) for draw in each] for each in draws]
         for stage in (stage for every in self.columns for stage in every):
             self.corpus.check_comparable(stage)
         self.groups = groups * (1 + sum(map(len, self.columns)))
@@ -57,16 +51,6 @@ class CachedVectors:
             return anchor, anchor
         draws = self.columns[column]
         return anchor, self._vector(draws[epoch % len(draws)], row_id)
-
-    def anchors(self, labels: Tensor, real: Tensor) -> Tensor:
-        """The vectors of a batch's anchors alone; as in `pairs`."""
-        rows = labels[:, 0].tolist()
-        zeros = np.zeros(self.corpus.dimension)
-        found = [
-            self._vector(self.corpus, row) if there else zeros
-            for row, there in zip(rows, real.tolist(), strict=True)
-        ]
-        return torch.from_numpy(np.stack(found)).to(labels.device)
 
     def pairs(self, labels: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
         """The vectors of a batch's anchors and of the column each row has."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
-from train.data.order import is_held_out
+from train.data.order import is_used
 
 _KEY = 0x77656967  # keeps these draws apart from those of the order; any fixed number does
 
@@ -91,9 +91,7 @@ def weighting(
                 f"{store.path}: corpus_weights: no row comes from {pattern!r}; the input files are "
                 f"{', '.join(known[:5])}{', …' if len(known) > 5 else ''}"
             )
-    usable = np.ones(store.rows, bool) if keep is None else keep.copy()
-    if held_out:
-        usable &= ~is_held_out(np.arange(store.rows), held_out)
+    usable = is_used(np.arange(store.rows), held_out, keep)
     given = [*weights.items(), ("other files", 1.0)]
     corpora = [
         Corpus(name, float(weight), np.flatnonzero(usable & (code == number)))

@@ -14,7 +14,7 @@ from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.neural.runtime import has_fast_bf16
 from augment_cli.store.store import Store
 from train.distil.distil import Say, Settings, distil
-from train.outputs.export import export, front_matter
+from train.outputs.export import export, front_matter, how_to_load
 
 
 def distil_to(
@@ -65,11 +65,11 @@ def distil_to(
     encoder.modules = [] if half else [to_length_one]
     export(encoder, out, torch.float16 if half else torch.float32)
     facts |= {"command": command, "corpus": opened.stage("corpus").digest}
-    (out / "README.md").write_text(_card(out.name, made_of, facts), encoding="utf-8")
+    (out / "README.md").write_text(_card(out, made_of, facts), encoding="utf-8")
     return facts
 
 
-def _card(name: str, teacher: Encoder, facts: dict[str, Any]) -> str:
+def _card(out: Path, teacher: Encoder, facts: dict[str, Any]) -> str:
     table = {
         "teacher": f"{teacher.name} (SHA-256 {teacher.digest})",
         "command": f"`{facts['command']}`",
@@ -82,7 +82,6 @@ def _card(name: str, teacher: Encoder, facts: dict[str, Any]) -> str:
         table["of the teacher's vectors explained"] = f"{facts['explained']:.1%}"
     rows = [f"| {key} | {value} |" for key, value in (table | facts["settings"]).items()]
     front = front_matter("model2vec", "sentence-similarity", "static-embeddings", "sentence-transformers")
-    said = "A static encoder: a vector for each token, and the mean of them for a text."
-    how = ["Load it with `SentenceTransformer(folder)`, or with model2vec's"]
-    how += ["`StaticModel.from_pretrained(folder)`.", ""]
-    return "\n".join([*front, "---", "", f"# {name}", "", said, "", "| | |", "|---|---|", *rows, "", *how])
+    said = "A vector for each token, and the mean of them for a text."
+    head = [*front, "---", "", f"# {out.name}", "", said, ""]
+    return "\n".join([*head, "| | |", "|---|---|", *rows, "", *how_to_load(out), ""])

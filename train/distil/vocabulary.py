@@ -20,11 +20,6 @@ _LONGEST_WORD = 100  # of WordPiece; longer ones are unknown
 _CHUNK = 4096  # texts cut into words at once
 
 
-def is_wordpiece(tokenizer: Any) -> bool:
-    """Whether a fast tokenizer is a WordPiece one, the kind that can be cut and added to here."""
-    return type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece"
-
-
 def own(tokenizer: Any) -> list[str]:
     """The teacher's tokens without special and unused ones, in the order of their ids."""
     special = set(tokenizer.all_special_tokens)
@@ -117,8 +112,8 @@ def teacher_ids(teacher: Any, tokens: Iterable[str], before: list[int], after: l
 
 
 def check(tokenizer: Any, name: str) -> None:
-    """Refuse a tokenizer that is not WordPiece."""
-    if not is_wordpiece(tokenizer):
+    """Refuse a tokenizer that is not WordPiece, the kind that can be cut and added to here."""
+    if type(tokenizer.backend_tokenizer.model).__name__ != "WordPiece":
         kind = json.loads(tokenizer.backend_tokenizer.to_str())["model"].get("type", "another kind")
         raise UsageError(
             f"{name} has a tokenizer of the kind {kind}, whose vocabulary cannot be taken over; write "

@@ -38,27 +38,13 @@ from train import components
 
 @dataclass(frozen=True)
 class Loss:
-    """What the file of a loss says.
+    """What the file of a loss says."""
 
-    Attributes
-    ----------
-    function : callable
-        Gives one loss for each row of the logits.
-    layout : str
-        ``"columns"`` or ``"pool"``.
-    further_negatives : bool
-        Whether candidates that belong to no row may follow the columns.
-    settings_class : type or None
-        The dataclass `Settings` of the file.
-    floor : float
-        The least value of the loss, in nats; −∞ where it has none.
-    """
-
-    function: Callable[..., Tensor]
-    layout: str
-    further_negatives: bool
-    settings_class: type[Any] | None = None
-    floor: float = 0.0
+    function: Callable[..., Tensor]  # gives one loss for each row of the logits
+    layout: str  # "columns" or "pool"
+    further_negatives: bool  # whether candidates that belong to no row may follow the columns
+    settings_class: type[Any] | None = None  # the dataclass `Settings` of the file
+    floor: float = 0.0  # the least value of the loss, in nats; −∞ where it has none
 
     def with_settings(self, values: dict[str, Any]) -> Callable[..., Tensor]:
         """The function with its settings, where it has any, given by name."""

@@ -35,18 +35,9 @@ def ranking_pos_neg(
 
     Parameters
     ----------
-    anchors : Tensor
-        z, shape (B, d); scaled to length 1 here.
-    candidates : Tensor
-        Shape (B · (1 + K), d): the B positives z′ first, row i being anchor i's, then K columns of B hard
-        negatives z″ each, in the same order of rows. Scaled to length 1 here.
-    excluded : Tensor
-        Which candidates an anchor does not meet, shape (B, B · (1 + K)), bool; never its own positive. It
-        holds for both ways.
-    temperature : float
-        τ > 0, divides the cosines.
-    logit_bias : Tensor or None, optional
-        Added to the logits, same shape as `excluded`.
+    anchors, candidates, excluded, temperature, logit_bias
+        As in `train.losses.info_nce.info_nce`; beside the positives the candidates are K columns of B hard
+        negatives each, in the order of the rows. `excluded` holds for both ways.
 
     Returns
     -------

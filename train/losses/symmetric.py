@@ -33,16 +33,8 @@ def symmetric(
 
     Parameters
     ----------
-    anchors : Tensor
-        z, shape (B, d); scaled to length 1 here.
-    candidates : Tensor
-        Shape (C, d), C at least B: the B positives z′ first, row i being anchor i's, then further negatives.
-    excluded : Tensor
-        Which candidates an anchor does not meet, shape (B, C), bool; never its own positive.
-    temperature : float
-        τ > 0, divides the cosines.
-    logit_bias : Tensor or None, optional
-        Added to the logits on the way there, shape (B, C).
+    anchors, candidates, excluded, temperature, logit_bias
+        As in `train.losses.info_nce.info_nce`; `logit_bias` counts on the way there alone.
 
     Returns
     -------

@@ -25,6 +25,7 @@ class Model(nn.Module):
     """Everything with parameters; of it only `encoder` is saved at the end."""
 
     token_weights: Tensor | None  # of each token of the vocabulary, (V,); not trained, in no checkpoint
+    left_out: int = 0  # tokens at the beginning of each text that the pooling does not count: a prompt's
 
     def __init__(
         self, encoder: nn.Module, pooling: str, recipe: Recipe, token_weights: Tensor | None = None
@@ -65,7 +66,7 @@ class Model(nn.Module):
         if isinstance(encoder, StaticTable):
             return static.embed(encoder, items, self.token_weights)
         slices = cast("Sequence[Slice]", items)
-        if self.packs and self.pooling == "cls":
+        if self.packs and self.pooling == "cls" and not self.left_out:
             # Padding is on the right: the first token is in place 0.
             found = encode(encoder, slices, first_only=True)
             return [_widen(layers[-1][:, 0]) for layers in found]
@@ -74,7 +75,7 @@ class Model(nn.Module):
         return [
             pool(
                 layers if every else layers[-1], item.mask, self.pooling,
-                None if table is None else table[item.ids],
+                None if table is None else table[item.ids], self.left_out,
             )
             for layers, item in zip(wide, slices, strict=True)
         ]  # fmt: skip

@@ -35,15 +35,9 @@ def start(folder: str | Path, recipe: Recipe, device: torch.device, allow_downlo
         encoder = load_encoder(folder, allow_download=allow_download)
     _refuse_what_would_be_lost(encoder)
     if isinstance(encoder, StaticEncoder):
-        return _static(encoder, recipe, device)
-    _check_length(encoder, recipe)
-    if recipe.dropout >= 0:
-        for module in encoder.model.modules():
-            if isinstance(module, nn.Dropout):
-                module.p = recipe.dropout
-    if device.type == "cpu" and recipe.fast:
-        use_bit_dropout(encoder.model)
-    encoder.model.set_attn_implementation(attention_for(device))
+        static.check(recipe, encoder.name)
+    else:
+        _fit(encoder, recipe, device)
     if recipe.precision == "float64":
         encoder.model.double()
     encoder.model.to(device)
@@ -62,11 +56,6 @@ def _refuse_what_would_be_lost(encoder: Encoder) -> None:
             f"{encoder.name} has steps after the pooling besides Normalize (modules.json), which training "
             "would lose; train a folder without them"
         )
-    if encoder.prompt:
-        raise UsageError(
-            f"{encoder.name} puts {encoder.prompt!r} before every text (config_sentence_transformers.json), "
-            "and training would not; train a copy of the folder whose default_prompt_name is null"
-        )
     if encoder.lower_case and encoder.tokenizer.tokenize("A") != encoder.tokenizer.tokenize("a"):
         raise UsageError(
             f"{encoder.name} puts texts in lower case before its tokenizer sees them (do_lower_case in "
@@ -74,13 +63,16 @@ def _refuse_what_would_be_lost(encoder: Encoder) -> None:
         )
 
 
-def _static(encoder: StaticEncoder, recipe: Recipe, device: torch.device) -> StaticEncoder:
-    """A static encoder fitted to the recipe and the device."""
-    static.check(recipe, encoder.name)
-    if recipe.precision == "float64":
-        encoder.model.double()
-    encoder.model.to(device)
-    return encoder
+def _fit(encoder: Encoder, recipe: Recipe, device: torch.device) -> None:
+    """Fit a transformer to the recipe and the device."""
+    _check_length(encoder, recipe)
+    if recipe.dropout >= 0:
+        for module in encoder.model.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = recipe.dropout
+    if device.type == "cpu" and recipe.fast:
+        use_bit_dropout(encoder.model)
+    encoder.model.set_attn_implementation(attention_for(device))
 
 
 def _check_length(encoder: Encoder, recipe: Recipe) -> None:

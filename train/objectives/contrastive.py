@@ -36,13 +36,6 @@ class ViewBatch:
     labels: Tensor  # the additions' labels, shape (rows, labels), int64
     masked: list[MaskedSlice]  # the anchors with hidden tokens, for the auxiliary loss; empty without it
 
-    def to(self, device: torch.device) -> ViewBatch:
-        """The same on another device."""
-        return ViewBatch(
-            [item.to(device) for item in self.slices], self.texts.to(device), self.labels.to(device),
-            [item.to(device) for item in self.masked],
-        )  # fmt: skip
-
 
 class ContrastiveObjective:
     """Contrast each row's anchor and positive with the rest of the global batch, as the recipe says."""
@@ -170,11 +163,14 @@ class ContrastiveObjective:
             z = headed.new_zeros(len(is_text), headed.shape[-1]).index_put((is_text,), headed)
         batch = dataclasses.replace(batch, z=z.reshape(*batch.texts.shape, -1))
         host = self.views.count(batch.step)[0]
-        negatives = [addition.negatives(part) for _, addition, part in self._hooks(model, batch)]
-        masks = [addition.false_negatives(part) for _, addition, part in self._hooks(model, batch)]
-        logit_biases = [addition.logit_bias(part, host) for _, addition, part in self._hooks(model, batch)]
+
+        def answers(hook: str, *more: int) -> list[Any]:
+            asked = self._hooks(model, batch)
+            found = (getattr(addition, hook)(part, *more) for _, addition, part in asked)
+            return [answer for answer in found if answer is not None]
+
+        further, masks, biases = answers("negatives"), answers("false_negatives"), answers("logit_bias", host)
         assert batch.z is not None
-        further = [item for item in negatives if item]
         metrics: dict[str, float] = {}
         lengths = {}
         if not self.views.anchors_alone:
@@ -182,10 +178,7 @@ class ContrastiveObjective:
             lengths |= shorter(self.recipe, batch.z[:, :host], further)
         texts, total = batch.texts[:, :host], batch.z.new_zeros(())
         for length, (z, more) in lengths.items():
-            part_loss = contrast(
-                self.recipe, z, texts, more, [mask for mask in masks if mask is not None],
-                [logit_bias for logit_bias in logit_biases if logit_bias is not None],
-            )  # fmt: skip
+            part_loss = contrast(self.recipe, z, texts, more, masks, biases)
             metrics[f"loss_{length}" if metrics else "loss"] = float(part_loss.detach())
             total = total + self.recipe.contrastive_weight * part_loss
         for name, addition, part in self._hooks(model, batch):

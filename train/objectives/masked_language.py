@@ -31,10 +31,6 @@ class MaskedSlice:
     hidden: Tensor  # where tokens were hidden, as indices into the flattened (n · length) positions, (m,)
     targets: Tensor  # the original ids there, shape (m,)
 
-    def to(self, device: torch.device) -> MaskedSlice:
-        """The same on another device."""
-        return MaskedSlice(self.inputs.to(device), self.hidden.to(device), self.targets.to(device))
-
 
 @dataclass(frozen=True)
 class Masking:
@@ -94,14 +90,6 @@ def make_masking(recipe: Recipe, tokenizer: Any) -> Masking:
     )  # fmt: skip
 
 
-class MaskedBatch(list[MaskedSlice]):
-    """A rank's texts of one step, with hidden tokens."""
-
-    def to(self, device: torch.device) -> MaskedBatch:
-        """The same on another device."""
-        return MaskedBatch(item.to(device) for item in self)
-
-
 class MaskedObjective:
     """Mean negative log-likelihood (nats) of the hidden tokens of the global batch."""
 
@@ -115,12 +103,12 @@ class MaskedObjective:
         self.masking = make_masking(recipe, tokenizer)
         self.rows = rank_slice(recipe.batch, ranks.rank, ranks.ranks)
 
-    def prepare(self, batch: Batch, step: int) -> MaskedBatch:
+    def prepare(self, batch: Batch, step: int) -> list[MaskedSlice]:
         """Hide tokens and pad; runs in the read-ahead thread."""
         texts = batch.columns[CORPUS].or_empty()
-        return MaskedBatch(self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices))
+        return self.masking.hide(texts, step, self.rows, self.recipe.batch, self.recipe.slices)
 
-    def backward(self, model: Model, prepared: MaskedBatch, step: int) -> dict[str, float]:
+    def backward(self, model: Model, prepared: list[MaskedSlice], step: int) -> dict[str, float]:
         """Add this rank's share of the gradient of the global mean."""
         total, metrics = masked_loss(model, prepared, step, self.recipe, self.ranks)
         total.backward()

@@ -10,34 +10,24 @@ from typing import Any
 import torch
 
 from augment_cli.encoding.encoder import Encoder, to_length_one
-from augment_cli.encoding.layout import is_static
-from augment_cli.encoding.pooling import LAYER_MEANS, needs_all_layers, weights_in
+from augment_cli.encoding.layout import is_static, write_modules
+from augment_cli.encoding.pooling import LAYER_MEANS, STORED, needs_all_layers, weights_in
 from augment_cli.encoding.static import StaticEncoder
 from augment_cli.encoding.static_files import write_folder
 from augment_cli.errors import UsageError
 from augment_cli.store.files import replace_folder
 from train.outputs.folder import distinct_tensors, write_tensors
 
-# Our pooling name to (the one key of new sentence-transformers releases, the flag of older ones).
-_POOLING = {
-    "cls": ("cls", "pooling_mode_cls_token"),
-    "max": ("max", "pooling_mode_max_tokens"),
-    "mean": ("mean", "pooling_mode_mean_tokens"),
-    "mean-sqrt-length": ("mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens"),
-    "weighted-mean": ("weightedmean", "pooling_mode_weightedmean_tokens"),
-    "last-token": ("lasttoken", "pooling_mode_lasttoken"),
-}
-
 
 def check_pooling(pooling: str) -> None:
     """Refuse a pooling that the formats we write cannot name, before any time is spent on training."""
     names = _plain(pooling)
     for name in names:
-        if name not in _POOLING and (name not in LAYER_MEANS or len(names) > 1):
+        if name not in STORED and (name not in LAYER_MEANS or len(names) > 1):
             joined = f" joined with {' and '.join(names[1:])}" if len(names) > 1 else ""
             raise UsageError(
                 f"pooling {name!r}{joined} cannot be stored in a model folder; choose one of "
-                f"{', '.join((*_POOLING, *LAYER_MEANS))}"
+                f"{', '.join((*STORED, *LAYER_MEANS))}"
             )
 
 
@@ -61,7 +51,6 @@ def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None
         for name, tensor in distinct_tensors(encoder.model).items()
     }
     write_tensors(weights, work / "model.safetensors", metadata={"format": "pt"})
-    (work / "model.safetensors").chmod(0o644)  # safetensors makes its files the owner's alone
     config = encoder.model.config.to_dict() | {"architectures": [type(encoder.model).__name__]}
     # What loaders compute in. Halves are a format for the disk: a CPU trains 15 times slower in fp16.
     name = "float32" if dtype == torch.float16 else str(dtype).removeprefix("torch.")
@@ -78,7 +67,6 @@ def _write_transformer(encoder: Encoder, work: Path, dtype: torch.dtype) -> None
 
 
 def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
-    # The type names of the first releases, which all later ones still read.
     paths = {"Transformer": ""}
     chosen = _plain(encoder.pooling)
     if chosen[0] in LAYER_MEANS:
@@ -91,20 +79,14 @@ def _write_sentence_transformers_files(encoder: Encoder, folder: Path) -> None:
     paths |= {"Pooling": "1_Pooling"}
     if to_length_one in encoder.modules:
         paths |= {"Normalize": "2_Normalize"}
-        (folder / paths["Normalize"]).mkdir()  # nothing is in it, as the library writes it
-    modules = [
-        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for number, (kind, path) in enumerate(paths.items())
-    ]
-    _write(folder / "modules.json", modules)
+    write_modules(folder, paths, encoder.prompts, "2.2.2")
     sizes = {"max_seq_length": encoder.max_length, "do_lower_case": encoder.lower_case}
     _write(folder / "sentence_bert_config.json", sizes)
-    versions = {"__version__": {"sentence_transformers": "2.2.2"}, "prompts": {}, "default_prompt_name": None}
-    _write(folder / "config_sentence_transformers.json", versions | {"similarity_fn_name": "cosine"})
-    modes = [_POOLING[name][0] for name in chosen]
+    modes = [STORED[name][0] for name in chosen]
     pooling: dict[str, Any] = {"word_embedding_dimension": encoder.model.config.hidden_size}
-    pooling |= {flag: name in chosen for name, (_, flag) in _POOLING.items()}
+    pooling |= {flag: name in chosen for name, (_, flag) in STORED.items()}
     pooling |= {"pooling_mode": modes[0] if len(modes) == 1 else modes}
+    pooling |= {} if encoder.prompts.pooled else {"include_prompt": False}
     (folder / "1_Pooling").mkdir()
     _write(folder / "1_Pooling" / "config.json", pooling)
 
@@ -123,7 +105,6 @@ def _write_layer_weights(encoder: Encoder, mode: str, folder: Path) -> None:
     size = {"word_embedding_dimension": encoder.model.config.hidden_size, "num_hidden_layers": layers}
     _write(folder / "config.json", size | {"layer_start": 0})
     write_tensors({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
-    (folder / "model.safetensors").chmod(0o644)
     _write(folder / "kind.json", {"kind": mode})
 
 
@@ -159,7 +140,7 @@ def write_card(folder: Path, facts: dict[str, Any]) -> None:
         )
     lines += ["", "## Settings", "", "| | |", "|---|---|"]
     lines += [f"| {key} | {value} |" for key, value in recipe.items() if key not in ("name", "description")]
-    lines += ["", *_how_to_load(folder), ""]
+    lines += ["", *how_to_load(folder), ""]
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -169,7 +150,8 @@ def front_matter(library: str, *tags: str) -> list[str]:
     return lines + [f"- {tag}" for tag in tags]
 
 
-def _how_to_load(folder: Path) -> tuple[str, ...]:
+def how_to_load(folder: Path) -> tuple[str, ...]:
+    """How a card of a sentence encoder ends."""
     if is_static(folder):
         return (
             "A static encoder. Load it with `SentenceTransformer(folder)`, or with model2vec's",

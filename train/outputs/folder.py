@@ -30,6 +30,7 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str,
 
     try:
         save_file(dict(tensors), path, metadata=metadata)
+        path.chmod(0o644)  # safetensors makes its files the owner's alone
     except SafetensorError as error:
         if number := re.search(r"os error (\d+)", str(error)):
             code = int(number[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 import numpy as np
 
 from augment_cli.encoding.encoder import Encoder
@@ -67,11 +69,7 @@ def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:
     words = text.split()
     parts, between = (words, " ") if len(words) > 1 else (list(text), "")
     first = generator.permutation(len(parts)) < len(parts) // 2
-    chosen = list(zip(parts, first, strict=True))
-    return (
-        between.join(part for part, is_first in chosen if is_first),
-        between.join(part for part, is_first in chosen if not is_first),
-    )
+    return between.join(compress(parts, first)), between.join(compress(parts, ~first))
 
 
 def nearest(vectors: np.ndarray) -> np.ndarray:

@@ -61,7 +61,7 @@ def test_labels_and_third_view_of_a_step(tiny_store, tiny_encoder):
     tokenizer = load_encoder(tiny_encoder).tokenizer
     objective = ContrastiveObjective(recipe, tokenizer, join())
     assert objective.columns == ("corpus", "una", "pi")
-    store, stages = open_columns(tiny_store, objective, tokenizer, join())
+    store, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
     batches = list(Reader(store, stages, batch=64, seed=1).epoch(0))
     for step, batch in enumerate(batches):
         prepared = objective.prepare(batch, step)
@@ -243,7 +243,7 @@ def test_every_epoch_reads_one_draw_unless_it_is_to_draw_anew(tiny_store, tiny_e
         redraw = values.pop("redraw", False)
         recipe = make_recipe({"discriminator": {"stages": ["una", "pi"], "redraw": redraw}} | values)
         objective = ContrastiveObjective(recipe, tokenizer, join())
-        _, stages = open_columns(tiny_store, objective, tokenizer, join())
+        _, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
         return {name: len(actual) for name, actual in stages.items()}
 
     assert draws() == {"corpus": 1, "una": 1, "pi": 1}

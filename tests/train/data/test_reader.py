@@ -202,7 +202,7 @@ def test_only_changed_rows_are_trained_on(tiny_store, tiny_encoder, tmp_path):
     assert changed_rows(store, []) is None
     tokenizer = load_encoder(tiny_encoder).tokenizer
     opened, stages = open_columns(
-        tiny_store, SimpleNamespace(columns=("corpus", "aa"), once=()), tokenizer, join()
+        tiny_store, SimpleNamespace(columns=("corpus", "aa"), once=()), tokenizer, join(), {}
     )
     reader = Reader(opened, stages, batch=16, seed=1, window=3, held_out=0.2, keep=keep)
     seen = np.concatenate([batch.row_ids for batch in reader.epoch(0)])

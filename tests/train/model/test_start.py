@@ -47,14 +47,6 @@ def test_steps_that_training_would_lose_are_refused(encoder):
         begin(encoder)
 
 
-def test_a_prompt_that_training_would_not_see_is_refused(encoder):
-    path = encoder / "config_sentence_transformers.json"
-    changed = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
-    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
-    with pytest.raises(UsageError, match=r"puts 'query: ' before every text.*default_prompt_name is null"):
-        begin(encoder)
-
-
 def test_lower_case_that_training_would_not_see_is_refused(encoder):
     def change(name, **values):
         path = encoder / name

@@ -106,7 +106,7 @@ def test_steps_are_those_of_a_dense_table(tiny_store, static, bags):
     encoder, ranks = start(static, recipe, torch.device("cpu")), join()
     model = Model(encoder.model, "mean", recipe).train()
     objective = ContrastiveObjective(recipe, encoder.tokenizer, ranks, bags)
-    store, stages = open_columns(tiny_store, objective, encoder.tokenizer, ranks)
+    store, stages = open_columns(tiny_store, objective, encoder.tokenizer, ranks, {})
     batches = list(Reader(store, stages, batch=12, seed=1).epoch(0))
     optimizer = make_optimizer(model, recipe)
     set_learning_rate(optimizer, 0.01)

@@ -23,7 +23,7 @@ def grids(store, encoder, steps=1, **values):
     recipe = make_recipe(QUICK | values)
     loaded = load_encoder(encoder)
     objective = ContrastiveObjective(recipe, loaded.tokenizer, join())
-    opened, stages = open_columns(store, objective, loaded.tokenizer, join())
+    opened, stages = open_columns(store, objective, loaded.tokenizer, join(), {})
     reader = Reader(opened, stages, batch=recipe.batch, seed=recipe.seed)
     batches = list(reader.epoch(0))[:steps]
     return batches, [objective.prepare(batch, step) for step, batch in enumerate(batches)]
@@ -118,7 +118,7 @@ def test_texts_finished_by_the_reader_are_those_finished_in_each_batch(
     recipe = make_recipe(QUICK | {"positives": ("aa", "pi"), "max_length": 9} | more)
     tokenizer = load_encoder(tiny_encoder).tokenizer
     objective = ContrastiveObjective(recipe, tokenizer, join(), bags=True)
-    store, stages = open_columns(tiny_store, objective, tokenizer, join())
+    store, stages = open_columns(tiny_store, objective, tokenizer, join(), {})
     settings = {"batch": recipe.batch, "seed": 5, "window": 2, "length_homogeneous": by_length}
     sides = [
         list(Reader(store, stages, finish=finish, **settings).epoch(0)) for finish in (None, objective.finish)
