@@ -189,6 +189,16 @@ def _score_parser() -> ArgumentParser:
     )
     add("--pooling", help="instead of the stored one: cls, mean, first-last, idf:mean, zipf-idf:table, …")
     add(
+        "--prompt-name",
+        metavar="NAME",
+        help="put this prompt of the model before every sentence, such as query",
+    )
+    add(
+        "--query-prompt-name",
+        metavar="NAME",
+        help="before queries of retrieval another one than before documents",
+    )
+    add(
         "--max-length",
         type=int,
         metavar="N",

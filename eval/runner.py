@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -29,12 +29,20 @@ class Vectors:
         Whose cache is used.
     progress : Progress
         Counts the distinct sentences.
+    sentences : callable, optional
+        Of a table, returns those of its sentences that are encoded; all that its protocol reads by default.
     """
 
     def __init__(
-        self, encoder: Encoder, tables: Sequence[Table], options: Options, progress: Progress
+        self,
+        encoder: Encoder,
+        tables: Sequence[Table],
+        options: Options,
+        progress: Progress,
+        sentences: Callable[[Table], Sequence[str]] | None = None,
     ) -> None:
-        distinct = list(dict.fromkeys(text for table in tables for text in _sentences(table)))
+        read = sentences or _sentences
+        distinct = list(dict.fromkeys(text for table in tables for text in read(table)))
         progress.start("distinct sentences to encode", len(distinct))
         self.rows = {text: row for row, text in enumerate(distinct)}
         self.matrix = encoder.encode(distinct, cache=options.cache, progress=progress.advance)

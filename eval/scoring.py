@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import re
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import SUFFIXES, load_static
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from augment_cli.visible import visible, visible_line
 from eval import protocols
@@ -25,9 +27,11 @@ from eval.results import tables
 from eval.results.files import ModelResults, read_results, write_encoder, write_file, write_result
 from eval.results.plots import plot_scores, plot_similarity
 from eval.runner import Vectors, timed
+from eval.tasks.beir import QUERY_ROWS, RetrievalTable
 from eval.tasks.registry import Task
 from eval.tasks.table import Table
 
+_PROMPTS = ("prompt_name", "query_prompt_name")  # options that settings state where they are given
 _BAR = (
     TextColumn("{task.description}", markup=False),
     BarColumn(),
@@ -69,6 +73,7 @@ def score_model(
         "max_length": encoder.max_length,
         "precision": encoder.precision,
         "whiten": options.whiten,
+        **{name: chosen for name in _PROMPTS if (chosen := vars(options)[name])},
         **{setting.name: values[setting.name] for setting in recorded},
     }
     kind = [str(encoder.digest)[:12], encoder.pooling, str(encoder.max_length), encoder.precision]
@@ -77,6 +82,7 @@ def score_model(
         settings["weights"] = weights_digest(weights)
         kind.append(settings["weights"][:12])
     kind += ["whitened"] if options.whiten else []
+    kind += [re.sub(r"[^\w.+-]+", "_", f"{name}-{settings[name]}") for name in _PROMPTS if name in settings]
     changed = [setting.name for setting in recorded if values[setting.name] != setting.default]
     kind += [name if values[name] is True else str(values[name]) for name in changed]
     name = re.sub(r"^\.+$|[^\w.+-]+", "_", label)  # no way up
@@ -90,6 +96,8 @@ def score_model(
     )
     # On a terminal bars show rate and time to go; a log gets a line for each step.
     with RichBars(*_BAR, console=Console(stderr=True), transient=True) as bars:
+        if options.query_prompt_name:
+            run = dataclasses.replace(run, queries=_queries(encoder, data_tables, run, options, bars, label))
         vectors = Vectors(encoder, data_tables, run, _Bars(bars, label))
         for table in data_tables:
             score, seconds = timed(table, vectors, run, _Bars(bars, table.task.title))
@@ -98,6 +106,24 @@ def score_model(
             for note in score.notes:
                 _say(f"  note: {note}")
     return read_results(folder)
+
+
+def _queries(
+    encoder: Encoder,
+    data_tables: Sequence[Table],
+    run: Options,
+    options: argparse.Namespace,
+    bars: RichBars,
+    label: str,
+) -> Vectors:
+    """The queries of retrieval behind a prompt of their own."""
+    found = [table for table in data_tables if isinstance(table, RetrievalTable)]
+    if not found or options.whiten:
+        why = "goes without --whiten" if found else "is for retrieval, and no task is one; add --beir FOLDER"
+        raise UsageError(f"--query-prompt-name {options.query_prompt_name}: {why}")
+    prompt = encoder.prompts.text(options.query_prompt_name, label)
+    asking = dataclasses.replace(encoder, prompt=prompt)
+    return Vectors(asking, found, run, _Bars(bars, label), lambda table: table.texts(QUERY_ROWS))
 
 
 def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder:
@@ -116,6 +142,7 @@ def _load(path: str, precision: str, options: argparse.Namespace) -> Encoder:
         precision=precision,  # type: ignore[arg-type]
         allow_download=options.allow_download,
         device=options.device,
+        prompt_name=options.prompt_name or "",
     )
     if options.no_truncation:
         encoder.max_length = longest_input(encoder.model, encoder.tokenizer)

@@ -20,6 +20,9 @@ class EmbedParameters(RuntimeParameters):
         "vectors (.vec, .txt)",
     )
     pooling: str = parameter("", "instead of the model's own: cls, mean, max, …; empty: as the model says")
+    prompt_name: str = parameter(
+        "", "which of the encoder's prompts is put before each text, such as query; empty: its default one"
+    )
     max_length: int = parameter(0, "longest input in tokens; 0: as the model says", minimum=0)
     normalize: bool = parameter(False, "make every vector of length 1 before it is rounded")
     batch_tokens: int = parameter(

@@ -20,6 +20,11 @@ class MineParameters:
     positive: str = parameter(
         "", "stage of positives that margins are measured to; empty: the sentence itself, with score 1"
     )
+    query_vectors: str = parameter(
+        "",
+        "dense: the set with the sentences' vectors as queries, where an encoder has prompts for queries and "
+        "for documents; empty: the same as what is searched",
+    )
     negatives: int = parameter(
         1,
         "for each sentence; further ones are stages of their own: NAME.1, NAME.2, …",
@@ -59,5 +64,7 @@ class MineParameters:
                 f"--range-min {self.range_min} --range-max {self.range_max}: hold fewer than "
                 f"--negatives {self.negatives}"
             )
+        if self.query_vectors and self.by != "vectors":
+            raise UsageError("--query-vectors: is for --by vectors; lexical neighbours have no prompts")
         if self.search == "graph" and self.by != "vectors":
             raise UsageError("--search graph: is for --by vectors; lexical neighbours are searched exactly")

@@ -20,6 +20,7 @@ from augment_cli.neural.changes import edits_of
 from augment_cli.neural.checks import reason_against
 from augment_cli.neural.fidelity import guard_digests, unfaithful
 from augment_cli.neural.generation import Generated
+from augment_cli.neural.partly import sound_part
 from augment_cli.neural.runtime import MemoryGuard, RuntimeParameters
 
 
@@ -117,6 +118,10 @@ class Rewriter(abc.ABC):
         """Why an output is turned down by what it says, or None."""
         reason = reason_against(original, output.text, output.is_complete)
         return reason or (unfaithful(original, output.text) if self._is_faithful else None)
+
+    def sound_part(self, original: str, output: str) -> str | None:
+        """The original with those changes of an output that are not turned down, or None where none is."""
+        return sound_part(original, output, lambda part: self.reason(original, Generated(part, True)) is None)
 
     @property
     def splits(self) -> int:

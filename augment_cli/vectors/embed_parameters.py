@@ -57,6 +57,7 @@ def embed_settings(store: Store, of: str, model: ModelFolder, parameters: EmbedP
             "pooling": parameters.pooling or None,
             "max_length": parameters.max_length or None,
             "normalize": parameters.normalize,
+            **({"prompt_name": parameters.prompt_name} if parameters.prompt_name else {}),
             **runtime_settings(parameters),
         },
         inputs={of: store.stage(of).digest},
@@ -117,6 +118,7 @@ def as_begun(store: Store, stages: Sequence[str], parameters: EmbedParameters | 
             "pooling": begun["pooling"] or "",
             "max_length": begun["max_length"] or 0,
             "normalize": begun["normalize"],
+            "prompt_name": begun.get("prompt_name", ""),
         }
         return dataclasses.replace(parameters, **kept)
     return parameters
@@ -137,8 +139,17 @@ def wanted(
     model = find_encoder(parameters.model, parameters.allow_download)
     if ":" in parameters.pooling:
         _check_weights(model.path, parameters.pooling)
+    if parameters.prompt_name:
+        _check_prompt(model.path, parameters.prompt_name)
     parameters = settled(store, vectors_name(of, name), model, parameters)
     return model, parameters, embed_settings(store, of, model, parameters)
+
+
+def _check_prompt(model: Path, name: str) -> None:
+    """See that an encoder has a prompt of a name."""
+    from augment_cli.encoding.layout import Prompts, read_prompts
+
+    (read_prompts(model) if model.is_dir() else Prompts()).text(name, model)
 
 
 def _check_weights(model: Path, pooling: str) -> None:

@@ -75,7 +75,9 @@ def _texts_of(store_path: Path, of: str, digest: str, index: int) -> pa.ChunkedA
 
 
 @lru_cache(maxsize=1)
-def _load(model: ModelFolder, pooling: str, max_length: int, precision: str, device: str) -> Any:
+def _load(
+    model: ModelFolder, pooling: str, max_length: int, precision: str, device: str, prompt_name: str
+) -> Any:
     if model.path.is_file():
         from augment_cli.encoding.static import load_static
 
@@ -90,14 +92,14 @@ def _load(model: ModelFolder, pooling: str, max_length: int, precision: str, dev
         max_length=max_length or None,
         precision="bf16" if precision == "bf16" else "fp32",
         device=device,
+        prompt_name=prompt_name,
     )
 
 
 def load(model: ModelFolder, parameters: EmbedParameters) -> Encoder | StaticEncoder:
     """The encoder that the parameters ask for; the last one is kept, as a worker encodes many pieces."""
-    found: Encoder | StaticEncoder = _load(
-        model, parameters.pooling, parameters.max_length, parameters.precision, parameters.device
-    )
+    used = (parameters.pooling, parameters.max_length, parameters.precision, parameters.device)
+    found: Encoder | StaticEncoder = _load(model, *used, parameters.prompt_name)
     return found
 
 

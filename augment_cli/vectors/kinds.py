@@ -81,7 +81,7 @@ def _embedding(store: Store, name: str) -> list[str]:
         return words + _option("name", _set_of(name, of))
     words = ["embed", of] if of != CORPUS_STAGE else ["embed"]
     words += _model(settings)
-    words += options_again(settings, EmbedParameters(), ("pooling", "max_length", "normalize"))
+    words += options_again(settings, EmbedParameters(), ("pooling", "prompt_name", "max_length", "normalize"))
     return words + _option("name", _set_of(name, of))
 
 

@@ -53,6 +53,8 @@ def mine_settings(
     stages = [CORPUS_STAGE, *([parameters.positive] if parameters.positive else [])]
     if parameters.by == "vectors":
         opened = [VectorStage.open(store, stage, vectors) for stage in stages]
+        if parameters.query_vectors:
+            opened.append(VectorStage.open(store, CORPUS_STAGE, parameters.query_vectors))
         for other in opened[1:]:
             opened[0].check_comparable(other)
         read, libraries = [one.stage for one in opened], ["numpy", "pyarrow"]
@@ -67,6 +69,8 @@ def mine_settings(
         del values["max_df"]
     if parameters.search == "exact":  # as in stages that were mined before there was another way
         del values["search"]
+    if not parameters.query_vectors:  # likewise
+        del values["query_vectors"]
     values |= {"positive": parameters.positive or None, "number": number}
     seed = values.pop("seed") if parameters.sampling == "random" else values.pop("seed") and None
     return Settings(

@@ -91,7 +91,8 @@ def _by_vectors(
 ) -> tuple[Neighbours, np.ndarray]:
     index, piece, low, high = place
     anchors = VectorStage.open(store, CORPUS_STAGE, vectors)
-    queries, has_direction = unit(anchors.read(index, [piece])[0])
+    asking = VectorStage.open(store, CORPUS_STAGE, parameters.query_vectors or vectors)
+    queries, has_direction = unit(asking.read(index, [piece])[0])
     own, count, below = np.array(first[low:high]), parameters.range_max, parameters.near_duplicate
     if parameters.search == "graph":
         neighbours = search_graph(queries, own, _graph_of(folder), count, below)

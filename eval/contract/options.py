@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,15 @@ class Options:
         Folder of the embedding cache; None keeps nothing.
     values : mapping of str to (str or bool)
         Values of the protocols' settings by name; one that is missing has its default.
+    queries : callable or None
+        Encodes queries, where they are put behind another prompt than what is searched.
     """
 
     whiten: bool = False
     jobs: int = 1
     cache: Path | None = None
     values: Mapping[str, str | bool] = field(default_factory=dict)
+    queries: Callable[[Sequence[str]], np.ndarray] | None = None
 
     def value(self, setting: Setting) -> str | bool:
         """The value of a protocol's setting."""

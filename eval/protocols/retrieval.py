@@ -17,7 +17,9 @@ OWN = Setting(
 )
 
 
-def score(table: RetrievalTable, encode: Encode, *, own: bool = False) -> TaskScore:
+def score(
+    table: RetrievalTable, encode: Encode, *, own: bool = False, queries_by: Encode | None = None
+) -> TaskScore:
     """Rank all documents for each judged query, and average what the rankings are worth.
 
     Parameters
@@ -28,6 +30,8 @@ def score(table: RetrievalTable, encode: Encode, *, own: bool = False) -> TaskSc
         Of n strings, returns vectors of shape (n, d).
     own : bool
         Rank a document whose id is the query's, too.
+    queries_by : callable, optional
+        As `encode`, of the queries.
 
     Returns
     -------
@@ -36,7 +40,7 @@ def score(table: RetrievalTable, encode: Encode, *, own: bool = False) -> TaskSc
         query, in the order of queries.jsonl.
     """
     settings = {"depth": retrieval.DEPTH, "similarity": "cosine", "own": own}
-    documents, queries = encode(table.texts(DOCUMENT_ROWS)), encode(table.texts(QUERY_ROWS))
+    documents, queries = encode(table.texts(DOCUMENT_ROWS)), (queries_by or encode)(table.texts(QUERY_ROWS))
     if reason := flaw(documents) or flaw(queries):
         return undefined(table.task.metric, reason, settings)
     names = table.select("id", QUERY_ROWS)
@@ -51,7 +55,7 @@ def score(table: RetrievalTable, encode: Encode, *, own: bool = False) -> TaskSc
 
 def _score(table: Table, encode: Encode, options: Options, progress: Progress) -> TaskScore:
     assert isinstance(table, RetrievalTable)
-    return score(table, encode, own=bool(options.value(OWN)))
+    return score(table, encode, own=bool(options.value(OWN)), queries_by=options.queries)
 
 
 PROTOCOL = Protocol(

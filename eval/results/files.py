@@ -318,7 +318,7 @@ def results_of_one(root: Path) -> list[ModelResults]:
         If several encoders, or several settings of one, lie there; the message names their folders.
     """
     results = find_results(root)
-    settings = ("pooling", "max_length", "precision", "whiten")
+    settings = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
     kinds = {(one.label, *(str(one.settings.get(key)) for key in settings)) for one in results}
     if len(kinds) > 1:
         folders = ", ".join(str(one.folder) for one in results[:8]) + (", …" if len(results) > 8 else "")

@@ -24,7 +24,7 @@ from eval.tasks.registry import Task
 PUBLISHED = Path(__file__).with_name("published.toml")
 # Suites whose tasks have no mean: they are of different kinds, or no paper averages them.
 _NOT_AVERAGED = frozenset({"geometry", "dev", "more", "zh", "anli", "labelled"})
-_ENCODER_SETTINGS = ("pooling", "max_length", "precision", "whiten")
+_ENCODER_SETTINGS = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ def _kind(seeds: Sequence[ModelResults], task: Task) -> list[str]:
     longest = settings["max_length"]
     kind = [settings["pooling"], "uncut" if longest is None else str(longest), settings["precision"]]
     kind += ["whitened"] if settings.get("whiten") else []
+    prompts = [settings[key] for key in ("prompt_name", "query_prompt_name") if settings.get(key)]
+    kind += [f"prompt {' and '.join(prompts)}"] if prompts else []
     recorded = [setting for setting in protocols.get(task.protocol).settings if setting.recorded]
     kind += [str(settings.get(setting.name)) for setting in recorded]
     kind += [f"{len(seeds)} seeds"] if len(seeds) > 1 else []

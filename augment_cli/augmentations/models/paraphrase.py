@@ -24,7 +24,6 @@ from augment_cli.neural.choosing import SentenceEncoder, most_different
 from augment_cli.neural.copying import Copied, readable
 from augment_cli.neural.generation import Decoding, Generated, Seq2Seq, prefix_of
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
-from augment_cli.neural.partly import sound_part
 from augment_cli.neural.rewriting import Rewriter, RewritingParameters, Rewritten, decoding_settings
 from augment_cli.neural.runtime import limit_warnings, pinned, runtime_settings
 
@@ -208,11 +207,7 @@ class _Paraphraser(Rewriter):
         self, text: str, some: list[tuple[Generated, str | None]]
     ) -> list[tuple[Generated, str | None]]:
         """What is sound of the outputs that the model likes best."""
-
-        def is_sound(part: str) -> bool:
-            return self.reason(text, Generated(part, True)) is None
-
-        parts = [sound_part(text, output.text, is_sound) for output, _ in some[:_PARTS_OF]]
+        parts = [self.sound_part(text, output.text) for output, _ in some[:_PARTS_OF]]
         return [(Generated(part, True), None) for part in dict.fromkeys(parts) if part is not None]
 
     def _said(
