@@ -136,6 +136,8 @@ def with_ct2(model: Any, beams: int) -> dict[str, Callable[[int], None]]:
 
     def run(quantization: str | None) -> Callable[[int], None]:
         loader = _MODEL_LOADERS[type(model.config).__name__]
+        if not hasattr(model.config, "normalize_before"):  # gone in transformers 5; what PEGASUS does
+            model.config.normalize_before = True
         model.float()
 
         class Words:

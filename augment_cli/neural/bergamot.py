@@ -62,8 +62,10 @@ class Bergamot:
         _library()
 
     @cached_property
-    def _translator(self) -> Any:
-        return _library().Translator()
+    def _direction(self) -> Any:
+        # The model alone, as the package's own `Translator` edits what it writes: "no México" (in Mexico) becomes
+        # "não México" (not Mexico).
+        return _library()._load_native().NativeDirection(str(_folder(self._way)))
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -83,4 +85,4 @@ class Bergamot:
 
     def write(self, texts: Sequence[str], key: int, row_ids: Sequence[int]) -> list[list[Generated]]:
         """One output for each text of a batch; nothing is drawn."""
-        return [[Generated(one_line(self._translator.translate(text, self._way)), True)] for text in texts]
+        return [[Generated(one_line(self._direction.translate(text)), True)] for text in texts]
