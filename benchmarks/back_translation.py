@@ -136,8 +136,14 @@ def with_ct2(model: Any, beams: int) -> dict[str, Callable[[int], None]]:
 
     def run(quantization: str | None) -> Callable[[int], None]:
         loader = _MODEL_LOADERS[type(model.config).__name__]
-        if not hasattr(model.config, "normalize_before"):  # gone in transformers 5; what PEGASUS does
-            model.config.normalize_before = True
+        # What PEGASUS does, which its configuration no longer says in transformers 5.
+        for key, value in (
+            ("normalize_before", True),
+            ("normalize_embedding", False),
+            ("add_final_layer_norm", True),
+        ):
+            if type(model.config).__name__ == "PegasusConfig" and not hasattr(model.config, key):
+                setattr(model.config, key, value)
         model.float()
 
         class Words:

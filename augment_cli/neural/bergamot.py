@@ -63,8 +63,8 @@ class Bergamot:
 
     @cached_property
     def _direction(self) -> Any:
-        # The model alone, as the package's own `Translator` edits what it writes: "no México" (in Mexico) becomes
-        # "não México" (not Mexico).
+        # The model alone, as the package's own `Translator` edits what it writes: "no México" (in Mexico)
+        # becomes "não México" (not Mexico).
         return _library()._load_native().NativeDirection(str(_folder(self._way)))
 
     @cached_property
