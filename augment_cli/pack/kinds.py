@@ -45,7 +45,7 @@ KINDS = (
         version=lambda: pack.VERSION,
         check=_check,
         describe=lambda stage: "anchor, positive, negatives, ready for training",
-        goes_by_part=lambda settings: True,
+        goes_by_part=lambda settings: "where" not in settings["parameters"],
         command=_command,
     ),
 )

@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 from augment_cli import augmentations
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
-from augment_cli.reports.choosing import choose_rows, numbers_of
+from augment_cli.reports.choosing import choose_rows
 from augment_cli.reports.report import is_augmentation, stats
 from augment_cli.reports.signs import kind_of, signs_of, signs_of_stage
 from augment_cli.reports.typical import amount_of_change
+from augment_cli.store.conditions import numbers_of
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
@@ -208,7 +209,7 @@ def _cosines(store: Store, name: str) -> dict[int, float]:
     if not store.has(scores):
         return {}
     try:
-        values = numbers_of(store, name, scores, ["cosine"])["cosine"]
+        values = numbers_of(store, name, ["cosine"])["cosine"]
     except UsageError:  # scored without vectors
         return {}
     ids = np.concatenate(
