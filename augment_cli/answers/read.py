@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -46,6 +46,14 @@ _REFUSAL = re.compile(
 def read_name(answers: str, name: str | None = None) -> str:
     """The folder: `name`, or `llm-X` of the answers `answers-X`."""
     return name or f"llm-{answers.removeprefix(f'{ANSWERS_STAGE}-')}"
+
+
+def judged_by(settings: Mapping[str, Any]) -> str | None:
+    """The stage whose texts a judge gave its verdicts on, by the settings of what was read; else None."""
+    if settings["stage"] != READ_STAGE:
+        return None
+    of = set(settings["inputs"]) - {CORPUS_STAGE, settings["parameters"]["answers"]}
+    return min(of, default=None)
 
 
 def template_of(store: Store, answers: str, parameters: ReadParameters) -> Template:
