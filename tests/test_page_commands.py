@@ -69,6 +69,7 @@ ELSEWHERE = {
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
     r"^augment-cli (generate|read) |inspect llm-": "needs a server with a model: tests/augment_cli/answers",
+    r"--store (texts|queries)|--beir held-out": "needs what a model wrote: tests/augment_cli/answers",
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }
