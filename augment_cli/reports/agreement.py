@@ -61,7 +61,7 @@ def agreement(store: Store, stage: str, judgements: Iterable[Judgement]) -> dict
     confusion = {people: dict.fromkeys(JUDGE, 0) for people in PEOPLE}
     left_out: Counter[str] = Counter(unclear=0, not_in_stage=0)
     for one in judgements:
-        says = _SAYS.get((_label(store, one), one.verdict or ""))
+        says = meaning_said(one, store)
         found = verdicts.get((one.original, one.text))
         if says is None:
             left_out["unclear"] += 1
@@ -87,10 +87,21 @@ def _verdicts(store: Store, stage: str, of: str) -> dict[tuple[str | None, str |
     return found
 
 
-def _label(store: Store, judgement: Judgement) -> str:
+def meaning_said(judgement: Judgement, store: Store | None = None) -> str | None:
+    """What a person's verdict says of the meaning: `same`, `different`, or None where it says nothing.
+
+    Parameters
+    ----------
+    judgement : Judgement
+    store : Store, optional
+        Where its stage may lie, if no augmentation made it.
+    """
+    label = "neither"
     if judgement.maker in augmentations.names():
-        return entailment_of(augmentations.get(judgement.maker)).label
-    return label_of(store, judgement.stage) if judgement.stage in store.stages() else "neither"
+        label = entailment_of(augmentations.get(judgement.maker)).label
+    elif store is not None and judgement.stage in store.stages():
+        label = label_of(store, judgement.stage)
+    return _SAYS.get((label, judgement.verdict or ""))
 
 
 def _measures(confusion: dict[str, dict[str, int]]) -> dict[str, float | None]:
