@@ -11,8 +11,7 @@ _USUAL = GenerateParameters()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say who is asked, as `augment-cli generate` has them."""
-    parser.add_argument("--model", required=True)
+    """The options beside `--model` that say who is asked, as `augment-cli generate` has them."""
     parser.add_argument("--engine", choices=ENGINES, default=_USUAL.engine)
     parser.add_argument("--endpoint", default=_USUAL.endpoint)
     parser.add_argument("--allow-remote", action="store_true")

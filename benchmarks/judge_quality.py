@@ -30,6 +30,7 @@ COLUMN = "output"
 def main() -> None:
     """Ask, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--model", required=True)
     asking.add_options(parser)
     parser.add_argument("--work", type=Path, required=True, help="folder of the store, made or gone on with")
     parser.add_argument("--judged", type=Path, default=JUDGED, help="folder of files as `judge` writes them")

@@ -37,6 +37,7 @@ SETTINGS = "pooling=mean batch=32 learning_rate=5e-5 epochs=1 evaluate_every=20 
 def main() -> None:
     """Write, train, score, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--model", required=True)
     asking.add_options(parser)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True, help="folder of the store and the runs")

@@ -212,9 +212,8 @@ def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
     kept = [text for row, text in enumerate(texts) if text is not None and row % 4 == 1]
     assert packed.read("pack")["negative"].to_pylist() == kept and kept
     parts = packed.stage("pack").parts.values()
-    assert sum(part.statistics.get("left_out.antonym", 0) for part in parts) == sum(map(bool, texts)) - len(
-        wanted
-    )
+    left = sum(part.statistics.get("left_out.antonym", 0) for part in parts)
+    assert left == sum(map(bool, texts)) - len(kept)
     assert verify(packed) == []
     with pytest.raises(UsageError, match="no row passes the filters"):
         augment_cli.pack_table(
