@@ -96,6 +96,7 @@ __all__ = [
     "judge",
     "list_augmentations",
     "list_recipes",
+    "llm_paraphrase",
     "mine",
     "open_store",
     "pack_table",
