@@ -97,7 +97,8 @@ def pack(
 
         augment-cli pack --split 0.1 --shuffle --carry row_id --out pairs.jsonl --name pairs
 
-        augment-cli pack --positive corpus --negative una --layout triplet --dry-run    """
+        augment-cli pack --positive corpus --negative una --layout triplet --dry-run
+    """
     from augment_cli.pack import (
         SIDES,
         check_export_path,
