@@ -19,8 +19,8 @@ from augment_cli.answers.asking import Pace, TooManyFailures, ask_all
 from augment_cli.answers.client import Answer, Client
 from augment_cli.answers.local import LocalModel, Messages, local_model
 from augment_cli.answers.templates import Template, find_template
+from augment_cli.contract.draws import stream_key
 from augment_cli.contract.generate_parameters import DECIDING, DECIDING_LATER, JSON_SCHEMA, GenerateParameters
-from augment_cli.draws import stream_key
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.store.files import sha256_of_json
 from augment_cli.store.journal import Journal, MissingPieceError

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.draws import stream_key, uniform
+from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.neural.loading import find_model
 from augment_cli.store.journal import Journal, piece_sizes
 from augment_cli.store.schema import ROW_GROUP_ROWS

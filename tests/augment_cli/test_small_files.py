@@ -8,7 +8,7 @@ import pytest
 from augment_cli import recipe, small_files
 from augment_cli.errors import UsageError
 from augment_cli.pack import read_pack_recipe
-from augment_cli.small_files import parse_value, read_small_file, read_small_text, read_toml
+from augment_cli.store.small_files import parse_value, read_small_file, read_small_text, read_toml
 from train.loading import load_recipe
 
 DEEP = "[" * 3_000 + "]" * 3_000

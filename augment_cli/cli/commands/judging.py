@@ -59,11 +59,11 @@ def judge(
     from augment_cli.augmentations.labels import label_of
     from augment_cli.cli import views
     from augment_cli.errors import UsageError
+    from augment_cli.errors.visible import visible
     from augment_cli.reports import verdicts
     from augment_cli.reports.agreement import agreement
     from augment_cli.store.store import Store
     from augment_cli.store.targets import check_target
-    from augment_cli.visible import visible
 
     if compare is not None and not read:
         raise UsageError("--compare: name the files that people judged with --read")
