@@ -30,20 +30,20 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api import read_answers as read_answers
     from augment_cli.api import run as run
     from augment_cli.api import score as score
-    from augment_cli.looking import card as card
-    from augment_cli.looking import inspect as inspect
-    from augment_cli.looking import judge as judge
-    from augment_cli.looking import list_augmentations as list_augmentations
-    from augment_cli.looking import list_recipes as list_recipes
-    from augment_cli.looking import remove as remove
-    from augment_cli.looking import report as report
-    from augment_cli.looking import stats as stats
-    from augment_cli.looking import status as status
-    from augment_cli.looking import verify as verify
-    from augment_cli.recipe import run_recipe as run_recipe
+    from augment_cli.api.looking import card as card
+    from augment_cli.api.looking import inspect as inspect
+    from augment_cli.api.looking import judge as judge
+    from augment_cli.api.looking import list_augmentations as list_augmentations
+    from augment_cli.api.looking import list_recipes as list_recipes
+    from augment_cli.api.looking import remove as remove
+    from augment_cli.api.looking import report as report
+    from augment_cli.api.looking import stats as stats
+    from augment_cli.api.looking import status as status
+    from augment_cli.api.looking import verify as verify
     from augment_cli.remote.fetch import fetch as fetch
     from augment_cli.remote.publish import publish as publish
     from augment_cli.session import SAMPLE as SAMPLE
+    from augment_cli.session.recipe import run_recipe as run_recipe
     from augment_cli.store.store import Store as Store
 
 # Loaded on first use, so that `augment-cli --help` need not wait for them.
@@ -51,31 +51,31 @@ _LAZY = {
     "SAMPLE": "augment_cli.session",
     "Store": "augment_cli.store.store",
     "augment": "augment_cli.api",
-    "card": "augment_cli.looking",
+    "card": "augment_cli.api.looking",
     "combine": "augment_cli.api",
     "embed": "augment_cli.api",
     "fetch": "augment_cli.remote.fetch",
     "fit": "augment_cli.api",
     "generate": "augment_cli.api",
     "ingest_corpus": "augment_cli.api",
-    "inspect": "augment_cli.looking",
-    "judge": "augment_cli.looking",
-    "list_augmentations": "augment_cli.looking",
-    "list_recipes": "augment_cli.looking",
+    "inspect": "augment_cli.api.looking",
+    "judge": "augment_cli.api.looking",
+    "list_augmentations": "augment_cli.api.looking",
+    "list_recipes": "augment_cli.api.looking",
     "mine": "augment_cli.api",
     "open_store": "augment_cli.api",
     "pack_table": "augment_cli.api",
     "parse": "augment_cli.api",
     "publish": "augment_cli.remote.publish",
     "read_answers": "augment_cli.api",
-    "remove": "augment_cli.looking",
-    "report": "augment_cli.looking",
+    "remove": "augment_cli.api.looking",
+    "report": "augment_cli.api.looking",
     "run": "augment_cli.api",
-    "run_recipe": "augment_cli.recipe",
+    "run_recipe": "augment_cli.session.recipe",
     "score": "augment_cli.api",
-    "stats": "augment_cli.looking",
-    "status": "augment_cli.looking",
-    "verify": "augment_cli.looking",
+    "stats": "augment_cli.api.looking",
+    "status": "augment_cli.api.looking",
+    "verify": "augment_cli.api.looking",
 }
 
 __all__ = [
@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(_LAZY[name]), name)
     if not callable(value) or isinstance(value, type):
         return value
-    from augment_cli.python_words import speaking_python
+    from augment_cli.errors.python_words import speaking_python
 
     globals()[name] = spoken = speaking_python(value)
     return spoken

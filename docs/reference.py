@@ -12,12 +12,13 @@ from typing import Any
 
 import typer
 
-from augment_cli import augmentations, recipe
+from augment_cli import augmentations
 from augment_cli.cli import load_commands
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UserError
+from augment_cli.session import recipe
 from eval.tasks.registry import load_registry
 from train import components
 from train.loading import load_recipe
@@ -28,7 +29,7 @@ _MADE_FROM = {
     "augment_cli/augmentations": "augmentations",
     "augment_cli/contract/entailment.py": "reasons",
     "augment_cli/contract/reasons.py": "reasons",
-    "augment_cli/errors.py": "exit-codes",
+    "augment_cli/errors/__init__.py": "exit-codes",
 }
 _UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 

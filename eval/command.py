@@ -16,8 +16,8 @@ from rich.table import Table as ScreenTable
 
 from augment_cli.engine.address_space import LEAST_FOR_MODELS, check_address_space
 from augment_cli.errors import UsageError
+from augment_cli.errors.visible import visible, visible_json, visible_line
 from augment_cli.process.exit_codes import Command
-from augment_cli.visible import visible, visible_json, visible_line
 from eval import protocols
 from eval.contract.arguments import ArgumentParser
 from eval.results import tables

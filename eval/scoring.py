@@ -17,8 +17,8 @@ from augment_cli.encoding.loading import load_encoder, longest_input
 from augment_cli.encoding.static import SUFFIXES, load_static
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.encoding.word_table import POOLINGS, word_table
+from augment_cli.errors.visible import visible, visible_line
 from augment_cli.store.store import Store
-from augment_cli.visible import visible, visible_line
 from eval import protocols
 from eval.contract.options import Options, Progress
 from eval.results import tables

@@ -22,7 +22,7 @@ def test_a_link_that_leaves_the_pages_becomes_a_path_or_leads_to_what_is_made_fr
         "card (`data/models/encoder/README.md`), [una](../how-to/una.md), [rules](rules.md)"
     )
     assert reference.for_the_site("[log](../benchmarks/LOG.md)", "index") == "log (`benchmarks/LOG.md`)"
-    code = "[codes](../../augment_cli/errors.py)"
+    code = "[codes](../../augment_cli/errors/__init__.py)"
     assert reference.for_the_site(code, "explanation/promises") == "[codes](../reference/exit-codes.md)"
     assert reference.for_the_site(code, "reference/store") == "[codes](exit-codes.md)"
 

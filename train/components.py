@@ -24,8 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
+from augment_cli.contract.plugins import Place, brought, the_only
 from augment_cli.errors import UsageError
-from augment_cli.plugins import Place, brought, the_only
 
 Kind = Literal["losses", "heads", "additions"]
 _ONE = {"losses": "loss", "heads": "head", "additions": "addition"}

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from augment_cli.addresses import shown
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors.addresses import shown
 
 KEY = "AUGMENT_API_KEY"
 _SECONDS_TO_CONNECT = 30.0

@@ -16,8 +16,8 @@ import pyarrow as pa
 from augment_cli.answers.asking import Pace, TooManyFailures, ask_all
 from augment_cli.answers.client import Answer, Client
 from augment_cli.answers.templates import Template, find_template
+from augment_cli.contract.draws import stream_key
 from augment_cli.contract.generate_parameters import DECIDING, GenerateParameters
-from augment_cli.draws import stream_key
 from augment_cli.errors import IncompleteError, UsageError
 from augment_cli.store.journal import Journal, MissingPieceError
 from augment_cli.store.schema import ROW_GROUP_ROWS

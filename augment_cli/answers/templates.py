@@ -10,8 +10,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from augment_cli.errors import UsageError, did_you_mean
-from augment_cli.small_files import read_toml
 from augment_cli.store.files import sha256_of_json
+from augment_cli.store.small_files import read_toml
 
 _FOLDER = Path(__file__).parents[1] / "resources" / "prompts"
 _FIELD = re.compile(r"\{(text|other)\}")

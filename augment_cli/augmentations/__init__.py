@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augment_cli.contract.plugins import Place, brought, the_only
 from augment_cli.errors import UsageError, did_you_mean
-from augment_cli.plugins import Place, brought, the_only
 
 if TYPE_CHECKING:
     from augment_cli.contract.augmentation import Augmentation

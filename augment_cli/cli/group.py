@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from augment_cli import augmentations
 from augment_cli.cli import INTERRUPTED
 from augment_cli.errors import did_you_mean
-from augment_cli.visible import visible
+from augment_cli.errors.visible import visible
 
 
 class AugmentationGroup(TyperGroup):

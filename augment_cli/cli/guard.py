@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import typer
 
 from augment_cli.errors import BadInputError, MixError, UserError, issue_tracker
+from augment_cli.errors.visible import visible
 from augment_cli.process.exit_codes import Command
-from augment_cli.visible import visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from augment_cli.visible import visible
+from augment_cli.errors.visible import visible
 
 _SECONDS_BETWEEN_LINES = 5.0
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from augment_cli.errors import UsageError
+from augment_cli.errors.visible import visible_json, visible_line
 from augment_cli.reports import report
 from augment_cli.reports.behind import command_for, commands_behind
 from augment_cli.reports.choosing import can_be_unchanged
@@ -25,7 +26,6 @@ from augment_cli.reports.soundness import left_over
 from augment_cli.reports.typical import typical_rows
 from augment_cli.session import StageResult
 from augment_cli.store.store import Store
-from augment_cli.visible import visible_json, visible_line
 
 _MOST_SHOWN = 7  # stages with examples at the end of a run
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.draws import stream_key
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import stream_key
 from augment_cli.errors import ContractError
 from augment_cli.tfidf.term_table import TermTable
 
@@ -43,7 +43,7 @@ class Resources:
         Returns
         -------
         int
-            64 bits, for `augment_cli.draws`.
+            64 bits, for `augment_cli.contract.draws`.
         """
         return stream_key(self.seed, purpose, self.draw)
 

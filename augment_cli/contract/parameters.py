@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from augment_cli.errors import UsageError
-from augment_cli.small_files import read_small_text
+from augment_cli.store.small_files import read_small_text
 
 MOST_DRAWS = 10_000  # of an augmentation: each is a stage of its own
 

@@ -15,7 +15,7 @@ import hashlib
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.draws import splitmix64
+from augment_cli.contract.draws import splitmix64
 from augment_cli.text.normalization import normalize
 from augment_cli.text.spans import CodePoints
 

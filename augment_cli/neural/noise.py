@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.draws import uniform
+from augment_cli.contract.draws import uniform
 
 _SMALLEST = 2.0**-60  # 0 has no logarithm
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.augmentations.labels import has_row_labels, row_labels
+from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.contract.entailment import BY_LABEL, NEEDED
-from augment_cli.draws import stream_key, uniform
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack.export import check_export_path, export, reserved

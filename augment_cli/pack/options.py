@@ -14,7 +14,7 @@ from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, P
 from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
-from augment_cli.small_files import read_toml
+from augment_cli.store.small_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
 

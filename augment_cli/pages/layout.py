@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from augment_cli.errors.visible import visible_line
 from augment_cli.version import __version__
-from augment_cli.visible import visible_line
 
 
 def render(

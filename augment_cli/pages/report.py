@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from augment_cli.contract.reasons import Reason, in_words
 from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors.visible import visible_line
 from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.choosing import choose_rows
@@ -24,7 +25,6 @@ from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
 from augment_cli.store.targets import check_target
-from augment_cli.visible import visible_line
 
 _TITLE = "Report of "
 LIMIT = 500_000  # bytes of a page, whatever the store

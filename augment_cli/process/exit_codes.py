@@ -6,10 +6,10 @@ import sys
 from dataclasses import dataclass
 
 from augment_cli.errors import MissingError, UserError
+from augment_cli.errors.visible import visible
 from augment_cli.places import as_typed
 from augment_cli.process.interrupts import EXIT_CODE, FINISHED_PARTS_ARE_KEPT
 from augment_cli.store.files import explain
-from augment_cli.visible import visible
 
 # How torch, oneDNN, OpenBLAS, the loader of libraries and Python's threads say it.
 _NO_MEMORY = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from augment_cli.addresses import Address, without_secrets
 from augment_cli.errors import BadInputError, MissingError, UsageError, UserError
+from augment_cli.errors.addresses import Address, without_secrets
 
 _NO_BUCKET = (
     "no_such_bucket",

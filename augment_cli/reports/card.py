@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from augment_cli.errors import UsageError
+from augment_cli.errors.visible import visible
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import short
 from augment_cli.store.files import write_atomically
 from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 from augment_cli.version import __version__
-from augment_cli.visible import visible
 
 _MARK = "<!-- written by `augment-cli card`; written anew by the next one -->"
 _SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]

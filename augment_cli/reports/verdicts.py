@@ -23,7 +23,7 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.reports.report import is_augmentation
-from augment_cli.small_files import read_small_file
+from augment_cli.store.small_files import read_small_file
 from augment_cli.store.store import Store
 from augment_cli.tfidf.term_table import TermTable
 

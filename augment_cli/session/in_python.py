@@ -10,9 +10,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 
-from augment_cli.python_words import in_python
+from augment_cli.errors.python_words import in_python
+from augment_cli.errors.visible import visible
 from augment_cli.session.reporter import Reporter
-from augment_cli.visible import visible
 
 LOGGER = "augment_cli"
 _SECONDS_BETWEEN_LINES = 5.0

@@ -27,8 +27,8 @@ from typing import Any
 import pyarrow as pa
 from msgspec.structs import replace
 
-from augment_cli.addresses import is_address, shown
 from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.errors.addresses import is_address, shown
 from augment_cli.store.contents import StoreContents
 from augment_cli.store.files import fsync, hold_lock, refuse_special, sha256_of_file, write_atomically
 from augment_cli.store.growth import append_is_over, note_append, parts_before, undo_append, was_appending

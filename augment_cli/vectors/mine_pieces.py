@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.draws import stream_key, uniform
+from augment_cli.contract.draws import stream_key, uniform
 from augment_cli.store.journal import Journal, piece_sizes
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings

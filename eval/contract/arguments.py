@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
+from augment_cli.errors.visible import visible_line
 from augment_cli.places import as_typed
-from augment_cli.visible import visible_line
 
 
 class ArgumentParser(argparse.ArgumentParser):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from augment_cli.errors import BadInputError, MissingError
-from augment_cli.small_files import read_small_text
+from augment_cli.store.small_files import read_small_text
 from eval.results.compare import Comparison
 from eval.results.files import write_file
 

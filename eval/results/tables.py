@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
-from augment_cli.visible import visible_line
+from augment_cli.errors.visible import visible_line
 from eval import protocols
 from eval.results.files import ModelResults, StoredScore
 from eval.tasks import labelled

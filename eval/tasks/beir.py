@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli.errors import BadInputError, MissingError, UsageError
-from augment_cli.visible import is_unicode, visible_line
+from augment_cli.errors.visible import is_unicode, visible_line
 from eval.tasks.registry import Task
 from eval.tasks.table import Table
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from augment_cli.draws import stream_key, uniform
+from augment_cli.contract.draws import stream_key, uniform
 
 KEY = stream_key(42, "test")
 

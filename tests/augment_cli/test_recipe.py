@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 import augment_cli
-from augment_cli import recipe
 from augment_cli.errors import IncompleteError, MissingError, UsageError
+from augment_cli.session import recipe
 from augment_cli.session.preparing import Preparing
 
 TEXTS = ["The dogs do not chase the cat.", "An old mill burned in 1901.", "Nobody saw the heron."]

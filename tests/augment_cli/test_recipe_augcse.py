@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from augment_cli import augmentations, recipe
+from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
-from augment_cli.session import Session
+from augment_cli.session import Session, recipe
 
 SIZES = (4, 8, 12, 16)
 

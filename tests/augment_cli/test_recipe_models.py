@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from augment_cli import augmentations, recipe
+from augment_cli import augmentations
 from augment_cli.engine.engine import Engine
 from augment_cli.reports.soundness import verify
-from augment_cli.session import Session
+from augment_cli.session import Session, recipe
 from augment_cli.store.store import Store
 from tests.helpers.tiny_models import SENTENCES
 

@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from augment_cli.draws import splitmix64
+from augment_cli.contract.draws import splitmix64
 from augment_cli.text.spans import ranges
 
 CORPUS = "corpus"  # the stage of the sentences themselves

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from augment_cli.errors import BadInputError, MixError
-from augment_cli.visible import is_unicode
+from augment_cli.errors.visible import is_unicode
 from train.outputs.trackers import Tracker
 
 # Events that say something in words, and under which names.

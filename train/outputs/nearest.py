@@ -8,8 +8,8 @@ import numpy as np
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
+from augment_cli.errors.visible import visible
 from augment_cli.store.store import Store
-from augment_cli.visible import visible
 from eval.contract.arguments import ArgumentParser
 from train.data.vectors import unit
 from train.outputs.whiten import spaced_texts

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, PreparedModel, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.loading import ModelFolder, architecture_of, find_model, read_config
 from augment_cli.neural.mask_filling import Masked, MaskFiller

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.sites import PunctuationSites

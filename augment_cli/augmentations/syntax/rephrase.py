@@ -30,10 +30,10 @@ from augment_cli.augmentations.syntax.shared.rephrasing.nouns import nouns
 from augment_cli.augmentations.syntax.shared.rephrasing.places import Choice, Places
 from augment_cli.augmentations.syntax.shared.rephrasing.voice import voices
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list_digests
 from augment_cli.syntax.parses import ParseRows
 from augment_cli.text.edit_list import EditList

@@ -18,10 +18,10 @@ from augment_cli.augmentations.syntax.shared.clause_rules import FINITE, outcome
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
 from augment_cli.augmentations.words.shared.word_edits import ranks_within
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import any_of, words
 from augment_cli.text.edit_list import EditList

@@ -41,10 +41,10 @@ from augment_cli.augmentations.syntax.shared.verb_tense import (
     in_tense,
 )
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words

@@ -34,10 +34,10 @@ from augment_cli.augmentations.terms.shared.vocabulary import (
 )
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
-from augment_cli.draws import uniform
 from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.text.letter_case import UPPER, case_pattern, character_classes
 from augment_cli.text.spans import Edits

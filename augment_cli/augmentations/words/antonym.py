@@ -24,10 +24,10 @@ from augment_cli.augmentations.words.shared.readings import reading_of_each_word
 from augment_cli.augmentations.words.shared.relations import ANTONYM_PARTS, antonyms
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, parts_of_speech_parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.wordnet import ADJECTIVE
 
 

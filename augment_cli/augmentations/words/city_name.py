@@ -18,9 +18,9 @@ from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.places import cities, find_places, place_digests, place_table
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list_digests
 
 

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list, word_list_digests, word_set
 from augment_cli.resources.wordnet import NOUN, load_wordnet, wordnet_digest
 from augment_cli.syntax.tree import words as listed

@@ -24,9 +24,9 @@ from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_digest, avoided_words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.resources.word_lists import word_list_digests, word_set
 from augment_cli.store.files import refuse_special, sha256_of_file

@@ -22,9 +22,9 @@ from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.phrases import character_after, character_before, is_any
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list_digests, word_set, word_table
 
 _LISTS = ("gendered_words", "kin_terms", "male_names", "female_names", "function_words")

@@ -28,9 +28,9 @@ from augment_cli.augmentations.words.shared.places import (
 )
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources, with_digests
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list, word_list_digests
 from augment_cli.resources.wordnet import load_wordnet, wordnet_digest

@@ -19,9 +19,9 @@ from augment_cli.augmentations.words.shared.deletion import crops, deletion_outc
 from augment_cli.augmentations.words.shared.swapping import permutations, swap_edits
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 
 CHOICES = ("swap", "deletion", "crop")
 

@@ -11,10 +11,10 @@ import string
 import numpy as np
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import NoParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.text.edit_list import EditList
 
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter, read_lines
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.errors import UsageError
 from augment_cli.resources.sample import SAMPLE
 from augment_cli.store.files import sha256_of_json

@@ -20,10 +20,10 @@ from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.word_case import lower_first_words
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 
 
 @dataclass(frozen=True)

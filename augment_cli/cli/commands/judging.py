@@ -47,10 +47,10 @@ def judge(
     from augment_cli.augmentations.labels import entailment_of_stage
     from augment_cli.cli import views
     from augment_cli.errors import UsageError
+    from augment_cli.errors.visible import visible
     from augment_cli.reports import verdicts
     from augment_cli.store.store import Store
     from augment_cli.store.targets import check_target
-    from augment_cli.visible import visible
 
     if (stage is None) == (not read):
         raise UsageError("name either a stage to sample from or, with --read, files to count")

@@ -9,7 +9,7 @@ import typer
 
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
-from augment_cli.visible import visible
+from augment_cli.errors.visible import visible
 
 
 @app.command("convert-weights")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from augment_cli.addresses import is_address, parse, shown
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
-from augment_cli.visible import visible, visible_json
+from augment_cli.errors.addresses import is_address, parse, shown
+from augment_cli.errors.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from augment_cli.remote.publish import Copied

@@ -10,7 +10,7 @@ import typer
 from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
-from augment_cli.visible import visible
+from augment_cli.errors.visible import visible
 
 
 @app.command()
@@ -192,11 +192,11 @@ def list_augmentations(
     from rich import box
     from rich.table import Table
 
+    from augment_cli.api.looking import list_augmentations
     from augment_cli.cli import views
-    from augment_cli.looking import list_augmentations
 
     if recipes:
-        from augment_cli.recipe import summaries
+        from augment_cli.session.recipe import summaries
 
         if as_json:
             views.print_json([{"name": name, "summary": text} for name, text in summaries().items()])

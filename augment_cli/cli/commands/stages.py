@@ -192,10 +192,10 @@ def run_recipe(
 
         augment-cli run --behind --store my-store
     """
-    from augment_cli import recipe as recipes
     from augment_cli.cli import views
     from augment_cli.pages.report import check_place, write_report
     from augment_cli.reports.plan import plan_run
+    from augment_cli.session import recipe as recipes
 
     changes = change or []
     if behind:

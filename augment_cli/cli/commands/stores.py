@@ -12,7 +12,7 @@ from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.pack_options import PackOptions
-from augment_cli.visible import visible
+from augment_cli.errors.visible import visible
 
 
 @app.command()
@@ -35,7 +35,7 @@ def remove(
 
         augment-cli remove tfidf terms --with-descendants
     """
-    from augment_cli.looking import remove as delete
+    from augment_cli.api.looking import remove as delete
     from augment_cli.store.store import Store
 
     if with_descendants:

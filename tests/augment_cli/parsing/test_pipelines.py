@@ -14,7 +14,6 @@ import spacy
 from typer.testing import CliRunner
 
 import augment_cli
-from augment_cli import recipe as recipes
 from augment_cli.cli import load_commands
 from augment_cli.errors import BadInputError, MissingError, UsageError
 from augment_cli.parsing import pipelines
@@ -24,6 +23,7 @@ from augment_cli.parsing.tables import parse_texts
 from augment_cli.reports import report
 from augment_cli.reports.doctor import examine
 from augment_cli.session import SAMPLE
+from augment_cli.session import recipe as recipes
 from augment_cli.store.store import Store
 
 

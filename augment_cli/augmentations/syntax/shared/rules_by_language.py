@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from augment_cli.augmentations.syntax.shared.auxiliary_english import Answer, Draw
 from augment_cli.contract.augmentation import Prepared, Resources
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.text.edit_list import EditList
 

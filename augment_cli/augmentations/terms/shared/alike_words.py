@@ -20,8 +20,8 @@ from augment_cli.augmentations.words.shared.relations import synonyms
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Resources
 from augment_cli.contract.avoiding import avoided_words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.rows import Outcome, Rows, TokenRows
-from augment_cli.draws import uniform
 from augment_cli.resources.word_lists import word_list_digests, word_table
 from augment_cli.text.spans import offsets_from_lengths
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from augment_cli.draws import uniform
+from augment_cli.contract.draws import uniform
 from augment_cli.errors import UsageError
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e-?\d+)?|\.\d+)"

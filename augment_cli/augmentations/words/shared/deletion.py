@@ -7,9 +7,9 @@ import numpy as np
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.word_removal import remove_words
 from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome
-from augment_cli.draws import uniform
 
 COLUMNS = word_edits.count_fields("deleted", "words")
 

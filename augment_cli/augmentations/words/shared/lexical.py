@@ -19,8 +19,8 @@ from augment_cli.augmentations.words.shared.readings import readings
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Resources, with_digests
 from augment_cli.contract.avoiding import avoided_digest
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.collocations import load_collocations
 from augment_cli.resources.tags import TAGS
 from augment_cli.resources.word_lists import word_list_digests, word_set, word_table

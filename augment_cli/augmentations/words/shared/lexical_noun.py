@@ -18,9 +18,9 @@ from augment_cli.augmentations.words.shared.replaceable import may_be_replaced
 from augment_cli.augmentations.words.shared.words import Words
 from augment_cli.contract.augmentation import Augmentation, Prepared, Resources
 from augment_cli.contract.avoiding import avoid_parameter, avoided_words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parts_of_speech_parameter
 from augment_cli.contract.rows import Outcome, Rows
-from augment_cli.draws import uniform
 from augment_cli.resources.collocations import collocations_digest, load_collocations
 from augment_cli.resources.word_lists import word_list_digests, word_table
 from augment_cli.resources.wordnet import NOUN, load_wordnet

@@ -7,7 +7,7 @@ import numpy as np
 from augment_cli.augmentations.words.shared import word_edits
 from augment_cli.augmentations.words.shared.word_case import lower_first_words
 from augment_cli.augmentations.words.shared.words import Words
-from augment_cli.draws import bits
+from augment_cli.contract.draws import bits
 from augment_cli.text.letter_case import capitalised_where
 from augment_cli.text.spans import Edits
 

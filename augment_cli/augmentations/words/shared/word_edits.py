@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from augment_cli.augmentations.words.shared.articles import article_changes
 from augment_cli.augmentations.words.shared.words import Words
+from augment_cli.contract.draws import uniform
 from augment_cli.contract.parameters import parameter
 from augment_cli.contract.reasons import Reason
-from augment_cli.draws import uniform
 from augment_cli.text.letter_case import capitalised_where, case_pattern, in_patterns
 from augment_cli.text.spans import Edits
 

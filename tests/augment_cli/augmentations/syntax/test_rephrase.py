@@ -9,8 +9,8 @@ import pytest
 
 from augment_cli.augmentations.syntax.rephrase import RephraseParameters, Rephrasing
 from augment_cli.augmentations.syntax.shared.rephrasing import lexicon
+from augment_cli.contract.draws import stream_key
 from augment_cli.contract.rows import Rows
-from augment_cli.draws import stream_key
 from augment_cli.models import shipped_pipeline
 from augment_cli.parsing.tables import parse_texts
 from augment_cli.session import SAMPLE

@@ -12,7 +12,7 @@ import augment_cli
 from augment_cli.augmentations.terms.shared import vocabulary
 from augment_cli.augmentations.terms.shared.share import bounds_of, shares_of_rows
 from augment_cli.augmentations.terms.shared.word_classes import classes_of
-from augment_cli.draws import stream_key
+from augment_cli.contract.draws import stream_key
 from augment_cli.errors import UsageError
 from augment_cli.resources import word_lists
 from augment_cli.resources.english_terms import EnglishTerms, load_english_terms

@@ -13,7 +13,7 @@ from augment_cli.augmentations.words.shared.deletion import crops, deletions
 from augment_cli.augmentations.words.shared.swapping import permutations
 from augment_cli.augmentations.words.shared.word_removal import remove_words
 from augment_cli.augmentations.words.word_repetition import repeat_counts
-from augment_cli.draws import bits, stream_key, uniform
+from augment_cli.contract.draws import bits, stream_key, uniform
 from augment_cli.text.spans import apply_edits
 from tests.helpers.in_memory import augment, words_of
 from tests.helpers.properties import examples

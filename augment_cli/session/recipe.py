@@ -17,10 +17,10 @@ from augment_cli.parsing.pipelines import find_pipeline
 from augment_cli.runs.run import AugmentationRun, make_run
 from augment_cli.session import Reporter, Session, StageResult
 from augment_cli.session.in_python import reporter_for_python
-from augment_cli.small_files import parse_value, read_toml
+from augment_cli.store.small_files import parse_value, read_toml
 from augment_cli.store.store import Store
 
-FOLDER = Path(__file__).parent / "recipes"
+FOLDER = Path(__file__).parents[1] / "recipes"
 
 
 def summaries() -> dict[str, str]:

@@ -11,12 +11,12 @@ from augment_cli.contract.augmentation import meaning_of
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
 from augment_cli.pages.report import write_report
-from augment_cli.recipe import summaries
 from augment_cli.reports import comparison, verdicts
 from augment_cli.reports import report as numbers
 from augment_cli.reports.card import write_card
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.soundness import verify as problems_of
+from augment_cli.session.recipe import summaries
 from augment_cli.store.store import Store
 from augment_cli.store.targets import check_target
 
