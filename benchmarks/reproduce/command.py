@@ -89,6 +89,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.profile not in grid.profiles:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
+    if profile.rates_from and args.action != "bed":
+        from benchmarks.reproduce.rates import at_own_rates
+
+        other = whole.profiles[profile.rates_from]
+        profile = at_own_rates(whole, profile, Results(_results_file(args, other)))
     grid = grid.of_profile(profile)
     if args.action == "bed":
         print(_bed(grid, profile, args))
