@@ -92,8 +92,8 @@ def _run(args: argparse.Namespace) -> None:
     if profile.rates_from and args.action != "bed":
         from benchmarks.reproduce.rates import at_own_rates
 
-        other = whole.profiles[profile.rates_from]
-        profile = at_own_rates(whole, profile, Results(_results_file(args, other)))
+        chosen_by = Results(_results_file(args, whole.profiles[profile.rates_from]))
+        profile = at_own_rates(whole, profile, chosen_by)
     grid = grid.of_profile(profile)
     if args.action == "bed":
         print(_bed(grid, profile, args))
