@@ -145,7 +145,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "run":
         _work(entries, stages, args, folder)
         results.read()
-    if args.action != "plan":
+    if args.action != "plan" and (profile.rates_from or profile.sweep_seeds > 1):
+        from benchmarks.reproduce.document.draws import write_draws
+
+        print(write_draws(whole, args.results, args.pages))
+    elif args.action != "plan":
         other, again = _scores_beside(whole, profile, args), _findings_of_fresh(whole, profile, args)
         print(write_evidence(grid, profile, results, stages, args.pages, other, again))
 

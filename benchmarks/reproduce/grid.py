@@ -30,6 +30,8 @@ class Grid:
         Encoders that are made on the machine, by the profile that uses them.
     primary : tuple of Primary
         The comparisons that were named before anything was run.
+    registered : tuple of Primary
+        The same of the draws (`document/draws.py`).
     columns : dict of str to dict of str to float
         Scores that papers print, × 100, by name and test set.
     """
@@ -42,6 +44,7 @@ class Grid:
     stages: dict[str, Commands] = field(default_factory=dict)
     beds: dict[str, Bed] = field(default_factory=dict)
     primary: tuple[Primary, ...] = ()
+    registered: tuple[Primary, ...] = ()
     columns: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
@@ -154,6 +157,7 @@ def load_grid(path: Path = GRID) -> Grid:
     claims = [_make(Claim, item, path) for item in table.get("claim", [])]
     named = {row.name for row in rows}
     primary = tuple(_make(Primary, item, path) for item in table.get("primary", []))
+    registered = tuple(_make(Primary, item, path) for item in table.get("registered", []))
     if len(primary) > MOST_PRIMARY:
         raise UsageError(f"{path}: {len(primary)} primary comparisons; name {MOST_PRIMARY} at most")
     asked = [name for row in rows for name in (row.baseline, *row.baselines.values())]
@@ -164,7 +168,7 @@ def load_grid(path: Path = GRID) -> Grid:
     known = named | {name for sweep in sweeps for name in (sweep.name, sweep.name.partition(":")[0])}
     chosen = [name for profile in profiles.values() for name in (*profile.only, *profile.left_out)]
     asked += [name for name in chosen if name not in known]
-    asked += [name for one in (*claims, *primary) for name in (one.better, one.worse)]
+    asked += [name for one in (*claims, *primary, *registered) for name in (one.better, one.worse)]
     if unknown := sorted({name for name in asked if name} - named):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
     if len(named) < len(rows):
@@ -180,11 +184,20 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
     columns = table.get("columns", {})
     published = [row.published for row in rows if row.published]
-    on = {name for one in (*claims, *primary, *published) for name in one.on}
+    on = {name for one in (*claims, *primary, *registered, *published) for name in one.on}
     if unknown := sorted(on - columns.keys()):
         raise UsageError(f"{path}: `on` names columns that are not there: {', '.join(unknown)}")
     return Grid(
-        profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary, columns
+        profiles,
+        tuple(rows),
+        tuple(sweeps),
+        tuple(claims),
+        evaluations,
+        stages,
+        beds,
+        primary,
+        registered,
+        columns,
     )
 
 

@@ -177,6 +177,7 @@ def train_unit(job: Job) -> dict[str, Any]:
         "steps": outcome.steps,
         "best_step": outcome.best_step,
         "loss": steps[-1]["loss"] if steps else None,
+        **{name: value for name, value in outcome.scores.get("last", {}).items() if name == "neighbours"},
         "seconds": round(time.perf_counter() - began, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
         # The median: on a shared machine some stretches are slow for reasons that are not the method's.

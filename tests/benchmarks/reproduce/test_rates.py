@@ -1,12 +1,17 @@
 """Each method at its own learning rate: dev pairs of no test set, points of several rows, what is chosen."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
+from benchmarks.reproduce.document import draws
 from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.paired import resampled, sign_flip
 from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs
 from benchmarks.reproduce.results import Result, Results
 from benchmarks.reproduce.units import make_units
@@ -128,3 +133,34 @@ def test_the_grid_has_the_experiment_that_was_registered():
     for profile in draws:
         assert {row.name for row in grid.of_profile(profile).rows if row.recipe} == swept
         assert grid.beds[profile.name].digest == grid.beds["tables"].digest
+
+
+def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_path):
+    grid = load_grid()
+    scores = {
+        draw: {"una": {"average": 60.0 + draw}, "simcse-ntxent": {"average": 59.0}} for draw in range(4)
+    }
+    found = {f"draw-{draw + 1}": rows for draw, rows in scores.items()}
+    assert draws.differences(found, "una", "simcse-ntxent") == [1.0, 2.0, 3.0, 4.0]
+    table = draws.comparison_table(grid, found)
+    assert len(table) == 2 + len(grid.registered)
+    assert "| +2.50 (+1.50 to +3.50) | +0.45 to +4.55 | 0.125 | 1.000 | 4 | +1.00 | likely |" in table[2]
+    assert table[3].endswith("| – | – | – | – | 0 | +1.00 | too few draws |")
+    assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -2.0, -0.5]) == "hurts"
+    page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
+    assert "Draws done: 0 of 5." in page and page.count("too few draws") == len(grid.registered)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=5))
+def test_exact_tests_over_draws_are_what_a_slow_count_says(values):
+    flipped = [
+        abs(sum(sign * value for sign, value in zip(signs, values, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(values))
+    ]
+    assert sign_flip(values) == pytest.approx(np.mean([one >= abs(sum(values)) - 1e-9 for one in flipped]))
+    low, high = resampled(values)
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+
+
+def test_five_draws_of_one_sign_have_the_smallest_p_value_that_there_is():
+    assert sign_flip([1, 2, 3, 4, 5]) == 2 / 32 and sign_flip([0.0, 0.0]) == 1
