@@ -7,7 +7,7 @@
 A domain's corpus is `--rows` texts of its evaluation set, without labels: where it has parts, of the training
 and dev parts. Any set of single texts with labels will do (`--domains agnews,mr,cr`). Each domain is adapted
 once for each seed. Scored are `--scored` other texts: K-means accuracy (clustering) or accuracy from ten
-examples a class of the corpus, the purity of the ten nearest, and STS-B test. A run that is finished is not made
+examples a class of the corpus, the purity of the ten nearest, and STS-B test. A finished run is not made
 again, as `python -m train` goes on where it stopped, nor is an encoder scored again that has its line in
 `--results`. Printed is a JSON line for each encoder, and at the end the tables of
 benchmarks/results/adaptation.md.
