@@ -32,8 +32,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "as it is, fp32": {},
     "fp16": {"quantize_to": "float16"},
     "int8": {"quantize_to": "int8"},
-    "8,000 rows": {"vocabulary_quantization": 8_000},
-    "int8, 8,000 rows": {"quantize_to": "int8", "vocabulary_quantization": 8_000},
     "int8, half the dimensions": {"quantize_to": "int8", "dimensionality": 0.5},
 }
 
