@@ -58,6 +58,7 @@ def _check_read(store: Store, stage: Stage, index: int, table: pa.Table) -> list
 KINDS = (
     StageKind(
         generate.ANSWERS_STAGE,
+        {generate.ANSWERS_STAGE: generate.ANSWERS},
         version=lambda: generate.VERSION,
         describe=_describe_answers,
         check=_check_answers,
@@ -66,6 +67,7 @@ KINDS = (
     ),
     StageKind(
         read.READ_STAGE,
+        {"llm": read.SCHEMA},
         version=lambda: read.VERSION,
         describe=lambda stage: "Texts read from a language model's answers, each with its label.",
         check=_check_read,

@@ -42,6 +42,7 @@ def _command(store: Store, name: str) -> list[str]:
 KINDS = (
     StageKind(
         pack.PACK_STAGE,
+        {pack.PACK_STAGE: pack.PackOptions(positives=("corpus",), negatives=("una",)).schema(pa.schema([]))},
         version=lambda: pack.VERSION,
         check=_check,
         describe=lambda stage: "anchor, positive, negatives, ready for training",

@@ -144,6 +144,7 @@ def _option(option: str, value: str) -> list[str]:
 KINDS = (
     StageKind(
         VECTORS_STAGE,
+        {VECTORS_STAGE: vectors_schema(384)},
         version=lambda: embed_parameters.VERSION,
         check=_check_vectors,
         goes_by_part=lambda settings: "combined" not in settings["parameters"],
@@ -151,6 +152,7 @@ KINDS = (
     ),
     StageKind(
         score.SCORES_STAGE,
+        {score.SCORES_STAGE: score.scores_schema(score.ScoreOptions(score.COLUMNS))},
         version=lambda: score.VERSION,
         check=_check_scores,
         has_numbers=True,
@@ -158,6 +160,7 @@ KINDS = (
     ),
     StageKind(
         mine_parameters.MINED_STAGE,
+        {mine_parameters.MINED_STAGE: mine_parameters.MINED},
         version=lambda: mine_parameters.VERSION,
         check=_check_mined,
         has_numbers=True,
