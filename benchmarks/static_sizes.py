@@ -46,7 +46,7 @@ def main() -> None:
     width = StaticModel.from_pretrained(options.encoder).dim
     print("| the static encoder | MB | texts a second | STS average |\n|---|---:|---:|---:|")
     for title, given in WAYS.items():
-        changes = {
+        changes: dict[str, Any] = {
             key: int(value * width) if key == "dimensionality" else value for key, value in given.items()
         }
         with tempfile.TemporaryDirectory() as folder:

@@ -146,7 +146,7 @@ def _run(args: argparse.Namespace) -> None:
         _work(entries, stages, args, folder)
         results.read()
     if args.action != "plan" and (profile.rates_from or profile.sweep_seeds > 1):
-        from benchmarks.reproduce.document.draws import write_draws
+        from benchmarks.reproduce.draws import write_draws
 
         print(write_draws(whole, args.results, args.pages))
     elif args.action != "plan":

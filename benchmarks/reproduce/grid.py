@@ -31,7 +31,7 @@ class Grid:
     primary : tuple of Primary
         The comparisons that were named before anything was run.
     registered : tuple of Primary
-        The same of the draws (`document/draws.py`).
+        The same of the draws (`draws.py`).
     columns : dict of str to dict of str to float
         Scores that papers print, × 100, by name and test set.
     """

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.document import draws
+from benchmarks.reproduce import draws
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import resampled, sign_flip
 from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs
