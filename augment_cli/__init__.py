@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each is loaded w
     from augment_cli.api import fit as fit
     from augment_cli.api import generate as generate
     from augment_cli.api import ingest_corpus as ingest_corpus
+    from augment_cli.api import llm_paraphrase as llm_paraphrase
     from augment_cli.api import mine as mine
     from augment_cli.api import open_store as open_store
     from augment_cli.api import pack_table as pack_table
@@ -62,6 +63,7 @@ _LAZY = {
     "judge": "augment_cli.api.looking",
     "list_augmentations": "augment_cli.api.looking",
     "list_recipes": "augment_cli.api.looking",
+    "llm_paraphrase": "augment_cli.api",
     "mine": "augment_cli.api",
     "open_store": "augment_cli.api",
     "pack_table": "augment_cli.api",
@@ -94,6 +96,7 @@ __all__ = [
     "judge",
     "list_augmentations",
     "list_recipes",
+    "llm_paraphrase",
     "mine",
     "open_store",
     "pack_table",

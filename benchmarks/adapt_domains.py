@@ -4,12 +4,13 @@
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --domains clinc150
     python -m benchmarks.adapt_domains --data ../shared/data --work runs/domains --untrained
 
-A domain's corpus is `--rows` texts of its evaluation set, without labels: of the intent sets, of the training
-and dev parts. Each domain is adapted once for each seed. Scored are `--scored` other texts: K-means accuracy
-(clustering) or accuracy from ten examples a class of the corpus (intent), the purity of the ten nearest, and
-STS-B test. A run that is finished is not made again, as `python -m train` goes on where it stopped, nor is an
-encoder scored again that has its line in `--results`. Printed is a JSON line for each encoder, and at the end
-the tables of benchmarks/results/adaptation.md.
+A domain's corpus is `--rows` texts of its evaluation set, without labels: where it has parts, of the training
+and dev parts. Any set of single texts with labels will do (`--domains agnews,mr,cr`). Each domain is adapted
+once for each seed. Scored are `--scored` other texts: K-means accuracy (clustering) or accuracy from ten
+examples a class of the corpus, the purity of the ten nearest, and STS-B test. A finished run is not made
+again, as `python -m train` goes on where it stopped, nor is an encoder scored again that has its line in
+`--results`. Printed is a JSON line for each encoder, and at the end the tables of
+benchmarks/results/adaptation.md.
 
 With `--untrained` it scores what needs no training instead: the shipped static encoder, the encoder's vectors
 whitened on the corpus, and both encoders' vectors of length 1 side by side, the second at full and at half
@@ -65,7 +66,7 @@ def others_of(table: Table, rows: int, count: int) -> tuple[list[str], np.ndarra
 
 def _some(table: Table, splits: Sequence[str], low: int, high: int) -> tuple[list[str], np.ndarray]:
     """A stretch of the texts of some splits in a mixed order that is always the same."""
-    if table.task.protocol == "clustering":  # one split for all
+    if table.task.split == "all":  # there is no other
         splits = [table.task.split]
     elif low:  # another split holds the others
         low, high = 0, high - low

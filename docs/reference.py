@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import typer
 
 from augment_cli import augmentations
@@ -18,7 +19,12 @@ from augment_cli.contract.entailment import entailment_of
 from augment_cli.contract.parameters import declared, help_of, option_name
 from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UserError
+from augment_cli.process.variables import VARIABLES
+from augment_cli.reports.kinds import all_kinds
 from augment_cli.session import recipe
+from augment_cli.store.columns import MEANINGS
+from augment_cli.store.kinds import StageKind
+from augment_cli.store.schema import AUGMENTATION
 from eval.tasks.registry import load_registry
 from train import components
 from train.loading import load_recipe
@@ -30,6 +36,8 @@ _MADE_FROM = {
     "augment_cli/contract/entailment.py": "reasons",
     "augment_cli/contract/reasons.py": "reasons",
     "augment_cli/errors/__init__.py": "exit-codes",
+    "augment_cli/process/variables.py": "environment",
+    "augment_cli/store/columns.py": "stage-columns",
 }
 _UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 
@@ -206,6 +214,84 @@ def evaluation_sets() -> Iterable[str]:
     yield from _table(("set", "protocol", "file in the data folder"), rows)
 
 
+def stage_columns() -> Iterable[str]:
+    """The columns and types of every kind of stage."""
+    yield from ("# Stage columns", "", "For anyone who reads the Parquet files of a store.", "")
+    shared = AUGMENTATION.names
+    own: dict[tuple[str, ...], list[str]] = {}
+    others = {}
+    for kind in all_kinds().values():
+        for folder, schema in kind.columns.items():
+            if kind.maker in augmentations.names():
+                own.setdefault(tuple(name for name in schema.names if name not in shared), []).append(folder)
+            else:
+                others[folder] = schema
+    yield from _columns_table("Every augmentation", AUGMENTATION)
+    rows = ((_names(folders), _names(names)) for names, folders in own.items() if names)
+    yield from ("Some have further ones:", "", *_table(("augmentation", "further columns"), rows))
+    further = {column.name: column for kind in all_kinds().values() for column in _own_columns(kind)}
+    yield from _columns_table("Further columns of augmentations", pa.schema(list(further.values())))
+    for folder, schema in others.items():
+        yield from _columns_table(f"`{folder}`", schema)
+
+
+def _own_columns(kind: StageKind) -> Iterable[pa.Field]:
+    if kind.maker in augmentations.names():
+        yield from list(kind.columns[kind.maker])[len(AUGMENTATION) :]
+
+
+def _columns_table(title: str, schema: pa.Schema) -> Iterable[str]:
+    rows = ((f"`{column.name}`", f"`{_type_of(column.type)}`", MEANINGS[column.name]) for column in schema)
+    yield from (f"## {title}", "", *_table(("column", "type", "what"), rows))
+
+
+def _type_of(kind: pa.DataType) -> str:
+    return re.sub(r"(<|, )(item|element): ", r"\1", str(kind)).replace(" not null", "")
+
+
+def environment_variables() -> Iterable[str]:
+    """What the environment can set."""
+    yield from ("# Environment variables", "", "For anyone who sets up a machine, a container or a job.", "")
+    yield from _table(("variable", "for"), ((f"`{name}`", text) for name, text in VARIABLES.items()))
+
+
+def glossary() -> Iterable[str]:
+    """Every word of the documents in one alphabetical list, each with where it is explained."""
+    found = [*_concepts(), *_words_of_the_code()]
+    found += [(f"`{name}`", augmentations.summary(name), "augmentations") for name in augmentations.names()]
+    for kind in ("losses", "heads", "additions"):
+        for name in components.names(kind):
+            found.append((f"`{name}`", _first_line(kind, name), "settings"))
+    yield from ("# Glossary", "", "For anyone who met a word and wants to know where it is explained.", "")
+    rows = (
+        (word, text, f"[{page.rpartition('/')[2]}]({page}.md)" if page else "") for word, text, page in found
+    )
+    yield from _table(
+        ("word", "what", "explained in"), sorted(rows, key=lambda row: row[0].strip("`").lower())
+    )
+
+
+def _concepts() -> Iterable[tuple[str, str, str]]:
+    """The definitions of the page on concepts, their first sentences."""
+    text = (Path(__file__).parent / "explanation" / "concepts.md").read_text("utf-8")
+    for word, meaning in re.findall(r"^(\w[\w ]*)\n: ((?:.+\n)+)", text, re.M):
+        sentence = re.split(r"(?<=\.) (?=[A-Z])", " ".join(meaning.split()))[0]
+        yield word.lower(), re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", sentence), "../explanation/concepts"
+
+
+def _words_of_the_code() -> Iterable[tuple[str, str, str]]:
+    text = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text("utf-8")
+    table = text.partition("\n## Glossary\n")[2].partition("\n## ")[0]
+    for word, meaning in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.M)[1:]:
+        yield word, meaning, ""
+
+
+def _first_line(kind: components.Kind, name: str) -> str:
+    things = {"losses": components.function_name(name), "heads": f"{components.class_name(name)}Head"}
+    thing = getattr(components.module(kind, name), things.get(kind, components.class_name(name)))
+    return inspect.cleandoc(thing.__doc__ or "").partition("\n\n")[0]
+
+
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterable[str]:
     found = [[_cell(value) for value in row] for row in rows]
     if found:
@@ -228,4 +314,7 @@ PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "settings": settings,
     "evaluation-sets": evaluation_sets,
     "exit-codes": exit_codes,
+    "stage-columns": stage_columns,
+    "environment": environment_variables,
+    "glossary": glossary,
 }

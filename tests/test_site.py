@@ -9,6 +9,9 @@ import pytest
 
 from augment_cli import augmentations
 from augment_cli.contract.reasons import Reason
+from augment_cli.process.variables import VARIABLES
+from augment_cli.reports.kinds import all_kinds
+from augment_cli.store.columns import MEANINGS
 from augment_cli.version import __version__
 from docs import reference
 from tests.helpers.places import REPOSITORY
@@ -64,6 +67,68 @@ def test_the_reference_has_every_label_reason_and_exit_code():
         assert f"| `{reason}` | {reason.words}" in text
     codes = re.findall(r"^\| (\d+) \| .{4,} \|$", "\n".join(reference.exit_codes()), re.M)
     assert codes == ["0", "1", "2", "3", "4", "5", "6", "130"]
+
+
+def test_every_column_of_every_kind_of_stage_has_its_type_and_meaning():
+    text = "\n".join(reference.stage_columns())
+    columns = {
+        column.name for kind in all_kinds().values() for schema in kind.columns.values() for column in schema
+    }
+    assert columns == MEANINGS.keys()
+    for name in columns:
+        assert re.search(rf"^\| `{name}` \| `[\w&;>:, \[\]]+` \| [^|]{{5,}} \|$", text, re.M), name
+    assert all(kind.columns for kind in all_kinds().values())
+
+
+# What launchers give, and what this package sets for libraries beneath it.
+NOT_FOR_PEOPLE = {
+    *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PYTHONPATH"),
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_WAIT_POLICY"),
+    *("THP_MEM_ALLOC_ENABLE", "POLARS_MAX_THREADS"),
+}
+
+
+def test_every_environment_variable_that_is_read_is_in_the_reference():
+    read = set()
+    for folder in ("augment_cli", "train", "eval"):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            if "environ" in (code := path.read_text("utf-8")):
+                read |= set(re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|DATA|CXX|RANK)"', code))
+    assert {"AUGMENT_API_KEY", "AUGMENT_FAST", "DATA", "CXX"} <= read - NOT_FOR_PEOPLE <= VARIABLES.keys()
+    text = "\n".join(reference.environment_variables())
+    assert all(f"| `{name}` | " in text for name in VARIABLES)
+
+
+def test_the_glossary_has_every_word_once():
+    words = re.findall(r"^\| `?([^|`]+)`? \| [^|]{5,} \| [^|]*\|$", "\n".join(reference.glossary()), re.M)
+    assert {"stage", "draw", "recipe", "una", "info-nce", "teacher"} <= set(words)
+    assert words[1:] == sorted(words[1:], key=str.lower) and len(words) == len(set(words))
+
+
+def sentences(text):
+    """The sentences and cells of a page that have eight words or more, as words."""
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    for block in re.split(r"\n\s*\n|\n(?=[-|] )|\|", text):
+        for sentence in re.split(r"(?<=[.:;?!])\s+", " ".join(block.split())):
+            if len(words := re.findall(r"\w+", sentence.lower())) >= 8:
+                yield " ".join(words)
+
+
+def test_nothing_is_described_twice():
+    """Neither by hand on two pages, nor by hand what the reference has from the code."""
+    generated = {sentence for make in reference.PAGES.values() for sentence in sentences("\n".join(make()))}
+    pages = [page for page in (REPOSITORY / "docs").rglob("*.md") if "_build" not in page.parts]
+    pages = [page for page in pages if page.parent.name != "reference" or page.stem not in reference.PAGES]
+    pages += [REPOSITORY / "CONTRIBUTING.md"]
+    seen = {}
+    for page in pages:
+        for sentence in set(sentences(page.read_text("utf-8"))):
+            assert sentence not in generated or page.name == "concepts.md", (page.name, sentence)
+            assert sentence not in seen, (page.name, seen.get(sentence), sentence)
+            seen[sentence] = page.name
+    assert len(seen) > 500 and len(generated) > 500
 
 
 @pytest.mark.slow

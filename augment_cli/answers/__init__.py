@@ -1,1 +1,1 @@
-"""Answers of a language model on a server: asking for them, and reading them."""
+"""Answers of a language model, on a server or in process: asking for them, and reading them."""

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import math
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,12 @@ _MOST_SHOWN = 300  # characters of an error
 _MOST_BYTES = 16_000_000  # of a reply; no answer to a sentence is longer
 _BUSY = frozenset({429, 503})
 _PASSING = frozenset({408, 425, 500, 502, 504})
+
+
+_TOO_LONG = re.compile(
+    r"context.{0,20}(?:length|window|size)|too (?:long|many tokens)|maximum.{0,20}tokens", re.I
+)
+_NO_SCHEMA = re.compile(r"HTTP (?:4\d\d|501): .*(?:response_format|schema|grammar|guided|structured)", re.I)
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,16 @@ class Answer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     model: str | None = None
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the question is longer than what the model reads."""
+        return _TOO_LONG.search(self.error or "") is not None
+
+    @property
+    def is_without_schema(self) -> bool:
+        """Whether the server will not hold its answers to a JSON schema."""
+        return _NO_SCHEMA.match(self.error or "") is not None
 
 
 class FailedError(Exception):

@@ -1,4 +1,4 @@
-"""`generate`: one request a row, its answer kept as it came in the stage `answers-TEMPLATE`.
+"""`generate`: one question a row, its answer kept as it came in the stage `answers-TEMPLATE`.
 
 Each answer is a piece of the journal as soon as it is there; some hundred are put together in one. A request
 that fails for good is none: the next run asks again, unless its part was finished with it.
@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from augment_cli.answers.asking import Pace, TooManyFailures, ask_all
 from augment_cli.answers.client import Answer, Client
+from augment_cli.answers.local import LocalModel, Messages, local_model
 from augment_cli.answers.templates import Template, find_template
 from augment_cli.contract.draws import stream_key
-from augment_cli.contract.generate_parameters import DECIDING, GenerateParameters
+from augment_cli.contract.generate_parameters import DECIDING, DECIDING_LATER, JSON_SCHEMA, GenerateParameters
 from augment_cli.errors import IncompleteError, UsageError
+from augment_cli.store.files import sha256_of_json
 from augment_cli.store.journal import Journal, MissingPieceError
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
@@ -88,7 +92,7 @@ def answers_settings(
         If no model is named, or the stage of the second text is missing or too much.
     """
     if not parameters.model:
-        raise UsageError("--model: name the model as the server does")
+        raise UsageError("--model: name the model as the server does, or its folder for --engine process")
     if template.has_other != bool(parameters.of):
         raise UsageError(
             f"--template {template.name}: compares sentences with texts of a stage; name it with --of STAGE"
@@ -101,14 +105,24 @@ def answers_settings(
             raise UsageError(f"--of {parameters.of}: is unfinished, or has no texts")
         inputs[parameters.of] = store.stage(parameters.of).digest
     deciding = {name: getattr(parameters, name) for name in DECIDING}
-    named = {"template": template.name, "template_version": template.version, "model": parameters.model}
+    usual = GenerateParameters()
+    for name in DECIDING_LATER:
+        if (value := getattr(parameters, name)) != getattr(usual, name):
+            deciding[name] = value
+    model, resources = parameters.model, {"template": template.digest}
+    if parameters.response_format == JSON_SCHEMA:
+        resources["schema"] = sha256_of_json(template.response_format)
+    if parameters.runs_here:
+        folder, deciding["precision"] = local_model(parameters)
+        model, resources = Path(parameters.model).resolve().name, resources | folder.resources
+    named = {"template": template.name, "template_version": template.version, "model": model}
     return Settings(
         ANSWERS_STAGE,
         VERSION,
         parameters=named | deciding | {"draw": draw},
         seed=parameters.seed,
         inputs=inputs,
-        resources={"template": template.digest},
+        resources=resources,
         by_part=not parameters.of,
     )
 
@@ -159,7 +173,7 @@ def questions(store: Store, work: Work, index: int) -> dict[int, list[dict[str, 
     limit = work.parameters.rows or float("inf")
     rows = zip(corpus["row_id"].to_pylist(), texts, others, strict=True)
     return {
-        row: work.template.messages(text, other)
+        row: work.template.messages(text, other, work.parameters.response_format == JSON_SCHEMA)
         for row, text, other in rows
         if row < limit and text.strip() and other is not None
     }
@@ -184,46 +198,80 @@ def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account
     IncompleteError
         If too many requests fail; what was answered is kept.
     """
-    parameters, account = work.parameters, Account()
+    account = Account()
     if not work.missing:
         return account
-    client = Client(parameters.endpoint, parameters.allow_remote, parameters.timeout)
-    pace, failures = Pace(parameters.concurrency), TooManyFailures(parameters.max_failures)
+    failures = TooManyFailures(work.parameters.max_failures)
+    engine = LocalModel(work.parameters, work.key) if work.parameters.runs_here else _Server(work)
     try:
         for index in work.missing:
-            answers = _ask_part(store, work, index, client, (pace, failures, account), progress)
+            answers = _ask_part(store, work, index, engine, (failures, account), progress)
             _commit(store, work, index, answers)
     finally:
-        pace.stop()
-        client.close()
+        engine.close()
     store.clean_work(work.stage)
     return account
+
+
+class _Engine(Protocol):
+    """Who answers."""
+
+    def answers(self, asked: Mapping[int, Messages]) -> Iterator[tuple[int, Answer]]:
+        """Each row with its answer, as they come."""
+
+    def close(self) -> None:
+        """Ask no more."""
+
+
+class _Server:
+    """A server, asked about many rows at a time."""
+
+    def __init__(self, work: Work) -> None:
+        parameters = work.parameters
+        self._client = Client(parameters.endpoint, parameters.allow_remote, parameters.timeout)
+        self._pace, self._key = Pace(parameters.concurrency), work.key
+        names = ("model", "temperature", "top_p", "max_tokens")
+        self._body: dict[str, Any] = {name: getattr(parameters, name) for name in names}
+        self._has_schema = parameters.response_format == JSON_SCHEMA
+        if self._has_schema:
+            self._body["response_format"] = work.template.response_format
+
+    def answers(self, asked: Mapping[int, Messages]) -> Iterator[tuple[int, Answer]]:
+        def ask(row: int) -> Answer:
+            return self._client.ask(asked[row], self._body | {"seed": (self._key + row) % 2**31})
+
+        for row, answer in ask_all(list(asked), ask, self._pace):
+            if self._has_schema and answer.is_without_schema:
+                raise UsageError(
+                    f"--response-format {JSON_SCHEMA}: the server refuses it ({answer.error}); leave it out, "
+                    "and answers are read as plain text"
+                )
+            yield row, answer
+
+    def close(self) -> None:
+        self._pace.stop()
+        self._client.close()
 
 
 def _ask_part(
     store: Store,
     work: Work,
     index: int,
-    client: Client,
-    keeping: tuple[Pace, TooManyFailures, Account],
+    engine: _Engine,
+    keeping: tuple[TooManyFailures, Account],
     progress: Callable[[int], None],
 ) -> dict[int, Answer]:
-    pace, failures, account = keeping
+    failures, account = keeping
     asked, answers = questions(store, work, index), _kept(work, index)
     answers = {row: answer for row, answer in answers.items() if row in asked}
-    parameters = work.parameters
-    body = {name: getattr(parameters, name) for name in ("model", "temperature", "top_p", "max_tokens")}
-
-    def ask(row: int) -> Answer:
-        return client.ask(asked[row], body | {"seed": (work.key + row) % 2**31})
-
     latest, number = "", max(work.journal.finished(index), default=-1) + 1
     single: dict[int, int] = {}  # pieces of one row each, by number
-    for row, answer in ask_all([row for row in asked if row not in answers], ask, pace):
+    for row, answer in engine.answers({row: asked[row] for row in asked if row not in answers}):
         answers[row] = answer
         account.add(answer)
         progress(1)
-        failures.add(answer.error is not None)
+        # A question that is too long says nothing of whether the next one will be answered.
+        failures.add(answer.error is not None and not answer.is_too_long)
         if answer.error is not None:
             latest = answer.error
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from augment_cli.answers import generate, read
-from augment_cli.contract.generate_parameters import DECIDING, GenerateParameters
+from augment_cli.contract.generate_parameters import DECIDING, DECIDING_LATER, GenerateParameters
 from augment_cli.runs.kinds import check_edited
 from augment_cli.store.kinds import StageKind
 from augment_cli.store.manifest import Stage
@@ -34,7 +34,9 @@ def _check_answers(store: Store, stage: Stage, index: int, table: pa.Table) -> l
 def _asking(store: Store, name: str) -> list[str]:
     settings = store.stage(name).settings
     stored, usual = settings["parameters"], GenerateParameters()
-    words = ["generate", *options_again(settings, usual, ("template", "model", *DECIDING))]
+    names = ("template", *DECIDING, *DECIDING_LATER, "precision")
+    model = "FOLDER" if "model" in settings["resources"] else stored["model"]
+    words = ["generate", "--model", model, *options_again(settings, usual, names)]
     words += ["--seed", str(settings["seed"])] if settings["seed"] != usual.seed else []
     base, draw = name.removesuffix(f".{stored['draw']}"), stored["draw"]
     words += ["--draws", str(draw + 1)] if draw else []
@@ -56,6 +58,7 @@ def _check_read(store: Store, stage: Stage, index: int, table: pa.Table) -> list
 KINDS = (
     StageKind(
         generate.ANSWERS_STAGE,
+        {generate.ANSWERS_STAGE: generate.ANSWERS},
         version=lambda: generate.VERSION,
         describe=_describe_answers,
         check=_check_answers,
@@ -64,6 +67,7 @@ KINDS = (
     ),
     StageKind(
         read.READ_STAGE,
+        {"llm": read.SCHEMA},
         version=lambda: read.VERSION,
         describe=lambda stage: "Texts read from a language model's answers, each with its label.",
         check=_check_read,

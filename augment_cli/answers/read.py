@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.answers.client import Answer
 from augment_cli.answers.generate import ANSWERS_STAGE, CORPUS_STAGE
-from augment_cli.answers.templates import Template, find_template
+from augment_cli.answers.templates import ANSWER, Template, find_template
 from augment_cli.contract.entailment import LABEL_COLUMN, LABELS
-from augment_cli.contract.generate_parameters import ReadParameters
+from augment_cli.contract.generate_parameters import JSON_SCHEMA, ReadParameters
 from augment_cli.contract.reasons import Reason
 from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.errors import UsageError
@@ -39,14 +41,19 @@ _REFUSAL = re.compile(
     r"(?:help|assist|do|fulfil|comply|provide|rewrite|write|create|generate|answer|continue)|as an ai\b",
     re.IGNORECASE,
 )
-_TOO_LONG = re.compile(
-    r"context.{0,20}(?:length|window|size)|too (?:long|many tokens)|maximum.{0,20}tokens", re.I
-)
 
 
 def read_name(answers: str, name: str | None = None) -> str:
     """The folder: `name`, or `llm-X` of the answers `answers-X`."""
     return name or f"llm-{answers.removeprefix(f'{ANSWERS_STAGE}-')}"
+
+
+def judged_by(settings: Mapping[str, Any]) -> str | None:
+    """The stage whose texts a judge gave its verdicts on, by the settings of what was read; else None."""
+    if settings["stage"] != READ_STAGE:
+        return None
+    of = set(settings["inputs"]) - {CORPUS_STAGE, settings["parameters"]["answers"]}
+    return min(of, default=None)
 
 
 def template_of(store: Store, answers: str, parameters: ReadParameters) -> Template:
@@ -167,8 +174,10 @@ def _become(
     if template.has_other and other is None:
         return None, Reason.MISSING
     if found["answer"] is None:
-        return None, Reason.INPUT_TOO_LONG if _TOO_LONG.search(found["error"] or "") else Reason.NO_ANSWER
-    text, reason = parsed(template, original, found["answer"], found["finish"])
+        is_too_long = Answer(error=found["error"]).is_too_long
+        return None, Reason.INPUT_TOO_LONG if is_too_long else Reason.NO_ANSWER
+    as_json = asked.get("response_format") == JSON_SCHEMA
+    text, reason = parsed(template, original, found["answer"], found["finish"], as_json)
     if reason is None and template.read.choices:
         if text not in LABELS:
             return None, Reason.UNSURE
@@ -178,7 +187,9 @@ def _become(
     return (None, reason) if reason else (text, template.read.label)
 
 
-def parsed(template: Template, original: str, answer: str, finish: str | None) -> tuple[str, str | None]:
+def parsed(
+    template: Template, original: str, answer: str, finish: str | None, as_json: bool = False
+) -> tuple[str, str | None]:
     """What an answer says, and why it does not count, or None.
 
     Parameters
@@ -190,6 +201,8 @@ def parsed(template: Template, original: str, answer: str, finish: str | None) -
         As the model wrote it, perhaps with thoughts, fences, quotation marks or a line in front.
     finish : str or None
         Why it ended, in the server's words.
+    as_json : bool
+        Whether it was to be an object with the one key `answer`.
 
     Returns
     -------
@@ -202,6 +215,11 @@ def parsed(template: Template, original: str, answer: str, finish: str | None) -
     if finish in ("content_filter", "refusal"):
         return "", Reason.REFUSED
     text = _FENCE.sub(r"\1", _THOUGHT.sub("", answer).strip()).strip()
+    if as_json and text:
+        try:
+            text = msgspec.json.decode(text, type=dict[str, str])[ANSWER]
+        except (msgspec.MsgspecError, RecursionError, KeyError):
+            return "", Reason.NOT_PARSABLE if is_complete else Reason.TRUNCATED_OUTPUT
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].endswith(":"):
         lines = lines[1:]

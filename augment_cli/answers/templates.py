@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from augment_cli.store.files import sha256_of_json
 from augment_cli.store.small_files import read_toml
 
 _FOLDER = Path(__file__).parents[1] / "resources" / "prompts"
+ANSWER = "answer"  # the key of an answer in JSON
 _FIELD = re.compile(r"\{(text|other)\}")
 
 
@@ -80,11 +82,24 @@ class Template(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         """SHA-256 of what decides the answers: not of how they are read."""
         return sha256_of_json([self.version, self.system, self.user, msgspec.to_builtins(self.examples)])
 
-    def messages(self, text: str, other: str = "") -> list[dict[str, str]]:
-        """The conversation that ends with the question about a text."""
+    @property
+    def response_format(self) -> dict[str, Any]:
+        """What holds a server's answer to an object with the one key `answer`."""
+        own = {"enum": list(self.read.choices)} if self.read.choices else {}
+        schema = {
+            "type": "object",
+            "properties": {ANSWER: {"type": "string", **own}},
+            "required": [ANSWER],
+            "additionalProperties": False,
+        }
+        return {"type": "json_schema", "json_schema": {"name": ANSWER, "strict": True, "schema": schema}}
+
+    def messages(self, text: str, other: str = "", as_json: bool = False) -> list[dict[str, str]]:
+        """The conversation that ends with the question about a text, its examples answered in JSON or not."""
         said = [("system", self.system)] if self.system else []
         for one in self.examples:
-            said += [("user", self._question(one.text, one.other)), ("assistant", one.answer)]
+            answer = json.dumps({ANSWER: one.answer}, ensure_ascii=False) if as_json else one.answer
+            said += [("user", self._question(one.text, one.other)), ("assistant", answer)]
         said.append(("user", self._question(text, other)))
         return [{"role": role, "content": content} for role, content in said]
 

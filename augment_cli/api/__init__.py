@@ -1,6 +1,6 @@
 """The Python interface, for notebooks and scripts; the commands do the same through `Session`."""
 
-from augment_cli.api.answers import generate, read_answers
+from augment_cli.api.answers import generate, llm_paraphrase, read_answers
 from augment_cli.api.texts import augment, fit, ingest_corpus, open_store, parse, run
 from augment_cli.api.vectors import combine, embed, mine, pack_table, score
 
@@ -11,6 +11,7 @@ __all__ = [
     "fit",
     "generate",
     "ingest_corpus",
+    "llm_paraphrase",
     "mine",
     "open_store",
     "pack_table",

@@ -20,7 +20,7 @@ def generate(
     overwrite: bool = False,
     **parameters: Any,
 ) -> Store:
-    """Ask a language model on a server about each sentence (`augment-cli generate`).
+    """Ask a language model about each sentence (`augment-cli generate`).
 
     Parameters
     ----------
@@ -50,6 +50,51 @@ def generate(
     chosen = options_of(GenerateParameters, parameters, "generate")
     with session_of(Store.open(store).path, 1, overwrite) as session:
         session.generate(chosen, name, draws)
+        return session.store
+
+
+@takes(GenerateParameters)
+def llm_paraphrase(
+    store: str | Path = "store",
+    *,
+    faithful: bool = False,
+    name: str | None = None,
+    draws: int = 1,
+    overwrite: bool = False,
+    **parameters: Any,
+) -> Store:
+    """Ask a language model, and make texts of its answers, in one go (`augment-cli llm-paraphrase`).
+
+    Parameters
+    ----------
+    store : path
+    faithful : bool
+        As in `ReadParameters`.
+    name : str, optional
+        For answers beside the first; the stages are `answers-TEMPLATE` and `llm-TEMPLATE` without it.
+    draws : int
+        Ask so many times, each a stage of its own.
+    overwrite : bool
+        Delete what is there with other settings, and what was made from it.
+    **parameters
+        As in `GenerateParameters`.
+
+    Raises
+    ------
+    IncompleteError
+        If too many requests get no answer; those that came are kept.
+
+    Examples
+    --------
+    >>> import augment_cli
+    >>> augment_cli.llm_paraphrase("store", model="small", endpoint="http://example.org/v1")
+    Traceback (most recent call last):
+        ...
+    augment_cli.errors.UsageError: the endpoint http://example.org/v1: is not on this machine...
+    """
+    chosen = options_of(GenerateParameters, parameters, "llm_paraphrase")
+    with session_of(Store.open(store).path, 1, overwrite) as session:
+        session.paraphrase(chosen, faithful, name, draws)
         return session.store
 
 

@@ -13,6 +13,7 @@ from augment_cli.errors import UsageError
 from augment_cli.pages.report import write_report
 from augment_cli.reports import comparison, verdicts
 from augment_cli.reports import report as numbers
+from augment_cli.reports.agreement import agreement
 from augment_cli.reports.card import write_card
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.soundness import verify as problems_of
@@ -215,6 +216,7 @@ def judge(
     seed: int = 0,
     write: str | Path | None = None,
     read: Sequence[str | Path] = (),
+    compare: str | None = None,
 ) -> list[dict[str, Any]]:
     """Sample changed rows of a stage for reading, or count the verdicts in files (`augment-cli judge`).
 
@@ -229,11 +231,13 @@ def judge(
         New file for the sample, to be filled in; without one nothing is written.
     read : sequence of paths
         Files whose verdicts are counted instead.
+    compare : str, optional
+        A stage that `read_answers` made of a judge's answers: how far it agrees with those files.
 
     Returns
     -------
     list of dict
-        The sample, or the counts of each stage.
+        The sample, the counts of each stage, or the one agreement.
 
     Examples
     --------
@@ -244,7 +248,8 @@ def judge(
     if (stage is None) == (not read):
         raise UsageError("name either a stage to sample from or, with --read, files to count")
     if stage is None:
-        return verdicts.summary(verdicts.read([Path(path) for path in read]))
+        found = verdicts.read([Path(path) for path in read])
+        return verdicts.summary(found) if compare is None else [agreement(_opened(store), compare, found)]
     opened = _opened(store)
     judgements = verdicts.sample(opened, stage, count, seed)
     if write is not None:

@@ -107,6 +107,8 @@ def score(
     columns: Sequence[str] = COLUMNS,
     nli: str = "",
     acceptability: str = "",
+    cross_encoder: str = "",
+    judge: str = "",
     vectors: str | None = None,
     fit: str | None = None,
     name: str | None = None,
@@ -122,8 +124,10 @@ def score(
     stage : str
     columns : sequence of str
         Which of `augment_cli.vectors.score.COLUMNS`.
-    nli, acceptability : str
-        Folders of classifiers, for further columns.
+    nli, acceptability, cross_encoder : str
+        Folders of classifiers and of a cross-encoder, for further columns.
+    judge : str
+        A stage that `read_answers` made of a judge's answers, for further columns.
     vectors, fit : str, optional
         Which vectors or which fit to read, where there are several.
     name : str, optional
@@ -141,7 +145,7 @@ def score(
     >>> augment_cli.score("store", "una", columns=["length_ratio"]).frame("scores-una").columns
     ['row_id', 'length_ratio']
     """
-    options = ScoreOptions(tuple(columns), nli, acceptability, vectors, fit)
+    options = ScoreOptions(tuple(columns), nli, acceptability, vectors, fit, cross_encoder, judge)
     encoder = options_of(EmbedParameters, parameters, "score")
     with session_of(Store.open(store).path, jobs, overwrite) as session:
         session.score(stage, options, name, encoder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,3 +80,24 @@ def row_labels(
     entailment = entailment_of_stage(store.stage(name).settings)
     labels = store.read_part(name, index, [LABEL_COLUMN.name], groups)[LABEL_COLUMN.name]
     return pc.fill_null(labels, entailment.label if entailment else "neither")
+
+
+def counted_labels(store: Store, name: str) -> Counter[str]:
+    """How many changed rows of a stage have which label of their own; empty where they have none."""
+    found: Counter[str] = Counter()
+    if not has_row_labels(store, name):
+        return found
+    for index in sorted(store.stage(name).parts):
+        labels = row_labels(store, name, index)
+        has_text = store.read_part(name, index, ["text"])["text"].is_valid()
+        if labels is not None:
+            found.update(labels.filter(has_text).to_pylist())
+    return found
+
+
+def label_of(store: Store, name: str) -> str:
+    """The label of a stage: its augmentation's, or the one that all of its rows have, else `neither`."""
+    if entailment := entailment_of_stage(store.stage(name).settings):
+        return entailment.label
+    labels = counted_labels(store, name)
+    return next(iter(labels)) if len(labels) == 1 else "neither"

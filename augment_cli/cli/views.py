@@ -119,6 +119,31 @@ def show_verdicts(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
     console().print(table)
 
 
+def show_agreement(found: dict[str, Any], as_json: bool) -> None:
+    """On how many pairs a judge and people say the same."""
+    if as_json:
+        print_json(found)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("people")
+    for verdict in next(iter(found["confusion"].values())):
+        table.add_column(f"judge: {verdict}", justify="right")
+    for people, row in found["confusion"].items():
+        table.add_row(people, *map(str, row.values()))
+    console().print(table)
+    left = found["left_out"]
+    line = (
+        f"{found['pairs']:,} pairs of {found['of']}; left out: {left['unclear']:,} that say nothing of the "
+    )
+    line += f"meaning, {left['not_in_stage']:,} that the judge did not see"
+    if found["accuracy"] is not None:
+        low, high = found["accuracy_low"], found["accuracy_high"]
+        line += f"; agreement {found['accuracy']:.0%} ({low:.0%} – {high:.0%})"
+    if found["kappa"] is not None:
+        line += f", kappa {found['kappa']:.2f}"
+    console().print(visible_line(line), markup=False, soft_wrap=True)
+
+
 def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, settings: bool) -> None:
     """A line a stage: rows, size, whether it is ready, and the command that helps where it is not."""
     entries = report.status(store, corpus)

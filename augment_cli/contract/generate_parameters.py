@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.runtime_parameters import (
+    batch_tokens_parameter,
+    device_parameter,
+    precision_parameter,
+)
+from augment_cli.errors import UsageError
 
 # What decides an answer, beside the model's name and the template; the others say how it is fetched.
 DECIDING = ("of", "temperature", "top_p", "max_tokens", "rows")
+# These, too, where they are not the usual ones: earlier releases did not have them.
+DECIDING_LATER = ("engine", "response_format")
+
+
+ENGINES = ("server", "process")
+TEXT, JSON_SCHEMA = RESPONSE_FORMATS = ("text", "json_schema")
 
 
 @dataclass(frozen=True)
@@ -18,7 +30,10 @@ class GenerateParameters:
         "paraphrase",
         "what to ask: contradiction, judge, longer, near-miss, paraphrase, query, shorter, or a TOML file",
     )
-    model: str = parameter("", "the model, as the server names it")
+    model: str = parameter("", "the model, as the server names it; with --engine process, its folder")
+    engine: str = parameter(
+        "server", "who answers: a server, or this process with a model in a folder", choices=ENGINES
+    )
     endpoint: str = parameter(
         "http://127.0.0.1:8000/v1", "address of a server that speaks the OpenAI protocol, up to /v1"
     )
@@ -28,6 +43,9 @@ class GenerateParameters:
     temperature: float = parameter(0.7, "of the sampling; 0: the likeliest token each time", minimum=0)
     top_p: float = parameter(1.0, "sample among the likeliest tokens of this share", above=0, maximum=1)
     max_tokens: int = parameter(256, "most tokens of an answer", minimum=1)
+    response_format: str = parameter(
+        TEXT, "have the server hold the answer to a JSON schema, where it can", choices=RESPONSE_FORMATS
+    )
     seed: int = parameter(42, "of the sampling, where the server heeds it", minimum=0)
     concurrency: int = parameter(
         8,
@@ -42,8 +60,19 @@ class GenerateParameters:
         0.5, "stop when a larger share of the last 20 requests got no answer", minimum=0, maximum=1
     )
 
+    precision: str = precision_parameter()
+    device: str = device_parameter()
+    batch_tokens: int = batch_tokens_parameter()
+
     def __post_init__(self) -> None:
         check_parameters(self)
+        if self.runs_here and self.response_format != TEXT:
+            raise UsageError(f"--response-format {self.response_format}: is for servers; leave it out")
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the model runs in this process."""
+        return self.engine == "process"
 
 
 @dataclass(frozen=True)

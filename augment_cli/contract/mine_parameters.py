@@ -51,6 +51,12 @@ class MineParameters:
         choices=("exact", "graph"),
     )
     sampling: str = parameter("top", "take the nearest, or draw", choices=("top", "random"))
+    rescore: str = parameter(
+        "",
+        "folder of a CrossEncoder of sentence-transformers, whose scores, from 0 to 1, replace those of the "
+        "neighbours and of the positive before the limits: as many pairs a sentence as --range-max",
+        later=True,
+    )
     max_df: float = parameter(
         0.02, "lexical: leave out terms that more than this share of the sentences hold", above=0, maximum=1
     )

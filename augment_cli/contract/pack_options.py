@@ -71,6 +71,11 @@ class PackOptions:
     margin: float | None = parameter(
         None, "a negative's cosine is at least so much below the positive's", minimum=0, maximum=2
     )
+    where: tuple[str, ...] = parameter(
+        (),
+        "STAGE:CONDITIONS, such as 'una:cosine < 0.9': texts of that stage which do not meet them are left "
+        "out; columns of the stage and those that score made; repeatable",
+    )
     vectors: str | None = parameter(None, "which vectors the cosines are of, where there are several")
     layout: str = parameter(
         "n-tuple",
@@ -122,6 +127,11 @@ class PackOptions:
     def filters(self) -> list[str]:
         """Names of the filters that are on, in the order in which they are applied."""
         return [name for name in FILTERS if getattr(self, name) is not None]
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether rows may be left out for what is asked of them."""
+        return bool(self.filters or self.where)
 
     @property
     def compared(self) -> list[str]:

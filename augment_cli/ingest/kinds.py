@@ -14,7 +14,7 @@ from augment_cli.ingest.stored import stored_options
 from augment_cli.store.kinds import StageKind
 from augment_cli.store.manifest import Stage
 from augment_cli.store.promises import exact_columns, not_finite, other_columns, other_rows
-from augment_cli.store.schema import CORPUS, REJECTS, REJECTS_WITH_REPEATED
+from augment_cli.store.schema import CORPUS, CORPUS_WITH_ID, REJECTS, REJECTS_WITH_REPEATED
 from augment_cli.store.store import Store
 
 
@@ -53,6 +53,7 @@ def _check_given(store: Store, stage: Stage, index: int, table: pa.Table) -> lis
 KINDS = (
     StageKind(
         "corpus",
+        {"corpus": CORPUS_WITH_ID, "rejects": REJECTS_WITH_REPEATED},
         version=lambda: ingest.VERSION,
         today=_today,
         check=_check,
@@ -63,6 +64,7 @@ KINDS = (
     ),
     StageKind(
         pairs.GIVEN,
+        {pairs.GIVEN: pairs.GIVEN_TEXTS},
         version=lambda: pairs.VERSION,
         check=_check_given,
         describe=lambda stage: "texts that the input brought along",

@@ -129,9 +129,7 @@ class Seq2Seq:
     @cached_property
     def longest_input(self) -> int:
         """The most tokens the model reads, special tokens included."""
-        limits = [getattr(self._config, key, None) for key in ("max_position_embeddings", "n_positions")]
-        limits.append(self.tokenizer.model_max_length)
-        return int(min([limit for limit in limits if limit and limit < _NO_LIMIT], default=512))
+        return longest_of(self._config, self.tokenizer)
 
     @cached_property
     def longest_learnt(self) -> int:
@@ -300,6 +298,13 @@ class Seq2Seq:
         ]
         count = config.num_return_sequences
         return [outputs[start : start + count] for start in range(0, len(outputs), count)]
+
+
+def longest_of(config: Any, tokenizer: Any) -> int:
+    """The most tokens that a model of this configuration takes, special tokens included."""
+    limits = [getattr(config, key, None) for key in ("max_position_embeddings", "n_positions")]
+    limits.append(tokenizer.model_max_length)
+    return int(min([limit for limit in limits if limit and limit < _NO_LIMIT], default=512))
 
 
 def prefix_of(config: Any, wanted: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from transformers import LogitsProcessor, TopPLogitsWarper
 from transformers.modeling_outputs import BaseModelOutput
 
 from augment_cli.neural.noise import gumbel_noise
@@ -73,3 +74,33 @@ def keyed_sampling(key: int, row_ids: np.ndarray, kept: int, shares: bool) -> Ca
         return tokens
 
     return decode
+
+
+class KeyedNoise(LogitsProcessor):
+    """Makes the likeliest token of a greedy search a draw that belongs to the row, whatever the model's kind.
+
+    Parameters
+    ----------
+    key : int
+        From `draws.stream_key`.
+    row_ids : ndarray of int64, shape (B,)
+        The rows of the batch.
+    first : int
+        Tokens of the batch before the first one that is written.
+    temperature, top_p : float
+        Of the distribution drawn from.
+    """
+
+    def __init__(self, key: int, row_ids: np.ndarray, first: int, temperature: float, top_p: float) -> None:
+        self._key, self._rows, self._first, self._temperature = key, row_ids[:, None], first, temperature
+        self._cut = TopPLogitsWarper(top_p) if top_p < 1 else None
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """Scores whose largest is the draw."""
+        scores = scores.float() / self._temperature
+        if self._cut is not None:
+            scores = self._cut(input_ids, scores)
+        size = scores.shape[-1]
+        counters = (input_ids.shape[1] - self._first) * size + np.arange(size)[None]
+        noise = gumbel_noise(self._key, self._rows, counters)
+        return scores + torch.from_numpy(noise).to(scores)

@@ -26,7 +26,16 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack.export import check_export_path, export, reserved
 from augment_cli.pack.layouts import count_rows, rows_of
-from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
+from augment_cli.pack.options import (
+    CORPUS_STAGE,
+    SIDES,
+    PackOptions,
+    choose,
+    conditions_of,
+    left_out,
+    read_pack_recipe,
+)
+from augment_cli.store.conditions import meets, scores_of
 from augment_cli.store.manifest import Part
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
@@ -55,6 +64,7 @@ __all__ = [
 
 VERSION = 1
 PACK_STAGE = "pack"
+_LEFT_OUT = "left_out."  # statistics of a part: texts of a stage that --where leaves out
 _COUNTED = "filters."  # statistics of a part: rows without filters, and how many each filter costs
 
 
@@ -70,13 +80,16 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
     if options.shuffle:
         further["shuffle"] = True
     further |= {name: getattr(options, name) for name in options.filters}
+    stages = [CORPUS_STAGE, *options.stages]
+    if options.where:
+        further["where"] = list(options.where)
+        stages += [scores for name in conditions_of(options) if (scores := scores_of(store, name))]
     if options.layout != "n-tuple":
         further["layout"] = options.layout
     if options.scores:
         further["scores"] = True
     if any(has_row_labels(store, name) for name in options.stages):
         further["labels"] = options.labels
-    stages = [CORPUS_STAGE, *options.stages]
     for name in options.compared:
         stages += [vectors.stage for vectors in vectors_for(store, name, options.vectors)]
     return Settings(
@@ -91,7 +104,7 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
         seed=options.seed if options.side or options.shuffle else None,
         inputs={name: store.stage(name).digest for name in stages},
         libraries=library_versions(["pyarrow"]),
-        by_part=True,
+        by_part=not options.where,  # scores are made anew when the corpus grows
     )
 
 
@@ -126,7 +139,7 @@ def pack(
     sides = sides_of(options, name)
     made = {stage: (one, pack_settings(store, one)) for stage, one in sides.items()}
     missing = {stage: store.begin(stage, settings) for stage, (_, settings) in made.items()}
-    has_rows = not options.filters or any(store.stage(stage).rows for stage in sides)
+    has_rows = not options.is_filtered or any(store.stage(stage).rows for stage in sides)
     waiting: list[PendingPart] = []  # parts without a row, committed as soon as there is one with rows
 
     def commit(pending: list[PendingPart]) -> None:
@@ -178,16 +191,20 @@ def pack_part(
 def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
     """What a part has to offer: `row_id`, the carried columns, and `stage:NAME` with the texts of each stage.
 
-    A text that must not be used is null. Whatever is to be left out for a reason of its own can be set to
-    null here.
+    A text that must not be used is null; `left:NAME` says which ones do not meet what is asked of them.
     """
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
-    schema = [corpus.schema.field(name) for name in columns]
+    schema, asked = [corpus.schema.field(name) for name in columns], conditions_of(options)
     for name in (CORPUS_STAGE, *options.stages):
         texts = corpus["text"] if name == CORPUS_STAGE else _texts_of(store, name, index, options)
         columns[f"stage:{name}"] = texts
         schema.append(pa.field(f"stage:{name}", pa.string()))
+        if conditions := asked.get(name):
+            is_left = texts.is_valid().to_numpy() & ~meets(store, name, conditions, [index])
+            columns[f"stage:{name}"] = pc.if_else(pa.array(is_left), pa.scalar(None, pa.string()), texts)
+            columns[f"left:{name}"] = pa.chunked_array([is_left])
+            schema.append(pa.field(f"left:{name}", pa.bool_()))
     return _with_cosines(store, index, options, pa.table(columns, schema=pa.schema(schema)))
 
 
@@ -257,9 +274,11 @@ def check_cost(store: Store, options: PackOptions, costs: Mapping[str, int]) -> 
         for name in options.filters
     ]
     left = costs["rows"] - sum(costs[name] for name in options.filters)
-    if filters and not left:
-        raise UsageError(f"{store.path}: no row passes the filters ({'; '.join(filters)}); loosen them")
-    return "; ".join([f"{costs['rows']:,} rows without filters", *filters, f"{left:,} left"])
+    if options.is_filtered and not left:
+        asked = [*(f"--where {one!r}" for one in options.where), *filters]
+        raise UsageError(f"{store.path}: no row passes the filters ({'; '.join(asked)}); loosen them")
+    first = f"{costs['rows']:,} rows {'that meet --where' if options.where else 'without filters'}"
+    return "; ".join([first, *filters, f"{left:,} left"])
 
 
 def _tables(
@@ -272,7 +291,10 @@ def _tables(
         columns = columns.filter(pa.array(is_test == (options.side == "test")))
     statistics["sentences"] = columns.num_rows
     for name in options.stages:
-        statistics["unchanged"][name] = columns[f"stage:{name}"].null_count
+        left = pc.sum(columns[f"left:{name}"]).as_py() or 0 if f"left:{name}" in columns.column_names else 0
+        statistics["unchanged"][name] = columns[f"stage:{name}"].null_count - left
+        if left:
+            statistics[_LEFT_OUT + name] = left
 
     counts = np.zeros(len(options.filters) + 1, np.int64)
 
@@ -282,12 +304,12 @@ def _tables(
             rows = columns.slice(start, ROW_GROUP_ROWS)
             for positive in options.positives:
                 packed = rows_of(rows, positive, options, schema, options.filters)
-                if options.filters:
+                if options.is_filtered:
                     counts += count_rows(rows, positive, options)
                 statistics["complete"] += packed.complete
                 statistics["dropped"] += packed.dropped
                 yield packed.table
-        if options.filters:
+        if options.is_filtered:
             statistics.update({_COUNTED + key: cost for key, cost in _by_filter(options, counts).items()})
 
     if not options.shuffle:
@@ -313,13 +335,17 @@ def cost_of(store: Store, stage: str) -> str:
     if not all("unchanged" in part for part in parts):
         return ""  # packed by an earlier version
     totals = {key: sum(part[key] for part in parts) for key in ("sentences", "dropped", "complete")}
-    unchanged: Counter[str] = Counter()
+    unchanged, left = Counter[str](), Counter[str]()
     for part in parts:
         unchanged.update(part["unchanged"])
+        left.update({key.removeprefix(_LEFT_OUT): part[key] for key in part if key.startswith(_LEFT_OUT)})
     line = f"{stage}: {record.rows:,} rows of {totals['sentences']:,} sentences"
     costs = [f"{name} {count:,}" for name, count in unchanged.items() if count]
     if costs:
         line += f"; unchanged, and so without a text of their own: {', '.join(costs)}"
+    if left:
+        counts = ", ".join(f"{name} {count:,}" for name, count in left.items())
+        line += f"; texts left out by --where: {counts}"
     if totals["dropped"]:
         line += f"; {totals['dropped']:,} rows dropped"
     if record.settings["parameters"].get("unchanged_negatives") and totals["complete"] != record.rows:

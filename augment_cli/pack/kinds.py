@@ -42,10 +42,11 @@ def _command(store: Store, name: str) -> list[str]:
 KINDS = (
     StageKind(
         pack.PACK_STAGE,
+        {pack.PACK_STAGE: pack.PackOptions(positives=("corpus",), negatives=("una",)).schema(pa.schema([]))},
         version=lambda: pack.VERSION,
         check=_check,
         describe=lambda stage: "anchor, positive, negatives, ready for training",
-        goes_by_part=lambda settings: True,
+        goes_by_part=lambda settings: "where" not in settings["parameters"],
         command=_command,
     ),
 )

@@ -14,6 +14,7 @@ from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, P
 from augment_cli.contract.parameters import check_parameters
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
+from augment_cli.store.conditions import Condition, meets, parse_where
 from augment_cli.store.small_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
@@ -27,6 +28,7 @@ _RECIPE_KEYS: dict[str, tuple[type, ...]] = {
     "require_all": (bool,),
     "carry": (list,),
     **dict.fromkeys(FILTERS, (int, float)),
+    "where": (list,),
     "vectors": (str,),
     "layout": (str,),
     "scores": (bool,),
@@ -54,9 +56,9 @@ def read_pack_recipe(path: Path) -> dict[str, Any]:
         names = value if isinstance(value, list) else []
         if not isinstance(value, kinds) or is_bool or not all(isinstance(name, str) for name in names):
             raise UsageError(
-                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry (lists of strings), "
-                "unchanged, vectors, layout, labels (strings), min_positive, max_negative, margin (numbers), "
-                "require_all and scores (true or false)"
+                f"{path}: [pack] has {key} = {value!r}; use positives, negatives, carry, where (lists of "
+                "strings), unchanged, vectors, layout, labels (strings), min_positive, max_negative, margin "
+                "(numbers), require_all and scores (true or false)"
             )
     return dict(table)
 
@@ -87,6 +89,7 @@ def choose(
         If a stage is missing, unfinished or of the wrong label or kind, a column is not there, a number or a
         layout makes no sense, or there is nothing to pack.
     """
+    more["where"] = tuple(more.get("where") or ())
     wanted = PackOptions(unchanged=unchanged, carry=tuple(carry or ()), labels=labels, **more)
     check_parameters(wanted)
     if negatives is None:
@@ -100,6 +103,10 @@ def choose(
         if store.stage(name).expected_parts != len(store.parts) or not store.has(name):
             raise UsageError(f"{store.path}: stage {name!r} is not a finished augmentation; run it first")
     _check_kinds(store, options)
+    for name, conditions in conditions_of(options).items():
+        if name not in options.stages:
+            raise UsageError(f"--where {name}: is not packed; name one of {', '.join(options.stages)}")
+        meets(store, name, conditions, sorted(store.stage(name).parts)[:1])
     corpus = store.read_rows(CORPUS_STAGE, 0, []).schema
     for name in options.carry:
         if name not in corpus.names or name == "text" or name in (*options.columns, *NUMBERS):
@@ -109,6 +116,17 @@ def choose(
                 "more columns of the input with --id-column and --keep-column"
             )
     return options
+
+
+def conditions_of(options: PackOptions) -> dict[str, list[Condition]]:
+    """What the texts of each stage must meet; raises `UsageError` where that cannot be read."""
+    found: dict[str, list[Condition]] = {}
+    for text in options.where:
+        name, colon, conditions = text.partition(":")
+        if not colon:
+            raise UsageError(f"--where {text!r}: begin with the stage, such as 'una:cosine < 0.9'")
+        found.setdefault(name.strip(), []).extend(parse_where(conditions))
+    return found
 
 
 def _check_values(options: PackOptions) -> None:

@@ -13,12 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
-from augment_cli.contract.entailment import entailment_of
+from augment_cli.answers.read import judged_by
+from augment_cli.augmentations.labels import counted_labels, label_of
 from augment_cli.errors import UsageError
-from augment_cli.reports.choosing import choose_rows, numbers_of
-from augment_cli.reports.report import is_augmentation, stats
-from augment_cli.reports.signs import kind_of, signs_of, signs_of_stage
+from augment_cli.reports.choosing import Choice, choose_rows
+from augment_cli.reports.kinds import kind_of
+from augment_cli.reports.report import is_augmentation, is_read, stats
+from augment_cli.reports.signs import kind_of as kind_of_sign
+from augment_cli.reports.signs import signs_of, signs_of_stage
 from augment_cli.reports.typical import amount_of_change
+from augment_cli.store.conditions import numbers_of
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
@@ -85,6 +89,10 @@ class StageFacts:
         Its first twelve digits.
     stage_signs : dict of str to float
         What looks wrong with the sample as a whole, and the share of it.
+    labels : dict of str to int
+        Of changed rows, where each has a label of its own.
+    judged : str
+        The stage whose texts a judge labelled, where they are not meant to say the same; else empty.
     """
 
     name: str
@@ -108,6 +116,8 @@ class StageFacts:
     examples: dict[str, list[Example]] = field(default_factory=dict)
     fingerprint: str = ""
     stage_signs: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
+    judged: str = ""
 
     @property
     def changed_share(self) -> float:
@@ -159,19 +169,23 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         Which rows are sampled.
     """
     numbers = stats(store, name)
-    descriptor = augmentations.get(numbers["made_by"])
+    record, maker = store.stage(name), numbers["made_by"]
+    labels = dict(counted_labels(store, name).most_common())
+    judged = judged_by(record.settings) or ""
+    if judged and label_of(store, judged) == "same":
+        judged = ""
     sample = [row for row in choose_rows(store, name, SAMPLED_ROWS, seed) if row["text"] is not None]
     cosines = _cosines(store, name)
     rows = [_example(row, cosines) for row in sample]
-    label = entailment_of(descriptor, numbers["parameters"]).label
+    label = label_of(store, name)
     words = [len(row.text.split()) / max(len(row.original.split()), 1) for row in rows]
-    signs = Counter(kind_of(sign) for row in rows for sign in signs_of(row.original, row.text))
+    signs = Counter(kind_of_sign(sign) for row in rows for sign in signs_of(row.original, row.text))
     counted, distinct, copies = _repeats(store, name)
     return StageFacts(
         name=name,
-        augmentation=descriptor.name,
+        augmentation=maker,
         label=label,
-        summary=augmentations.summary(descriptor.name),
+        summary=kind_of(record).describe(record) if is_read(record) else augmentations.summary(maker),
         version=store.stage(name).settings["version"],
         rows=numbers["rows"],
         changed=numbers["changed"],
@@ -190,10 +204,18 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
             "random": rows[:: max(len(rows) // examples, 1)][:examples],
             "most changed": sorted(rows, key=_change, reverse=True)[:examples],
             "suspicious": _suspicious(rows, label == "other", examples),
+            "called the same by the judge": _called_the_same(store, name, examples) if judged else [],
         },
         fingerprint=numbers["fingerprint"][:12],
         stage_signs=signs_of_stage([(row.original, row.text, row.edits) for row in rows]),
+        labels=labels,
+        judged=judged,
     )
+
+
+def _called_the_same(store: Store, name: str, count: int) -> list[Example]:
+    chosen = choose_rows(store, name, count, choice=Choice(where="label == same"))
+    return [_example(row, {}) for row in chosen]
 
 
 def _example(row: dict[str, Any], cosines: dict[int, float]) -> Example:
@@ -208,7 +230,7 @@ def _cosines(store: Store, name: str) -> dict[int, float]:
     if not store.has(scores):
         return {}
     try:
-        values = numbers_of(store, name, scores, ["cosine"])["cosine"]
+        values = numbers_of(store, name, ["cosine"])["cosine"]
     except UsageError:  # scored without vectors
         return {}
     ids = np.concatenate(

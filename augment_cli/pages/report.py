@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.visible import visible_line
 from augment_cli.pages import drawing, layout
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
+from augment_cli.reports.behind import words_for
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.report import is_augmentation, stats
+from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.reports.signs import NOISE
 from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
@@ -161,6 +163,12 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
                 found.append(Notice(one.name, text, 0.5))
             elif share >= 0.005:
                 found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 2 + share))
+        if one.judged and one.labels.get("same"):
+            text = (
+                f"the judge calls {one.labels['same']:,} of {one.changed:,} texts of {one.judged} the same "
+                "as their originals: false negatives"
+            )
+            found.append(Notice(one.name, text, 3.5))
         found += _of_change(one)
         if one.counted and one.copies / one.counted >= 0.005:
             share = one.copies / one.counted
@@ -233,7 +241,12 @@ def render(
         "headline": _headline(store, stages),
         "notices": notices,
         "stages": stages,
-        "commands": {one.name: command_of(store, one.name) for one in stages},
+        "commands": {
+            one.name: shlex.join(["augment-cli", *words_for(store, one.name)])
+            if is_read(store.stage(one.name))
+            else command_of(store, one.name)
+            for one in stages
+        },
         "bars": {one.name: _bar(one) for one in stages},
         "picture": _picture(stages),
         "lengths": _lengths(store),

@@ -47,6 +47,7 @@ def _check(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]
 KINDS = (
     StageKind(
         PARSES_STAGE,
+        {PARSES_STAGE: PARSES},
         version=lambda: parsing.VERSION,
         today=_today,
         check=_check,

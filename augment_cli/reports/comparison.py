@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from augment_cli import augmentations
+from augment_cli.augmentations.labels import label_of
 from augment_cli.contract.augmentation import meaning_of
-from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.report import is_augmentation, stats
+from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.runs.again import options_of
 from augment_cli.runs.rows import rows_of_part
 from augment_cli.runs.run import make_run
@@ -26,6 +26,7 @@ from augment_cli.runs.tables import as_table
 from augment_cli.store.store import Store
 
 DEFAULT_ROWS = 5_000
+_MEANINGS = {"same": "kept", "other": "altered", "neither": "possibly altered"}
 _TIMED_SECONDS = 5.0
 _ENCODER_BATCH = 64
 
@@ -80,12 +81,14 @@ def compare(
         sample = [row for row in choose_rows(store, name, rows) if row["text"] is not None]
         before, after = [row["original"] for row in sample], [row["text"] for row in sample]
         ratios = [len(text) / len(original) for original, text in zip(before, after, strict=True)]
-        descriptor = augmentations.get(numbers["made_by"])
+        label, maker = label_of(store, name), numbers["made_by"]
         entry = {
             "stage": name,
-            "augmentation": descriptor.name,
-            "meaning": meaning_of(descriptor),
-            "label": entailment_of(descriptor, store.stage(name).settings["parameters"]).label,
+            "augmentation": maker,
+            "meaning": _MEANINGS[label]
+            if is_read(store.stage(name))
+            else meaning_of(augmentations.get(maker)),
+            "label": label,
             "rows": numbers["rows"],
             "changed_share": numbers["changed_share"],
             "edits_per_changed_row": numbers["edits_per_changed_row"],
@@ -135,6 +138,8 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     it cannot be made again from what the stage says: it runs a model, or a parameter names a file.
     """
     stage = store.stage(name)
+    if is_read(stage):
+        return None
     descriptor = augmentations.get(stage.settings["stage"])
     if "model" in descriptor.needs:
         return None

@@ -13,7 +13,9 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.promises import exact_columns, other_rows, wrong_ids
 from augment_cli.store.store import Store
 
-_TOKEN_IDS = [pa.field("row_id", pa.int64(), nullable=False), pa.field("ids", pa.list_(pa.int32()))]
+_TOKEN_IDS = pa.schema(
+    [pa.field("row_id", pa.int64(), nullable=False), pa.field("ids", pa.list_(pa.int32()))]
+)
 
 
 def _check_tokens(store: Store, stage: Stage, index: int, table: pa.Table) -> list[str]:
@@ -21,11 +23,12 @@ def _check_tokens(store: Store, stage: Stage, index: int, table: pa.Table) -> li
 
 
 # Token ids, a cache of the trainer's, which is a package beside this one.
-_TOKENS = StageKind("tokens", check=_check_tokens, goes_by_part=lambda settings: True)
+_TOKENS = StageKind("tokens", {"tokens": _TOKEN_IDS}, check=_check_tokens, goes_by_part=lambda settings: True)
 
 
 @cache
-def _kinds() -> dict[str, StageKind]:
+def all_kinds() -> dict[str, StageKind]:
+    """Every kind that there is, by its maker."""
     rooms = sorted(file.parent.name for file in Path(__file__).parents[1].glob("*/kinds.py"))
     modules = [importlib.import_module(f"augment_cli.{room}.kinds") for room in rooms]
     declared = [kind for module in modules for kind in getattr(module, "KINDS", ())]
@@ -35,4 +38,4 @@ def _kinds() -> dict[str, StageKind]:
 def kind_of(stage: Stage) -> StageKind:
     """The kind of a stage; one of which nothing is known where something else made it."""
     maker = stage.settings["stage"]
-    return _kinds().get(maker) or StageKind(maker)
+    return all_kinds().get(maker) or StageKind(maker)

@@ -21,9 +21,14 @@ from augment_cli.store.manifest import Stage
 from augment_cli.store.store import Store
 
 
+def is_read(stage: Stage) -> bool:
+    """Whether a stage was read from a model's answers."""
+    return bool(stage.settings["stage"] == READ_STAGE)
+
+
 def is_augmentation(stage: Stage) -> bool:
     """Whether a stage was made by an augmentation, or read from a model's answers like one."""
-    return stage.settings["stage"] in {*augmentations.names(), READ_STAGE}
+    return is_read(stage) or stage.settings["stage"] in augmentations.names()
 
 
 def status(store: Store, corpus: Sequence[str | Path] | None = None) -> list[dict[str, Any]]:

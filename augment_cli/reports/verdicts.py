@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
+from augment_cli.answers.read import READ_STAGE
 from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.reports.report import is_augmentation
@@ -168,7 +169,7 @@ def write(path: Path, judgements: Sequence[Judgement]) -> None:
 
 
 def read(paths: Iterable[Path]) -> list[Judgement]:
-    """Read files of judgements.
+    """Read files of judgements, or all of a folder (`*.jsonl`).
 
     Raises
     ------
@@ -176,7 +177,8 @@ def read(paths: Iterable[Path]) -> list[Judgement]:
         If a line is not a judgement (the message has file and line), or a file cannot be read.
     """
     judgements: list[Judgement] = []
-    for path in paths:
+    files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
+    for path in files:
         try:
             data = read_small_file(path)
         except OSError as error:
@@ -255,6 +257,8 @@ def summary(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
 
 def why_stale(judgement: Judgement) -> str | None:
     """Why a judgement is of something else than what the augmentation makes today, or None."""
+    if judgement.maker == READ_STAGE:  # a language model's: its stage says whose
+        return None
     if judgement.maker not in augmentations.names():
         return f"there is no augmentation {judgement.maker}"
     if judgement.version is None:

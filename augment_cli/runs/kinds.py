@@ -57,6 +57,7 @@ def check_edited(store: Store, index: int, table: pa.Table, schema: pa.Schema | 
 def _kind_of(name: str) -> StageKind:
     return StageKind(
         name,
+        {name: schema_of(augmentations.get(name))},
         version=lambda: augmentations.get(name).version,
         describe=_describe,
         check=_check,

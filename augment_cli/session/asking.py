@@ -30,7 +30,8 @@ class Asking:
         """
         if not 1 <= draws <= MOST_DRAWS:
             raise UsageError(f"--draws {draws}: must be 1 to {MOST_DRAWS:,}")
-        check_endpoint(parameters.endpoint, parameters.allow_remote)
+        if not parameters.runs_here:
+            check_endpoint(parameters.endpoint, parameters.allow_remote)
         template, stages = find_template(parameters.template), []
         for draw in range(draws):
             settings = functools.partial(asking.answers_settings, self.store, template, parameters, draw)
@@ -57,3 +58,17 @@ class Asking:
         self._opened.make_room([stage], lambda: reading.read_settings(self.store, answers, parameters))
         with self._opened.timed(stage, self.store.rows) as progress:
             return reading.read(self.store, answers, parameters, name, progress)
+
+    def paraphrase(
+        self, parameters: GenerateParameters, faithful: bool = False, name: str | None = None, draws: int = 1
+    ) -> list[str]:
+        """Ask a model, and make texts of its answers, in one go.
+
+        Returns
+        -------
+        list of str
+            The folders of the texts, one for each draw.
+        """
+        own = parameters.template if parameters.template.endswith(".toml") else None
+        answers = self.generate(parameters, name, draws)
+        return [self.read(one, ReadParameters(template=own, faithful=faithful)) for one in answers]

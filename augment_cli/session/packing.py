@@ -51,7 +51,7 @@ class Packing:
         first, *further = sides = sides_of(options, stage)
         for name, one in sides.items():
             settings = functools.partial(pack_settings, self.store, one)
-            if options.filters and self._opened.must_make_room(
+            if options.is_filtered and self._opened.must_make_room(
                 [name], settings
             ):  # nothing is deleted for nothing
                 check_cost(self.store, options, cost_of_filters(self.store, options))
@@ -61,7 +61,7 @@ class Packing:
         results = self._opened.results
         results += [dataclasses.replace(results[-1], stage=name) for name in further]
         parts = [part for name in sides for part in self.store.stage(name).parts.values()]
-        if options.filters and (costs := costs_of_parts(options, parts)):
+        if options.is_filtered and (costs := costs_of_parts(options, parts)):
             self.reporter.say(check_cost(self.store, options, costs))
         for name in sides:
             if cost := cost_of(self.store, name):

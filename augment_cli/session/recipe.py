@@ -20,7 +20,7 @@ from augment_cli.session.in_python import reporter_for_python
 from augment_cli.store.small_files import parse_value, read_toml
 from augment_cli.store.store import Store
 
-FOLDER = Path(__file__).parent / "recipes"
+FOLDER = Path(__file__).parents[1] / "recipes"
 
 
 def summaries() -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,9 @@ class StageKind:
     ----------
     maker : str
         As in the settings of its stages (`settings["stage"]`).
+    columns : mapping of str to pyarrow.Schema
+        What its stages have at most, by the usual name of their folder; `store/columns.py` says what each
+        column is.
     version : callable
         Of the code that makes it today; None where this package does not know.
     today : callable
@@ -51,6 +54,7 @@ class StageKind:
     """
 
     maker: str
+    columns: Mapping[str, pa.Schema] = field(default_factory=dict)
     version: Callable[[], int | None] = lambda: None
     today: Callable[[Store, Stage, Sequence[str | Path] | None], dict[str, Any]] = _nothing
     describe: Callable[[Stage], str] = lambda stage: str(stage.settings["stage"])

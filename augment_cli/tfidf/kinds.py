@@ -97,6 +97,7 @@ def _rows_of(store: Store, stage: str) -> int | None:
 KINDS = (
     StageKind(
         TFIDF_STAGE,
+        {TFIDF_STAGE: TFIDF, stage_names(None)[1]: TERMS},
         version=lambda: fit.VERSION,
         today=_today,
         check=_check,
@@ -108,6 +109,7 @@ KINDS = (
     ),
     StageKind(
         FORMS_STAGE,
+        {FORMS_STAGE: FORMS},
         version=lambda: forms.VERSION,
         check=_check_forms,
         is_for_readers=lambda stage: False,

@@ -1,7 +1,8 @@
-"""What a classifier in a local folder says of sentences: entailment of a pair, acceptability of one."""
+"""What a model in a local folder says of sentences: entailment of a pair, acceptability of one, relevance."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from augment_cli.errors import BadInputError
+from augment_cli.models.json_files import read_json
 from augment_cli.models.reasons import tokenizing
 from augment_cli.neural.batches import batches_by_length
 from augment_cli.neural.loading import ModelFolder, load_tokenizer, load_weights, read_config
 from augment_cli.neural.runtime import dtype_of, inference
 
 BATCH_TOKENS = 2_048
+_PAIRS_AT_ONCE = 8_192  # tokenised
 # Labels by what publishers call them, lower-cased.
 _ACCEPTABLE = ("acceptable", "grammatical", "label_1", "1")
 
@@ -88,10 +91,21 @@ def probabilities(
     """
     import torch
 
+    answers = _logits(model, precision, texts, seconds)
+    return torch.softmax(torch.from_numpy(answers), dim=-1).numpy()
+
+
+def _logits(
+    model: ModelFolder,
+    precision: str,
+    texts: Sequence[str],
+    seconds: Sequence[str] | None,
+    longest: int | None = None,
+) -> np.ndarray:
     from augment_cli.encoding.loading import longest_input
 
     tokenizer, weights = _load(model, precision)
-    limit = longest_input(weights, tokenizer)
+    limit = min(longest_input(weights, tokenizer), longest or sys.maxsize)
     with tokenizing(model.path):
         encoded = tokenizer(
             list(texts), None if seconds is None else list(seconds), truncation=True, max_length=limit
@@ -100,6 +114,61 @@ def probabilities(
     with inference(1):
         for rows in batches_by_length([len(ids) for ids in encoded["input_ids"]], BATCH_TOKENS):
             batch = {key: [values[row] for row in rows] for key, values in encoded.items()}
-            logits = weights(**tokenizer.pad(batch, return_tensors="pt")).logits.float()
-            answers[rows] = torch.softmax(logits, dim=-1).numpy()
+            answers[rows] = weights(**tokenizer.pad(batch, return_tensors="pt")).logits.float().numpy()
     return answers
+
+
+def reranker_activation(folder: Path) -> str:
+    """What a cross-encoder puts its one output through: `Sigmoid` or `Identity`.
+
+    Raises
+    ------
+    BadInputError
+        If the folder holds no such model, or one that does more.
+    """
+    config, stored = read_config(folder), read_json(folder / "config_sentence_transformers.json", {})
+    kinds = config.architectures or [""]
+    modules = read_json(folder / "modules.json", [None])
+    if not kinds[0].endswith("ForSequenceClassification") or config.num_labels != 1 or len(modules) != 1:
+        raise BadInputError(
+            f"{folder}: is not a cross-encoder with one output ({kinds[0]}, {config.num_labels} outputs); "
+            "give a folder that sentence-transformers' CrossEncoder saved, or --nli for a classifier"
+        )
+    older = getattr(config, "sentence_transformers", None) or {}
+    name = (
+        stored.get("activation_fn")
+        or older.get("activation_fn")
+        or getattr(config, "sbert_ce_default_activation_function", None)
+        or "Sigmoid"
+    )
+    activation = str(name).rpartition(".")[2]
+    if activation not in ("Sigmoid", "Identity") or stored.get("default_prompt_name"):
+        raise BadInputError(
+            f"{folder}: a cross-encoder with {name} and the prompt {stored.get('default_prompt_name')!r}, "
+            "which is not known here; give one with Sigmoid or Identity and no prompt"
+        )
+    return activation
+
+
+def relevance(
+    model: ModelFolder, precision: str, firsts: Sequence[str], seconds: Sequence[str], squeezed: bool = False
+) -> np.ndarray:
+    """Scores of pairs by a cross-encoder, float32 (n,), as `CrossEncoder.predict` gives them.
+
+    Parameters
+    ----------
+    model : ModelFolder
+    precision : {"fp32", "bf16"}
+    firsts, seconds : sequence of str
+    squeezed : bool
+        From 0 to 1 whatever the folder says.
+    """
+    import torch
+
+    is_sigmoid = reranker_activation(model.path) == "Sigmoid" or squeezed
+    longest = read_json(model.path / "sentence_bert_config.json", {}).get("max_seq_length")
+    scores = np.zeros(len(firsts), np.float32)
+    for low in range(0, len(firsts), _PAIRS_AT_ONCE):
+        some = slice(low, low + _PAIRS_AT_ONCE)
+        scores[some] = _logits(model, precision, firsts[some], seconds[some], longest)[:, 0]
+    return torch.sigmoid(torch.from_numpy(scores)).numpy() if is_sigmoid else scores

@@ -28,6 +28,7 @@ _RANGES = {
     "edited_share": (0.0, 1.0),
     "repeated_words": (0.0, np.inf),
     "unknown_words": (0.0, np.inf),
+    "cross_encoder": (-np.inf, np.inf),
 }
 _PROBABILITY = (0.0, _ROUNDED)  # of a classifier's label
 
@@ -90,8 +91,9 @@ def _scoring(store: Store, name: str) -> list[str]:
     stored, of = settings["parameters"], settings["parameters"]["of"]
     words = ["score", of]
     words += [] if stored["columns"] == list(score.COLUMNS) else ["--columns", ",".join(stored["columns"])]
-    for kind in ("nli", "acceptability"):
-        words += [f"--{kind}", "FOLDER"] if kind in settings["resources"] else []
+    for kind in ("nli", "acceptability", "cross_encoder"):
+        words += [f"--{kind.replace('_', '-')}", "FOLDER"] if kind in settings["resources"] else []
+    words += _option("judge", stored.get("judge", ""))
     words += _read(settings, of)
     base = score.scores_name(of)
     return words + _option("name", name.removeprefix(base).removeprefix("-"))
@@ -103,7 +105,7 @@ def _mining(store: Store, name: str) -> list[str]:
     words = ["mine", *options_again(settings, MineParameters(), [key for key in stored if key != "number"])]
     seed = settings["seed"]
     words += ["--seed", str(seed)] if seed not in (None, MineParameters().seed) else []
-    words += _read(settings, CORPUS_STAGE)
+    words += _read(settings, CORPUS_STAGE) + (["--rescore", "FOLDER"] if settings["resources"] else [])
     usual = mine_parameters.mined_names(MineParameters(by=stored["by"], negatives=stored["negatives"]), None)
     number = stored["number"]
     base = name.removesuffix(f".{number}") if number else name
@@ -142,6 +144,7 @@ def _option(option: str, value: str) -> list[str]:
 KINDS = (
     StageKind(
         VECTORS_STAGE,
+        {VECTORS_STAGE: vectors_schema(384)},
         version=lambda: embed_parameters.VERSION,
         check=_check_vectors,
         goes_by_part=lambda settings: "combined" not in settings["parameters"],
@@ -149,6 +152,7 @@ KINDS = (
     ),
     StageKind(
         score.SCORES_STAGE,
+        {score.SCORES_STAGE: score.scores_schema(score.ScoreOptions(score.COLUMNS))},
         version=lambda: score.VERSION,
         check=_check_scores,
         has_numbers=True,
@@ -156,6 +160,7 @@ KINDS = (
     ),
     StageKind(
         mine_parameters.MINED_STAGE,
+        {mine_parameters.MINED_STAGE: mine_parameters.MINED},
         version=lambda: mine_parameters.VERSION,
         check=_check_mined,
         has_numbers=True,

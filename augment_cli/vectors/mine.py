@@ -27,7 +27,7 @@ from augment_cli.vectors.lexical import LexicalIndex
 from augment_cli.vectors.mine_parameters import MINED, MineParameters, mine_settings, mined_names
 from augment_cli.vectors.search import candidate_blocks
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage
-from augment_cli.vectors.texts import check_text_stage, equal_rows
+from augment_cli.vectors.texts import check_text_stage, equal_rows, texts_of
 
 REASONS = (Reason.NO_CANDIDATE, Reason.ALL_CANDIDATES_SKIPPED, Reason.TOO_FEW_CANDIDATES, Reason.NO_POSITIVE)
 
@@ -162,20 +162,3 @@ def _join_part(store: Store, work: Work, journal: Journal, index: int) -> None:
         whole = pa.table([columns[name] for name in MINED.names], schema=MINED)
         groups = (whole.slice(low, ROW_GROUP_ROWS) for low in range(0, whole.num_rows, ROW_GROUP_ROWS))
         store.commit(store.write_part(stage, index, MINED, groups, settings, statistics))
-
-
-def texts_of(store: Store, row_ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Sentences of the corpus by row_id, null where that is null; one part is in memory at a time."""
-    wanted = pc.fill_null(row_ids, -1).to_numpy()
-    pieces, places = [pa.array([], pa.string())], [np.zeros(0, np.int64)]
-    for index, (start, size) in enumerate(store.parts):
-        some = np.flatnonzero((wanted >= start) & (wanted < start + size))
-        if len(some):
-            column = store.read_part(CORPUS_STAGE, index, ["text"])["text"].combine_chunks()
-            pieces.append(column.take(pa.array(wanted[some] - start)))
-            places.append(some)
-    order = np.concatenate(places)
-    position = np.full(len(wanted), -1)
-    position[order] = np.arange(len(order))
-    found = pa.chunked_array(pieces).combine_chunks()
-    return pa.chunked_array([found.take(pa.array(position, mask=position < 0))])

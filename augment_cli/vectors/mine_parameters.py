@@ -7,6 +7,7 @@ from dataclasses import asdict
 import pyarrow as pa
 
 from augment_cli.contract.mine_parameters import MineParameters
+from augment_cli.neural.loading import find_model
 from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.tfidf.names import stage_names
@@ -67,6 +68,10 @@ def mine_settings(
     values = asdict(parameters)
     if parameters.by == "vectors":
         del values["max_df"]
+    resources = {}
+    if values.pop("rescore"):
+        resources["rescore"] = find_model(parameters.rescore, option="--rescore").digest
+        libraries += ["torch", "transformers", "tokenizers"]
     if parameters.search == "exact":  # as in stages that were mined before there was another way
         del values["search"]
     if not parameters.query_vectors:  # likewise
@@ -79,5 +84,6 @@ def mine_settings(
         parameters=values,
         seed=seed,
         inputs={stage: store.stage(stage).digest for stage in (*stages, *read)},
+        resources=resources,
         libraries=library_versions(libraries),
     )

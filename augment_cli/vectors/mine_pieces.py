@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli.contract.draws import stream_key, uniform
+from augment_cli.neural.loading import find_model
 from augment_cli.store.journal import Journal, piece_sizes
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings
@@ -23,6 +25,7 @@ from augment_cli.vectors.lexical import LexicalIndex, TextWeigher
 from augment_cli.vectors.mine_parameters import MINED_STAGE, MineParameters, limits_of
 from augment_cli.vectors.search import Neighbours, candidate_blocks, search
 from augment_cli.vectors.stages import CORPUS_STAGE, VectorStage, unit
+from augment_cli.vectors.texts import texts_of
 
 Place = tuple[int, int, int, int]  # part, piece, its first row, the row after its last
 
@@ -51,6 +54,8 @@ def mine_piece(
     forbidden = np.full(high - low, -1)
     if parameters.positive:
         forbidden = _same_text(store, parameters.positive, index, piece, neighbours)
+    if parameters.rescore:
+        neighbours, positive_scores = _rescored(store, parameters, index, piece, neighbours, positive_scores)
     uniforms = None
     if parameters.sampling == "random":
         row_ids = np.repeat(np.arange(low, high)[:, None], neighbours.row_ids.shape[1], axis=1)
@@ -107,6 +112,41 @@ def _by_vectors(
         scores, is_there = np.ones(high - low, np.float32), has_direction
     neighbours.row_ids[~has_direction] = -1
     return neighbours, np.where(is_there & has_direction, scores, np.nan).astype(np.float32)
+
+
+def _rescored(
+    store: Store,
+    parameters: MineParameters,
+    index: int,
+    piece: int,
+    neighbours: Neighbours,
+    positive_scores: np.ndarray,
+) -> tuple[Neighbours, np.ndarray]:
+    """Neighbours with a cross-encoder's scores, in their order, and the scores of the positives."""
+    from augment_cli.vectors.judging import relevance
+
+    model = find_model(parameters.rescore, option="--rescore")
+    anchors = store.read_part(CORPUS_STAGE, index, ["text"], [piece])["text"].to_pylist()
+    has_positive = ~np.isnan(positive_scores)
+    places = np.nonzero((neighbours.row_ids >= 0) & has_positive[:, None])
+    texts = texts_of(store, pa.chunked_array([pa.array(neighbours.row_ids[places])])).to_pylist()
+    scores = np.full(neighbours.scores.shape, -np.inf, np.float32)
+    scores[places] = relevance(model, "fp32", [anchors[row] for row in places[0]], texts, squeezed=True)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    sorted_ones = dataclasses.replace(
+        neighbours,
+        scores=np.take_along_axis(scores, order, 1),
+        row_ids=np.take_along_axis(np.where(np.isinf(scores), -1, neighbours.row_ids), order, 1),
+    )
+    if parameters.positive:
+        own = store.read_part(parameters.positive, index, ["text"], [piece])["text"].to_pylist()
+    else:
+        own = anchors
+    rows, found = np.flatnonzero(has_positive), positive_scores.copy()
+    found[rows] = relevance(
+        model, "fp32", [anchors[row] for row in rows], [own[row] for row in rows], squeezed=True
+    )
+    return sorted_ones, found
 
 
 @lru_cache(maxsize=1)

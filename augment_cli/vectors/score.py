@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.entailment import LABEL_COLUMN
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder, find_model
@@ -51,6 +52,10 @@ class ScoreOptions:
         Folder of a classifier of acceptable sentences, for `acceptability`; or empty.
     vectors, fit : str, optional
         Which vectors or which fit to read, where there are several.
+    cross_encoder : str
+        Folder of a cross-encoder of sentence-transformers, for `cross_encoder`; or empty.
+    judge : str
+        A stage that `read` made of a judge's answers, for `judged_same` and `judged_other`; or empty.
     """
 
     columns: tuple[str, ...] = COLUMNS
@@ -58,13 +63,15 @@ class ScoreOptions:
     acceptability: str = ""
     vectors: str | None = None
     fit: str | None = None
+    cross_encoder: str = ""
+    judge: str = ""
 
     def check(self) -> None:
         """Raise `UsageError` for a column that there is not."""
         for name in self.columns:
             if name not in COLUMNS:
                 raise UsageError(f"--columns {name}: choose from {', '.join(COLUMNS)}")
-        if not self.columns and not self.nli and not self.acceptability:
+        if not self.columns and not self.judge and not any(getattr(self, kind) for kind in _LABELS):
             raise UsageError("--columns: name at least one")
 
     @property
@@ -144,21 +151,37 @@ def score_settings(store: Store, of: str, options: ScoreOptions) -> tuple[Settin
         inputs += [one.stage for one in opened]
     if "unknown_words" in options.columns:
         inputs.append(stage_names(options.fit)[1])
-    if options.nli or options.acceptability:
-        libraries += ["torch", "transformers", "tokenizers"]
-    for kind in ("nli", "acceptability"):
+    if options.judge:
+        _check_judge(store, of, options.judge)
+        inputs.append(options.judge)
+    for kind in _LABELS:
         if folder := getattr(options, kind):
-            models[kind] = find_model(folder, option=f"--{kind}")
+            models[kind] = find_model(folder, option=f"--{kind.replace('_', '-')}")
             resources[kind] = models[kind].digest
+    if models:
+        libraries += ["torch", "transformers", "tokenizers"]
     settings = Settings(
         SCORES_STAGE,
         VERSION,
-        parameters={"of": of, "columns": [column for column in COLUMNS if column in options.columns]},
+        parameters={"of": of, "columns": [column for column in COLUMNS if column in options.columns]}
+        | ({"judge": options.judge} if options.judge else {}),
         inputs={stage: store.stage(stage).digest for stage in inputs},
         resources=resources,
         libraries=library_versions(libraries),
     )
     return settings, models
+
+
+def _check_judge(store: Store, of: str, judge: str) -> None:
+    """See that a stage has the verdicts on another one's texts as they are."""
+    check_text_stage(store, judge)
+    record = store.stage(judge)
+    has_labels = LABEL_COLUMN.name in store.read_rows(judge, 0, []).schema.names
+    if not has_labels or record.settings["inputs"].get(of) != store.stage(of).digest:
+        raise UsageError(
+            f"--judge {judge}: has no verdicts on {of} as it is; make them with `augment-cli generate "
+            f"--template judge --of {of}` and `augment-cli read`"
+        )
 
 
 def _piece_rows(models: dict[str, ModelFolder]) -> int:
@@ -236,8 +259,12 @@ def score_piece(
         tokenizer = get_tokenizer(store.stage(table).settings["parameters"]["tokenizer"])
         terms = TermTable.read(store, table)
         columns["unknown_words"] = signals.unknown_words(texts, originals, terms, tokenizer)
+    if options.judge:
+        verdicts = store.read_part(options.judge, index, [LABEL_COLUMN.name], [group])[LABEL_COLUMN.name]
+        columns |= signals.verdicts(verdicts.slice(offset, size).combine_chunks())
     columns |= _judged(models, texts, originals, is_there)
-    fields = scores_schema(options, [label for kind in models for label in _LABELS[kind](models[kind].path)])
+    labels = [label for kind in models for label in _LABELS[kind](models[kind].path)]
+    fields = scores_schema(options, [*(signals.VERDICTS if options.judge else ()), *labels])
     arrays = []
     for field in fields:
         values = columns[field.name]
@@ -284,6 +311,7 @@ def _nli_labels(folder: Path) -> list[str]:
 _LABELS: dict[str, Callable[[Path], list[str]]] = {
     "nli": _nli_labels,
     "acceptability": lambda folder: ["acceptability"],
+    "cross_encoder": lambda folder: ["cross_encoder"],
 }
 
 
@@ -299,9 +327,13 @@ def _judged(
     new = texts.take(pa.array(places)).to_pylist()
     columns: dict[str, np.ndarray] = {}
     for kind, model in models.items():
+        premises = originals.take(pa.array(places)).to_pylist()
+        if kind == "cross_encoder":
+            columns[kind] = np.full(len(texts), np.nan)
+            columns[kind][places] = judging.relevance(model, "fp32", premises, new)
+            continue
         find = judging.entailment_labels if kind == "nli" else judging.acceptability_labels
         labels = find(model.path)
-        premises = originals.take(pa.array(places)).to_pylist()
         pair = (premises, new) if kind == "nli" else (new, None)
         answers = (
             judging.probabilities(model, "fp32", *pair) if new else np.zeros((0, 1 + max(labels.values())))

@@ -1,4 +1,4 @@
-"""Signals that texts alone give: length, edits, words that repeat or are unknown. No verdicts."""
+"""Signals that texts alone give: length, edits, words that repeat or are unknown. And a judge's verdicts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from augment_cli.tfidf.term_table import TermTable
 from augment_cli.tokenization.tokens import Tokenizer
 
+VERDICTS = ("judged_same", "judged_other")
 _WORDS = r"[\pL\pM\pN]+(?:['’][\pL\pM\pN]+)*"
 
 
@@ -61,6 +62,16 @@ def unknown_words(texts: pa.Array, originals: pa.Array, terms: TermTable, tokeni
         unknown[place] = np.bincount(rows, weights=counted, minlength=len(column))
     beyond = np.maximum(unknown[0] - unknown[1], 0)
     return np.where(texts.is_valid().to_numpy(zero_copy_only=False), beyond, np.nan)
+
+
+def verdicts(labels: pa.Array) -> dict[str, np.ndarray]:
+    """Whether a judge called each text the same, and another one: 1 or 0, NaN where it gave no verdict."""
+    is_there = labels.is_valid().to_numpy(zero_copy_only=False)
+    found = {}
+    for name in VERDICTS:
+        is_so = pc.fill_null(pc.equal(labels, name.removeprefix("judged_")), False)
+        found[name] = np.where(is_there, is_so.to_numpy(zero_copy_only=False), np.nan)
+    return found
 
 
 def _words(texts: pa.Array) -> list[list[str] | None]:

@@ -66,6 +66,23 @@ def equal_rows(store: Store, stage: str, normalized: bool = False) -> tuple[np.n
     return first, np.concatenate(lengths)
 
 
+def texts_of(store: Store, row_ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Sentences of the corpus by row_id, null where that is null; one part is in memory at a time."""
+    wanted = pc.fill_null(row_ids, -1).to_numpy()
+    pieces, places = [pa.array([], pa.string())], [np.zeros(0, np.int64)]
+    for index, (start, size) in enumerate(store.parts):
+        some = np.flatnonzero((wanted >= start) & (wanted < start + size))
+        if len(some):
+            column = store.read_part("corpus", index, ["text"])["text"].combine_chunks()
+            pieces.append(column.take(pa.array(wanted[some] - start)))
+            places.append(some)
+    order = np.concatenate(places)
+    position = np.full(len(wanted), -1)
+    position[order] = np.arange(len(order))
+    found = pa.chunked_array(pieces).combine_chunks()
+    return pa.chunked_array([found.take(pa.array(position, mask=position < 0))])
+
+
 def _digests(texts: pa.Array) -> np.ndarray:
     """128 bits of each text as two uint64, flat; a row without text gets one of its own."""
     whole = b"".join(

@@ -89,6 +89,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.profile not in grid.profiles:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
+    if profile.rates_from and args.action != "bed":
+        from benchmarks.reproduce.rates import at_own_rates
+
+        chosen_by = Results(_results_file(args, whole.profiles[profile.rates_from]))
+        profile = at_own_rates(whole, profile, chosen_by)
     grid = grid.of_profile(profile)
     if args.action == "bed":
         print(_bed(grid, profile, args))
@@ -140,7 +145,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "run":
         _work(entries, stages, args, folder)
         results.read()
-    if args.action != "plan":
+    if args.action != "plan" and (profile.rates_from or profile.sweep_seeds > 1):
+        from benchmarks.reproduce.draws import write_draws
+
+        print(write_draws(whole, args.results, args.pages))
+    elif args.action != "plan":
         other, again = _scores_beside(whole, profile, args), _findings_of_fresh(whole, profile, args)
         print(write_evidence(grid, profile, results, stages, args.pages, other, again))
 

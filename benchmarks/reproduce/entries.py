@@ -47,6 +47,8 @@ class Profile:
         Test sets of single evaluations, in place of theirs.
     sweep_tasks : dict of str to list of str
         The same for sweeps' points, which are compared on STS-B dev.
+    also : dict of str to list of str
+        What single evaluations keep beside the main scores, in place of theirs.
     only : tuple of str
         Rows and sweeps it has, of those that may be in it; empty for all.
     left_out : tuple of str
@@ -74,6 +76,10 @@ class Profile:
     together_with : str
         Another profile, whose trainings its document counts with its own in a table of the primary
         comparisons.
+    sweep_seeds : int
+        How many of its seeds a sweep's points have.
+    rates_from : str
+        Another profile, whose sweeps of the learning rate choose each row's here; empty for the rows' own.
     """
 
     name: str
@@ -93,6 +99,7 @@ class Profile:
     of_row: dict[str, list[str]] = field(default_factory=dict)
     tasks: dict[str, list[str]] = field(default_factory=dict)
     sweep_tasks: dict[str, list[str]] = field(default_factory=dict)
+    also: dict[str, list[str]] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     scored: dict[str, list[str]] = field(default_factory=dict)
@@ -106,6 +113,8 @@ class Profile:
     remarks: tuple[str, ...] = ()
     waits_for: str = ""
     together_with: str = ""
+    sweep_seeds: int = 1
+    rates_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -256,6 +265,8 @@ class Sweep:
 
     Attributes
     ----------
+    rows : tuple of str
+        Several rows in place of one `row`: a sweep `NAME-ROW` of each.
     stage : str
         Command that makes the stage of a value, where each needs its own; the stage is called
         `row-setting-value`.
@@ -275,9 +286,10 @@ class Sweep:
 
     name: str
     title: str
-    row: str
     set: tuple[str, ...]
     values: tuple[Any, ...]
+    row: str = ""
+    rows: tuple[str, ...] = ()
     stage: str = ""
     labels: tuple[Any, ...] = ()
     published: tuple[float, ...] = ()

@@ -30,6 +30,8 @@ class Grid:
         Encoders that are made on the machine, by the profile that uses them.
     primary : tuple of Primary
         The comparisons that were named before anything was run.
+    registered : tuple of Primary
+        The same of the draws (`draws.py`).
     columns : dict of str to dict of str to float
         Scores that papers print, × 100, by name and test set.
     """
@@ -42,6 +44,7 @@ class Grid:
     stages: dict[str, Commands] = field(default_factory=dict)
     beds: dict[str, Bed] = field(default_factory=dict)
     primary: tuple[Primary, ...] = ()
+    registered: tuple[Primary, ...] = ()
     columns: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
@@ -51,17 +54,21 @@ class Grid:
 
     def of_profile(self, profile: Profile) -> Grid:
         """The rows that a profile has, each with its baseline there, and the comparisons between them."""
-        called = {profile.name, profile.like}
+        called = set(self.names(profile))
         rows = tuple(
             dataclasses.replace(row, baseline=row.baselines.get(profile.name, row.baseline))
             for row in self.rows
             if (not row.profiles or called & {*row.profiles})
-            and (not profile.only or {row.name, row.sweep} & {*profile.only})
+            and (not profile.only or {row.name, row.sweep, row.sweep.partition(":")[0]} & {*profile.only})
             and not {row.name, row.sweep} & {*profile.left_out}
         )
         names = {row.name for row in rows}
         evaluations = {
-            name: dataclasses.replace(item, rows=tuple(profile.scored.get(name, item.rows)))
+            name: dataclasses.replace(
+                item,
+                rows=tuple(profile.scored.get(name, item.rows)),
+                also=tuple(profile.also.get(name, item.also)),
+            )
             for name, item in self.evaluations.items()
             if (not item.profiles or called & {*item.profiles})
             and not (profile.scored and item.rows and name not in profile.scored)
@@ -77,6 +84,13 @@ class Grid:
         )
         primary = tuple(one for one in self.primary if profile.decides and {one.better, one.worse} <= names)
         return dataclasses.replace(self, rows=rows, claims=claims, primary=primary, evaluations=evaluations)
+
+    def names(self, profile: Profile) -> list[str]:
+        """A profile's name, that of the one it is like, and so on."""
+        above = [profile.like] if profile.like else []
+        if profile.like in self.profiles:
+            above = self.names(self.profiles[profile.like])
+        return [profile.name, *above]
 
     def row(self, name: str) -> Row:
         """The row of that name."""
@@ -130,7 +144,7 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path} is not TOML: {error}") from error
     profiles = _alike(Profile, table["profile"], path)
     rows = [_row(item, path) for item in table.get("row", [])]
-    sweeps = [_make(Sweep, item, path) for item in table.get("sweep", [])]
+    sweeps = [one for item in table.get("sweep", []) for one in _of_rows(_make(Sweep, item, path))]
     stages = {name: _commands(given) for name, given in table.get("stages", {}).items()}
     by_name = {row.name: row for row in rows}
     for sweep in sweeps:
@@ -143,6 +157,7 @@ def load_grid(path: Path = GRID) -> Grid:
     claims = [_make(Claim, item, path) for item in table.get("claim", [])]
     named = {row.name for row in rows}
     primary = tuple(_make(Primary, item, path) for item in table.get("primary", []))
+    registered = tuple(_make(Primary, item, path) for item in table.get("registered", []))
     if len(primary) > MOST_PRIMARY:
         raise UsageError(f"{path}: {len(primary)} primary comparisons; name {MOST_PRIMARY} at most")
     asked = [name for row in rows for name in (row.baseline, *row.baselines.values())]
@@ -150,10 +165,10 @@ def load_grid(path: Path = GRID) -> Grid:
     if unknown := sorted({one.together_with for one in profiles.values()} - profiles.keys() - {""}):
         raise UsageError(f"{path}: together_with names profiles that are not there: {', '.join(unknown)}")
     asked += [name for profile in profiles.values() for names in profile.scored.values() for name in names]
-    known = named | {sweep.name for sweep in sweeps}
+    known = named | {name for sweep in sweeps for name in (sweep.name, sweep.name.partition(":")[0])}
     chosen = [name for profile in profiles.values() for name in (*profile.only, *profile.left_out)]
     asked += [name for name in chosen if name not in known]
-    asked += [name for one in (*claims, *primary) for name in (one.better, one.worse)]
+    asked += [name for one in (*claims, *primary, *registered) for name in (one.better, one.worse)]
     if unknown := sorted({name for name in asked if name} - named):
         raise UsageError(f"{path}: names rows that are not there: {', '.join(unknown)}")
     if len(named) < len(rows):
@@ -169,11 +184,20 @@ def load_grid(path: Path = GRID) -> Grid:
         raise UsageError(f"{path}: has beds for profiles that are not there: {', '.join(unknown)}")
     columns = table.get("columns", {})
     published = [row.published for row in rows if row.published]
-    on = {name for one in (*claims, *primary, *published) for name in one.on}
+    on = {name for one in (*claims, *primary, *registered, *published) for name in one.on}
     if unknown := sorted(on - columns.keys()):
         raise UsageError(f"{path}: `on` names columns that are not there: {', '.join(unknown)}")
     return Grid(
-        profiles, tuple(rows), tuple(sweeps), tuple(claims), evaluations, stages, beds, primary, columns
+        profiles,
+        tuple(rows),
+        tuple(sweeps),
+        tuple(claims),
+        evaluations,
+        stages,
+        beds,
+        primary,
+        registered,
+        columns,
     )
 
 
@@ -181,10 +205,23 @@ def _alike(kind: Any, table: Mapping[str, Mapping[str, Any]], path: Path) -> dic
     """The profiles or beds of a file, each on top of the one that it is like."""
     if odd := sorted({item["like"] for item in table.values() if "like" in item} - table.keys()):
         raise UsageError(f"{path}: is like {', '.join(odd)}, which is not there")
-    return {
-        name: _make(kind, {"name": name} | dict(table.get(item.get("like", ""), {})) | dict(item), path)
-        for name, item in table.items()
-    }
+
+    def whole(item: Mapping[str, Any]) -> dict[str, Any]:
+        return (whole(table[item["like"]]) if "like" in item else {}) | dict(item)
+
+    return {name: _make(kind, {"name": name} | whole(item), path) for name, item in table.items()}
+
+
+def _of_rows(sweep: Sweep) -> list[Sweep]:
+    """A sweep of several rows as one of each, called `NAME:ROW`."""
+    if not sweep.rows:
+        return [sweep]
+    return [
+        dataclasses.replace(
+            sweep, name=f"{sweep.name}:{row}", title=f"{sweep.title}, {row}", row=row, rows=()
+        )
+        for row in sweep.rows
+    ]
 
 
 def _commands(given: str | list[str]) -> Commands:

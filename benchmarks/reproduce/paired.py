@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -85,6 +86,23 @@ def interval(differences: Sequence[float], level: float = LEVEL) -> Interval:
     half = float(student.ppf((1 + level) / 2, n - 1)) * error
     p = 2 * float(student.sf(abs(center) / error, n - 1))
     return Interval(center, sd, center - half, center + half, p, n)
+
+
+def sign_flip(differences: Sequence[float]) -> float:
+    """Exact two-sided p-value of a mean of zero, over all signs that the differences could have had.
+
+    With n differences it is at least 2 / 2ⁿ: 0.0625 with five.
+    """
+    signs = np.array(list(itertools.product((1, -1), repeat=len(differences))))
+    means = np.abs(signs @ np.asarray(differences))
+    return float((means >= abs(sum(differences)) - 1e-12).mean())
+
+
+def resampled(differences: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
+    """Percentile interval of the mean, over every way to draw as many of the differences with replacement."""
+    drawn = np.array(list(itertools.product(differences, repeat=len(differences)))).mean(axis=1)
+    low, high = np.percentile(drawn, [50 * (1 - level), 50 * (1 + level)])
+    return float(low), float(high)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

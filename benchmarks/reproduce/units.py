@@ -99,7 +99,8 @@ def make_units(
         tier = -1 if primary else 2 if row.sweep else int(not row.first)
         every = seeds or primary or row.all_seeds or not profile.other_seeds
         most = len(chosen) if every else profile.other_seeds
-        of_row = chosen[:most] if row.has_seed and (seeds or not row.sweep) else chosen[:1]
+        most = min(most, profile.sweep_seeds) if row.sweep and not seeds else most
+        of_row = chosen[: most if row.has_seed else 1]
         if row.name in profile.seeds_of and not seeds:
             of_row = tuple(profile.seeds_of[row.name])
         for number, seed in enumerate(of_row):

@@ -22,12 +22,15 @@ from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.errors import UserError
 from augment_cli.store.store import Store
 from benchmarks.reproduce.entries import Profile
+from benchmarks.reproduce.rates import DEV, OWN, TESTS, own_pairs
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import MOST_COUNTED, Unit, counts_tokens
 from eval.contract.options import Options, Progress
 from eval.contract.task_score import TaskScore
+from eval.measures.similarity import correlation
 from eval.results.files import library_versions
 from eval.runner import Vectors, timed
+from eval.tasks.pairs import pairs_of
 from eval.tasks.registry import choose_tasks, load_registry
 from eval.tasks.table import Table, read_tables
 from train.machine.distributed import join
@@ -174,6 +177,7 @@ def train_unit(job: Job) -> dict[str, Any]:
         "steps": outcome.steps,
         "best_step": outcome.best_step,
         "loss": steps[-1]["loss"] if steps else None,
+        **{name: value for name, value in outcome.scores.get("last", {}).items() if name == "neighbours"},
         "seconds": round(time.perf_counter() - began, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
         # The median: on a shared machine some stretches are slow for reasons that are not the method's.
@@ -201,6 +205,9 @@ def _score(job: Job, tasks: tuple[str, ...], also: tuple[str, ...]) -> dict[str,
     task_scores = {table.task.name: timed(table, vectors, options, Progress())[0] for table in tables}
     _keep_similarities(job, task_scores)
     scores = {name: score.main for name, score in task_scores.items()}
+    if OWN in also:
+        items, own = task_scores[DEV].items, _own(job.data)
+        scores[OWN] = correlation(items["similarity"][own], items["gold"][own])[0]
     scores |= {
         f"{name}:{more}": score.scores[more]
         for name, score in task_scores.items()
@@ -246,6 +253,13 @@ def _keep_similarities(job: Job, scores: dict[str, TaskScore]) -> None:
         work = folder / f".{job.unit.name}.npz"
         np.savez_compressed(work, **arrays)  # type: ignore[arg-type]
         work.replace(folder / f"{job.unit.name}.npz")
+
+
+@cache
+def _own(data: Path) -> np.ndarray:
+    """Which dev pairs are in none of the test sets that are there."""
+    (dev,) = _tables((DEV,), data)
+    return own_pairs(pairs_of(dev), _tables(TESTS, data))
 
 
 @cache

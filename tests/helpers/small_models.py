@@ -18,6 +18,8 @@ MAKERS = {
     "marian-back": lambda folder: tiny_models.make_marian(folder, 6),
     "bert": tiny_models.make_bert,
     "roberta": tiny_models.make_roberta,
+    "llama": tiny_models.make_llama,
+    "llama-plain": lambda folder: tiny_models.make_llama(folder, None),
     "encoder": lambda folder: tiny_models.make_bert(folder, "BertModel"),
 }
 

@@ -174,3 +174,38 @@ def make_roberta(folder: Path) -> Path:
         initializer_range=0.4,
     )
     return _save(transformers.RobertaForMaskedLM(config), tokenizer, folder)
+
+
+CHAT = (
+    "{% for one in messages %}<{{ one.role }}>{{ one.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def make_llama(folder: Path, chat: str | None = CHAT) -> Path:
+    """A causal model with a byte-level BPE vocabulary, with a chat template or without."""
+    from tokenizers import ByteLevelBPETokenizer
+
+    folder.mkdir(parents=True)
+    torch.manual_seed(8)
+    trained = ByteLevelBPETokenizer()
+    special = ["<pad>", "</s>"]
+    trained.train_from_iterator(SENTENCES, vocab_size=400, special_tokens=special, show_progress=False)
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=trained._tokenizer, pad_token="<pad>", eos_token="</s>", model_max_length=1024
+    )
+    tokenizer.chat_template = chat
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=SIZE,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=1024,
+        initializer_range=0.4,
+        pad_token_id=0,
+        bos_token_id=None,
+        eos_token_id=1,
+    )
+    writing = {"max_length": 1024, "no_repeat_ngram_size": None}
+    return _save(transformers.LlamaForCausalLM(config), tokenizer, folder, **writing)

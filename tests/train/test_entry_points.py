@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 
-from augment_cli import plugins
+from augment_cli.contract import plugins
 from augment_cli.errors import UsageError
 from tests.helpers.installing import install
 from train import additions, components, heads, loading, losses

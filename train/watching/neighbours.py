@@ -15,6 +15,7 @@ from train.data.order import is_held_out, row_groups
 
 NEAREST = 10
 SAMPLE = 1_000  # texts that are encoded, and their halves
+HALVINGS = 4  # ways to halve each text for the interval of a gain: one alone is mostly noise on short texts
 RATIOS = ("shared_neighbours", "half_neighbours")
 FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
 _LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is 1e-4
@@ -28,8 +29,8 @@ class Neighbourhoods:
     # has collapsed, and sometimes more where it was harmed otherwise: benchmarks/results/dev-score.md.
     def __init__(self, texts: list[str]) -> None:
         generator = np.random.default_rng(0)
-        self.texts, pairs = texts, [halves(text, generator) for text in texts]
-        self.first, self.second = (list(side) for side in zip(*pairs, strict=True))
+        self.texts = texts
+        self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
 
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
@@ -50,18 +51,17 @@ class Neighbourhoods:
 
     def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
         """The 95 % interval of what the deciding score gained, over other samples of texts."""
-        (_, before), (_, after) = self._by_text(start), self._by_text(best)
+        (_, before), (_, after) = (self._by_text(encoder, HALVINGS) for encoder in (start, best))
         name = min(RATIOS, key=lambda name: after[name].mean() / (before[name].mean() + _LEAST))
         scale = before[name].mean() + _LEAST
         return paired_bootstrap(after[name] / scale, before[name] / scale)[2:4]
 
-    def _by_text(self, encoder: Encoder) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        vectors = encoder.encode(self.texts)
-        both = nearest(encoder.encode(self.first)) & nearest(encoder.encode(self.second))
-        return vectors, {
-            "shared_neighbours": shared_neighbours(vectors),
-            "half_neighbours": both.sum(axis=1) / NEAREST,
-        }
+    def _by_text(self, encoder: Encoder, halvings: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        vectors, both = encoder.encode(self.texts), np.zeros(len(self.texts))
+        for pairs in self.halved[:halvings]:
+            first, second = (nearest(encoder.encode(side)) for side in zip(*pairs, strict=True))
+            both += (first & second).sum(axis=1) / NEAREST / halvings
+        return vectors, {"shared_neighbours": shared_neighbours(vectors), "half_neighbours": both}
 
 
 def halves(text: str, generator: np.random.Generator) -> tuple[str, str]:

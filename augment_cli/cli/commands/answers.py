@@ -1,4 +1,4 @@
-"""Commands about language models: ask one on a server, and read its answers."""
+"""Commands about language models: ask one, and read its answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from augment_cli.cli import options
 from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
+from augment_cli.contract.parameters import declared, help_of
+
+_FAITHFUL = next(item for item in declared(ReadParameters) if item.name == "faithful")
+Draws = Annotated[int, typer.Option("--draws", help="ask so many times, each a stage of its own")]
+AnswersName = Annotated[str | None, typer.Option("--name", help="for answers beside the first")]
 
 
 @app.command()
@@ -18,17 +23,18 @@ from augment_cli.contract.generate_parameters import GenerateParameters, ReadPar
 def generate(
     *,
     parameters: GenerateParameters,
-    draws: Annotated[int, typer.Option("--draws", help="ask so many times, each a stage of its own")] = 1,
-    name: Annotated[str | None, typer.Option("--name", help="for answers beside the first")] = None,
+    draws: Draws = 1,
+    name: AnswersName = None,
     store: options.Store = options.DEFAULT_STORE,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
     output: options.Output,
 ) -> None:
-    """Ask a language model on a server about each sentence, and keep its answers as they come.
+    """Ask a language model about each sentence, and keep its answers as they come.
 
-    Makes the stage answers-TEMPLATE, of which `read` makes texts. A server on this machine needs no key; for
-    one that does, set AUGMENT_API_KEY. A run that was ended early goes on where it was.
+    Makes the stage answers-TEMPLATE, of which `read` makes texts. The model is on a server, or with
+    --engine process in a folder. A server on this machine needs no key; for one that does, set
+    AUGMENT_API_KEY. A run that was ended early goes on where it was.
 
     \b
     Examples:
@@ -36,6 +42,8 @@ def generate(
         augment-cli generate --model NAME --rows 20 --name trial
 
         augment-cli generate --model NAME --template query --dry-run
+
+        augment-cli generate --model FOLDER --engine process
     """
     from augment_cli.answers import generate as asking
     from augment_cli.answers.client import check_endpoint
@@ -44,8 +52,9 @@ def generate(
     from augment_cli.store.store import Store
 
     opened = Store.open(store)  # there must be one
-    check_endpoint(parameters.endpoint, parameters.allow_remote)
     if dry_run:
+        if not parameters.runs_here:
+            check_endpoint(parameters.endpoint, parameters.allow_remote)
         work = asking.plan(opened, parameters, name)
         numbers = asking.estimate(opened, work)
         if output.as_json:
@@ -61,6 +70,40 @@ def generate(
     with Session(store, None, output.reporter(), overwrite=overwrite) as session:
         session.generate(parameters, name, draws)
         output.show(session.store, session.results)
+
+
+@app.command("llm-paraphrase")
+@guarded
+@options.grouped
+def llm_paraphrase(
+    *,
+    parameters: GenerateParameters,
+    faithful: Annotated[bool, typer.Option("--faithful", help=help_of(_FAITHFUL))] = False,
+    draws: Draws = 1,
+    name: AnswersName = None,
+    store: options.Store = options.DEFAULT_STORE,
+    overwrite: options.Overwrite = False,
+    output: options.Output,
+) -> None:
+    """Ask a language model for paraphrases and read its answers: `generate` and `read` in one.
+
+    Makes the stages answers-TEMPLATE and llm-TEMPLATE. To read in another way, use `read`: it asks nobody.
+
+    \b
+    Examples:
+
+        augment-cli llm-paraphrase --model NAME
+
+        augment-cli llm-paraphrase --model FOLDER --engine process --rows 20 --name trial
+    """
+    from augment_cli.session import Session
+    from augment_cli.store.store import Store
+
+    Store.open(store)  # there must be one
+    with Session(store, None, output.reporter(), overwrite=overwrite) as session:
+        stages = session.paraphrase(parameters, faithful, name, draws)
+        output.show(session.store, session.results)
+        output.show_examples(session.store, session.results, stages)
 
 
 @app.command()

@@ -59,6 +59,14 @@ def pack(
     out: Annotated[
         Path | None, typer.Option("--out", help="write the rows to this .csv or .jsonl file too")
     ] = None,
+    beir: Annotated[
+        Path | None,
+        typer.Option(
+            "--beir",
+            help="with --split: write the held-out pairs to this folder too, as a retrieval set in BEIR's "
+            "layout, each positive a query",
+        ),
+    ] = None,
     recipe: Annotated[
         Path | None, typer.Option("--recipe", help="TOML file with a [pack] table instead of these options")
     ] = None,
@@ -100,6 +108,7 @@ def pack(
         read_pack_recipe,
         reserved,
     )
+    from augment_cli.pack.beir import check_beir_folder, write_beir
     from augment_cli.pack.example import how_long, training_lines
     from augment_cli.session import Session
     from augment_cli.store.store import Store
@@ -111,6 +120,8 @@ def pack(
     ends = [f"-{side}" for side in SIDES] if wanted.split else [""]
     if out is not None:
         check_export_path(out, opened, ends)
+    if beir is not None:
+        check_beir_folder(beir, opened, wanted)
     with (
         reserved([out.with_stem(out.stem + end) for end in ends] if out else []),
         Session(store, workers.engine(), output.reporter(), overwrite=overwrite, sample=True) as session,
@@ -125,6 +136,11 @@ def pack(
             for stage in stages:
                 path = out.with_stem(out.stem + stage.removeprefix(name))
                 session.reporter.say(f"{path}: {export(session.store, stage, path):,} rows")
+        if beir is not None and stages:
+            numbers = write_beir(session.store, stages[-1], beir)
+            session.reporter.say(
+                f"{beir}: {numbers['queries']:,} queries to {numbers['documents']:,} documents"
+            )
         output.show(session.store, session.results)
         if stages and output.is_for_people and (lines := training_lines(session.store, stages[0])):
             print(f"Train on it with sentence-transformers ({how_long(session.store, stages[0])}):\n")

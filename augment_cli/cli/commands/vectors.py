@@ -139,6 +139,20 @@ def score(
     acceptability: Annotated[
         str, typer.Option("--acceptability", help="folder of a classifier such as CoLA's: adds acceptability")
     ] = "",
+    cross_encoder: Annotated[
+        str,
+        typer.Option(
+            "--cross-encoder", help="folder of a CrossEncoder of sentence-transformers: adds cross_encoder"
+        ),
+    ] = "",
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            help="stage that `read` made of a judge's answers: adds judged_same, judged_other (1 or 0)",
+            autocompletion=options.complete_stage,
+        ),
+    ] = "",
     model: Model = None,
     vectors: VectorsName = None,
     fit: FitName = None,
@@ -168,7 +182,7 @@ def score(
     from augment_cli.vectors.stages import vectors_name
 
     chosen = COLUMNS if columns is None else tuple(filter(None, map(str.strip, columns.split(","))))
-    wanted = ScoreOptions(chosen, nli, acceptability, vectors, fit)
+    wanted = ScoreOptions(chosen, nli, acceptability, vectors, fit, cross_encoder, judge)
     encoder = None if model is None else EmbedParameters(model=model)
     opened = Store.open(store)  # there must be one
     if dry_run:

@@ -17,6 +17,7 @@ from augment_cli.answers.asking import Pace, TooManyFailures
 from augment_cli.answers.client import seconds_of
 from augment_cli.errors import IncompleteError, MixError, UsageError
 from augment_cli.reports import report
+from augment_cli.reports.behind import command_for
 from augment_cli.reports.soundness import verify
 from augment_cli.reports.unfinished import rows_in_work
 from augment_cli.store.store import Store
@@ -428,3 +429,50 @@ def test_status_and_card_know_the_stages(store):
     entries = {entry["stage"]: entry for entry in report.status(opened)}
     assert entries["llm-paraphrase"]["changed"] == ROWS
     assert all(entries[name]["differs"] is None for name in ("answers-paraphrase", "llm-paraphrase"))
+
+
+def test_a_server_is_given_the_schema_that_is_asked_for_and_it_is_a_setting(store):
+    def behave(handler, number, body):
+        handler.answer(json.dumps({"answer": f"stream {last_text(body)}"}))
+
+    with serving(behave) as server:
+        ask(store, server, response_format="json_schema")
+        with pytest.raises(MixError, match="response_format"):
+            ask(store, server)
+    assert len(server.requests) == ROWS
+    for _, _, body in server.requests:
+        schema = body["response_format"]["json_schema"]
+        assert body["response_format"]["type"] == "json_schema" and schema["strict"]
+        assert schema["schema"]["properties"] == {"answer": {"type": "string"}}
+        given = [one["content"] for one in body["messages"] if one["role"] == "assistant"]
+        assert given and all(set(json.loads(one)) == {"answer"} for one in given)
+    words = command_for(Store.open(store), "answers-paraphrase")
+    assert words[words.index("--response-format") + 1] == "json_schema"
+    api.read_answers(store)
+    assert Store.open(store).read("llm-paraphrase")["text"][0].as_py() == "stream the river number 0 flows"
+
+
+@pytest.mark.parametrize("status", [400, 422, 501])
+def test_a_server_that_refuses_a_schema_is_told_of_once(store, status):
+    def behave(handler, number, body):
+        if "response_format" in body:
+            handler.reply({"error": "response_format is not supported"}, status)
+        else:
+            echo(handler, number, body)
+
+    with serving(behave) as server:
+        with pytest.raises(UsageError, match="leave it out") as found:
+            ask(store, server, response_format="json_schema", concurrency=1)
+        # One more may be on its way when the first answer is read.
+        assert len(server.requests) <= 2 and "\n" not in str(found.value)
+        ask(store, server)  # the remedy works at once
+    assert len(answers(store)) == ROWS
+
+
+def test_questions_that_are_too_long_do_not_end_a_run(store):
+    def behave(handler, number, body):
+        handler.reply({"error": "This model's maximum context length is 8 tokens"}, 400)
+
+    with serving(behave) as server:
+        ask(store, server, max_failures=0.0)
+    assert len(server.requests) == ROWS

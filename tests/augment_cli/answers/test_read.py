@@ -78,6 +78,33 @@ def test_a_verdict_is_one_of_the_choices(answer, verdict, reason):
     assert found == reason and (reason or word == verdict)
 
 
+@pytest.mark.parametrize(
+    ("answer", "finish", "reason"),
+    [
+        (f'{{"answer": "{WRITTEN}"}}', "stop", None),
+        (f'```json\n{{"answer": "{WRITTEN}"}}\n```', "stop", None),
+        (WRITTEN, "stop", "not_parsable"),
+        ('{"answer": 3}', "stop", "not_parsable"),
+        ('{"text": "a"}', "stop", "not_parsable"),
+        ("[" * 100_000, "stop", "not_parsable"),
+        (f'{{"answer": "{WRITTEN}', "length", "truncated_output"),
+        ('{"answer": ""}', "stop", "empty_output"),
+        ('{"answer": "I cannot help with that."}', "stop", "refused"),
+        ("", "stop", "empty_output"),
+    ],
+)
+def test_an_answer_in_json_is_what_its_one_key_says(answer, finish, reason):
+    text, found = parsed(find_template("paraphrase"), ORIGINAL, answer, finish, as_json=True)
+    assert found == reason
+    assert reason is not None or text == WRITTEN
+
+
+def test_a_judge_under_a_schema_has_its_choices_in_it():
+    form = find_template("judge").response_format["json_schema"]["schema"]
+    assert form["properties"]["answer"]["enum"] == ["same", "other", "neither", "unsure"]
+    assert parsed(find_template("judge"), ORIGINAL, '{"answer": "other"}', "stop", True) == ("other", None)
+
+
 def test_a_sentence_that_begins_like_a_refusal_may_be_paraphrased():
     assert (
         parsed(find_template("paraphrase"), "I am sorry for the noise.", "I'm sorry it was loud.", "stop")[1]
@@ -241,3 +268,24 @@ def test_a_file_that_is_no_template_is_refused_in_a_line(tmp_path, text, message
     with pytest.raises(UsageError, match=message.replace("{", r"\{")) as found:
         find_template(str(path))
     assert "\n" not in str(found.value)
+
+
+def test_both_steps_in_one_are_the_same_two_steps(store, command):
+    def behave(handler, number, body):
+        handler.answer("The stream runs.")
+
+    with serving(behave) as server:
+        words = ("--model", "small", "--endpoint", server.endpoint, "--store", store, "--draws", "2")
+        result = command("llm-paraphrase", *words)
+        assert result.returncode == 0, result.stderr
+        assert len(server.requests) == 10
+        api.generate(store, model="small", endpoint=server.endpoint, draws=2)
+        for answers in ("answers-paraphrase", "answers-paraphrase.1"):
+            api.read_answers(store, answers)  # all of it is there, by the same settings
+        assert len(server.requests) == 10
+        own = store.parent / "own.toml"
+        own.write_text('version = 1\nuser = "Sentence: {text}"\n[read]\nlabel = "same"\n')
+        api.llm_paraphrase(store, model="small", endpoint=server.endpoint, template=str(own), name="mine")
+    assert texts(store, "llm-paraphrase.1")[0] == ("The stream runs.", None, "same")
+    assert texts(store, "llm-mine")[0] == ("The stream runs.", None, "same")
+    assert not verify(Store.open(store))

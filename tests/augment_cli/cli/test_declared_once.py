@@ -22,6 +22,7 @@ FUNCTIONS = {
     "mine": (augment_cli.mine, (MineParameters,)),
     "pack": (augment_cli.pack_table, (PackOptions,)),
     "generate": (augment_cli.generate, (GenerateParameters,)),
+    "llm-paraphrase": (augment_cli.llm_paraphrase, (GenerateParameters,)),
     "read": (augment_cli.read_answers, (ReadParameters,)),
 }
 PARAMETERS = [

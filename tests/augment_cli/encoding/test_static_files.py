@@ -109,6 +109,20 @@ def test_folders_of_both_libraries_are_read_as_they_read_them(static, sentences,
         np.testing.assert_allclose(load_encoder(tmp_path / "other").encode(sentences), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "smaller", [{"quantize_to": "int8"}, {"vocabulary_quantization": 20}, {"dimensionality": 12}]
+)
+def test_what_model2vec_makes_smaller_is_read_alike(folder, sentences, tmp_path, smaller):
+    model = StaticModel.from_pretrained(folder, **smaller)
+    model.save_pretrained(tmp_path / "smaller")
+    sizes = [(place / "model.safetensors").stat().st_size for place in (tmp_path / "smaller", folder)]
+    assert sizes[0] < 0.6 * sizes[1]
+    expected = model.encode(sentences)
+    found = load_encoder(tmp_path / "smaller").encode(sentences)
+    scale = np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, atol=1e-5 * scale.max())
+
+
 def test_halves_are_stored_and_computed_in_single_precision(static, sentences, tmp_path):
     write_folder(static, tmp_path / "half", torch.float16)
     assert load_file(tmp_path / "half/model.safetensors")["embeddings"].dtype == np.float16

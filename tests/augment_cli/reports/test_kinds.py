@@ -32,7 +32,7 @@ def stage_of(maker, name="x"):
 
 def test_every_maker_declares_its_kind_and_what_makes_it_today():
     makers = CONTINUED | MADE_ANEW | set(augmentations.names())
-    assert kinds._kinds().keys() == makers | {"tokens"}
+    assert kinds.all_kinds().keys() == makers | {"tokens"}
     for maker in makers:
         kind = kinds.kind_of(stage_of(maker))
         assert kind.maker == maker and isinstance(kind.version(), int)

@@ -213,8 +213,13 @@ class Replacer:
         lengths = np.diff(self.relation.offsets)
         return (reading >= 0) & (lengths[np.maximum(reading, 0)] > 0)
 
-    def fitting(self, rows: Rows, words: Words, reading: np.ndarray, eligible: np.ndarray) -> np.ndarray:
-        """bool (N,): eligible words whose replacements go with their neighbours as they do themselves."""
+    def fitting(
+        self, rows: Rows, words: Words, reading: np.ndarray, eligible: np.ndarray, least: int = 0
+    ) -> np.ndarray:
+        """bool (N,): eligible words whose replacements go with their neighbours as they do themselves.
+
+        With `least`, replacements must also have been met that often beside each of the two neighbours.
+        """
         index = np.flatnonzero(eligible)
         if not len(index):
             return eligible
@@ -229,6 +234,8 @@ class Replacer:
         arrived = np.array([table.number(word) for word in new], np.int64)
         fits = np.zeros(len(words), bool)
         fits[index] = table.fit(numbers[index], arrived, left, right) >= LEAST_FIT
+        fits[index] &= (left < 0) | (table.together(left, arrived) >= least)
+        fits[index] &= (right < 0) | (table.together(arrived, right) >= least)
         return fits
 
     def strings(self, rows: Rows, words: Words, reading: np.ndarray, index: np.ndarray) -> pa.StringArray:

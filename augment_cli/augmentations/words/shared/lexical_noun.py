@@ -167,7 +167,8 @@ def noun_augmentation(
                 eligible &= ~_is_pointed_at(words)
             draws = uniform(common, rows.row_ids[words.rows], words.positions)
             eligible &= draws < shares[np.maximum(reading, 0)]
-            eligible = replacer.fitting(rows, words, reading, eligible)
+            # What is narrower is often of another sense, which nothing shows but its company: a full village.
+            eligible = replacer.fitting(rows, words, reading, eligible, least=int(name == "hyponym"))
             eligible &= ~_is_said_already(replacer, rows, words, reading, eligible)
             index = word_edits.choose(words, rows.row_ids, eligible, key, parameters.rate or 1e-6)
             return replacer.outcome(rows, words, reading, index, word_edits.reasons_for(words, eligible))
@@ -176,7 +177,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=7,
+        version=8 if name == "hyponym" else 7,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),

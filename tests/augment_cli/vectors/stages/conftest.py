@@ -54,3 +54,23 @@ def embedded(base, tmp_path_factory, model):
         for stage in ("corpus", "antonym"):
             session.embed(stage, EmbedParameters(model=model("encoder"), **FAST))
     return path
+
+
+@pytest.fixture(scope="session")
+def reranker(model, tmp_path_factory):
+    """A random cross-encoder as sentence-transformers saves it, by its activation."""
+    import torch
+    import transformers
+    from sentence_transformers import CrossEncoder
+
+    def folder(activation="Sigmoid", labels=1):
+        path, base = tmp_path_factory.mktemp("reranker"), tmp_path_factory.mktemp("base-reranker")
+        torch.manual_seed(2)
+        config = transformers.AutoConfig.from_pretrained(model("encoder"), num_labels=labels)
+        transformers.BertForSequenceClassification(config).save_pretrained(base)
+        transformers.AutoTokenizer.from_pretrained(model("encoder")).save_pretrained(base)
+        kind = getattr(torch.nn, activation)
+        CrossEncoder(str(base), device="cpu", activation_fn=kind()).save_pretrained(str(path))
+        return str(path)
+
+    return folder

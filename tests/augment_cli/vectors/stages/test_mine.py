@@ -2,15 +2,17 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
 from augment_cli.engine.engine import Engine
+from augment_cli.reports.behind import command_for
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
 from augment_cli.store.journal import Journal
 from augment_cli.vectors.mine_parameters import MineParameters
-from tests.helpers.vector_stages import Died, digests, units
+from tests.helpers.vector_stages import Died, digests, predicted, units
 
 
 def test_mined_negatives_keep_every_limit(embedded, tmp_path, encoder):
@@ -114,3 +116,41 @@ def test_a_dead_mining_resumes(embedded, tmp_path, monkeypatch, by, search):
     run(broken)
     for stage in (f"mined-{by}", f"mined-{by}.1"):
         assert digests(broken, stage) == digests(whole, stage)
+
+
+@pytest.mark.parametrize("positive", ["", "antonym"])
+def test_a_cross_encoder_s_scores_take_the_place_of_the_cosines(embedded, tmp_path, reranker, positive):
+    path, folder = shutil.copytree(embedded, tmp_path / "store"), reranker("Identity")
+    common = {"by": "vectors", "range_max": 10, "positive": positive}
+    with Session(path, Engine(1)) as session:
+        near = session.mine(MineParameters(**common, negatives=10), "near")
+        session.mine(
+            MineParameters(**common, negatives=2, range_min=1, margin=0.001, rescore=folder), "rescored"
+        )
+        store = session.store
+    texts = store.read("corpus")["text"].to_pylist()
+    own = store.read(positive)["text"].to_pylist() if positive else texts
+    candidates = [store.read(stage)["text"].to_pylist() for stage in near]
+    first, second = (store.read(stage).to_pylist() for stage in ("rescored", "rescored.1"))
+    found = 0
+    for row, text in enumerate(texts):
+        if own[row] is None:
+            assert first[row]["reason"] == "no_positive"
+            continue
+        others = [column[row] for column in candidates if column[row] is not None]
+        logits = np.array(predicted(folder, [(text, one) for one in [own[row], *others]]))
+        scores = 1 / (1 + np.exp(-logits))
+        assert first[row]["positive_score"] == pytest.approx(scores[0], abs=1e-5)
+        ranked = sorted(zip(-scores[1:], others, strict=True))
+        wanted = [
+            (rank, one, -score)
+            for rank, (score, one) in enumerate(ranked)
+            if rank >= 1 and -score <= scores[0] - 0.001
+        ]
+        for mined, (rank, one, score) in zip((first[row], second[row]), wanted, strict=False):
+            found += 1
+            assert (mined["rank"], mined["text"]) == (rank, one)
+            assert mined["score"] == pytest.approx(score, abs=1e-5)
+        assert (first[row]["text"] is None) == (not wanted)
+    assert found > 20 and verify(store) == []
+    assert "--rescore FOLDER" in " ".join(command_for(store, "rescored"))

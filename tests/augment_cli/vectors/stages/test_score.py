@@ -4,15 +4,21 @@ import itertools
 import re
 import shutil
 
+import pyarrow as pa
 import pytest
 
+import augment_cli
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import BadInputError, MixError, UsageError
+from augment_cli.reports.behind import command_for
 from augment_cli.reports.report import stats
 from augment_cli.reports.soundness import verify
 from augment_cli.session import Session
+from augment_cli.store.settings import Settings
+from augment_cli.store.store import Store
+from augment_cli.vectors.mine_parameters import MineParameters
 from augment_cli.vectors.score import ScoreOptions
-from tests.helpers.vector_stages import units
+from tests.helpers.vector_stages import predicted, units
 
 
 def slow_scores(store):
@@ -138,3 +144,82 @@ def test_a_classifier_of_other_labels_is_refused(path, classifier):
     ):
         with Session(path, Engine(1)) as session, pytest.raises(BadInputError, match=message):
             session.score("antonym", ScoreOptions((), **options))
+
+
+@pytest.mark.parametrize("activation", ["Sigmoid", "Identity"])
+def test_a_cross_encoder_says_what_sentence_transformers_says(path, reranker, activation):
+    folder = reranker(activation)
+    with Session(path, Engine(1)) as session:
+        session.mine(MineParameters(max_df=1.0))
+        for stage in ("antonym", "mined-tfidf"):
+            session.score(stage, ScoreOptions((), cross_encoder=folder))
+        store = session.store
+    originals = store.read("corpus")["text"].to_pylist()
+    for stage in ("antonym", "mined-tfidf"):
+        texts = store.read(stage)["text"].to_pylist()
+        scores = store.read(f"scores-{stage}")["cross_encoder"].to_pylist()
+        pairs = [(original, text) for original, text in zip(originals, texts, strict=True) if text]
+        assert [text is None for text in texts] == [score is None for score in scores]
+        found = [score for score in scores if score is not None]
+        assert found == pytest.approx(predicted(folder, pairs), abs=1e-5)
+        assert "--cross-encoder FOLDER" in " ".join(command_for(store, f"scores-{stage}"))
+    assert (min(found) < 0) == (activation == "Identity") and verify(store) == []
+
+
+def test_what_is_no_cross_encoder_of_one_output_is_refused(path, reranker, model):
+    for folder, message in (
+        (reranker(labels=2), "2 outputs"),
+        (model("bert"), "BertForMaskedLM"),
+        (reranker("Tanh"), "Tanh"),
+    ):
+        with Session(path, Engine(1)) as session, pytest.raises(BadInputError, match=message):
+            session.score("antonym", ScoreOptions((), cross_encoder=folder))
+
+
+def test_a_judge_s_verdicts_become_columns_and_pack_goes_by_them(path):
+    """Verdicts as `read` leaves them: a stage with labels, made from the one that was judged."""
+    store = Store.open(path)
+    labels = ["same", "other", "neither", None]
+    with store.lock():
+        settings = Settings(
+            "read", 1, inputs={name: store.stage(name).digest for name in ("corpus", "antonym")}
+        )
+        for index in store.begin("llm-judge", settings):
+            table = store.read_part("antonym", index, ["row_id", "text", "reason", "edits"])
+            own = [
+                labels[row % 4] if text is not None else None
+                for row, text in zip(table["row_id"].to_pylist(), table["text"].to_pylist(), strict=True)
+            ]
+            table = table.append_column("label", pa.array(own, pa.string()))
+            part = store.write_part("llm-judge", index, table.schema, [table], settings, {})
+            store.commit(part)
+    with Session(path, Engine(1)) as session:
+        with pytest.raises(UsageError, match="--judge antonym: has no verdicts on antonym"):
+            session.score("antonym", ScoreOptions((), judge="antonym"))
+        session.score("antonym", ScoreOptions(("length_ratio",), judge="llm-judge"))
+        store = session.store
+    texts = store.read("antonym")["text"].to_pylist()
+    rows = store.read("scores-antonym").to_pylist()
+    for row, text in zip(rows, texts, strict=True):
+        label = labels[row["row_id"] % 4] if text is not None else None
+        wanted = (None, None) if label is None else (float(label == "same"), float(label == "other"))
+        assert (row["judged_same"], row["judged_other"]) == wanted
+    assert verify(store) == []
+    assert "--judge llm-judge" in " ".join(command_for(store, "scores-antonym"))
+    packed = augment_cli.pack_table(
+        path, positives=["corpus"], negatives=["antonym"], where=["antonym: judged_other == 1"]
+    )
+    kept = [text for row, text in enumerate(texts) if text is not None and row % 4 == 1]
+    assert packed.read("pack")["negative"].to_pylist() == kept and kept
+    parts = packed.stage("pack").parts.values()
+    left = sum(part.statistics.get("left_out.antonym", 0) for part in parts)
+    assert left == sum(map(bool, texts)) - len(kept)
+    assert verify(packed) == []
+    with pytest.raises(UsageError, match="no row passes the filters"):
+        augment_cli.pack_table(
+            path,
+            name="none",
+            positives=["corpus"],
+            negatives=["antonym"],
+            where=["antonym:length_ratio > 99"],
+        )

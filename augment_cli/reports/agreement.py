@@ -1,0 +1,118 @@
+"""How far a judge agrees with people: a stage of verdicts beside files of judgements, pair by pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from augment_cli import augmentations
+from augment_cli.answers.read import judged_by
+from augment_cli.augmentations.labels import label_of
+from augment_cli.contract.entailment import entailment_of
+from augment_cli.errors import UsageError
+from augment_cli.reports.verdicts import Judgement, wilson
+from augment_cli.store.store import Store
+
+SAME, DIFFERENT = PEOPLE = ("same", "different")
+JUDGE = ("same", "other", "neither", "none")  # the last: no verdict
+# What a person's verdict says of the meaning, by the label of what was read; awkward says nothing of it.
+_SAYS = {("same", "good"): SAME, ("same", "wrong"): DIFFERENT}
+_SAYS |= {("other", "good"): DIFFERENT, ("other", "wrong"): SAME}
+
+
+def agreement(store: Store, stage: str, judgements: Iterable[Judgement]) -> dict[str, Any]:
+    """Count on which pairs a judge and people say the same.
+
+    Parameters
+    ----------
+    store : Store
+    stage : str
+        What `read` made of a judge's answers.
+    judgements : iterable of Judgement
+        With their texts: a pair counts by its two texts, whatever store it was read in.
+
+    Returns
+    -------
+    dict
+        `stage`, `of`; `pairs` that both saw; `left_out`, judgements that say nothing of the meaning
+        (`unclear`: awkward, unread, or of a label that is neither) and those of pairs that the judge did not
+        see (`not_in_stage`);
+        `confusion`, for people's `same` and `different` the judge's `same`, `other`, `neither`, `none`; over
+        pairs with a verdict, the judge's other and neither counting as different: `accuracy` with its 95 %
+        interval, and Cohen's `kappa`. None where there are no such pairs, or kappa is not defined.
+
+    Raises
+    ------
+    UsageError
+        If the stage has no judge's verdicts.
+
+    Notes
+    -----
+    Source of kappa: Cohen 1960 (A coefficient of agreement for nominal scales).
+    """
+    of = judged_by(store.stage(stage).settings)
+    if of is None:
+        raise UsageError(
+            f"--compare {stage}: has no verdicts of a judge; `augment-cli generate --template judge --of "
+            "STAGE` and `augment-cli read` make such a stage"
+        )
+    verdicts = _verdicts(store, stage, of)
+    confusion = {people: dict.fromkeys(JUDGE, 0) for people in PEOPLE}
+    left_out: Counter[str] = Counter(unclear=0, not_in_stage=0)
+    for one in judgements:
+        says = meaning_said(one, store)
+        found = verdicts.get((one.original, one.text))
+        if says is None:
+            left_out["unclear"] += 1
+        elif found is None:
+            left_out["not_in_stage"] += 1
+        else:
+            confusion[says][found] += 1
+    entry = {"stage": stage, "of": of, "pairs": sum(sum(row.values()) for row in confusion.values())}
+    return entry | {"left_out": dict(left_out), "confusion": confusion} | _measures(confusion)
+
+
+def _verdicts(store: Store, stage: str, of: str) -> dict[tuple[str | None, str | None], str]:
+    """What the judge said of each pair of texts that it was shown."""
+    found = {}
+    for index in sorted(store.stage(stage).parts):
+        columns = [
+            store.read_part(name, index, [column])[column].to_pylist()
+            for name, column in (("corpus", "text"), (of, "text"), (stage, "label"), (stage, "reason"))
+        ]
+        for original, text, label, reason in zip(*columns, strict=True):
+            if text is not None and reason != "beyond_limit":
+                found[original, text] = label or "none"
+    return found
+
+
+def meaning_said(judgement: Judgement, store: Store | None = None) -> str | None:
+    """What a person's verdict says of the meaning: `same`, `different`, or None where it says nothing.
+
+    Parameters
+    ----------
+    judgement : Judgement
+    store : Store, optional
+        Where its stage may lie, if no augmentation made it.
+    """
+    label = "neither"
+    if judgement.maker in augmentations.names():
+        label = entailment_of(augmentations.get(judgement.maker)).label
+    elif store is not None and judgement.stage in store.stages():
+        label = label_of(store, judgement.stage)
+    return _SAYS.get((label, judgement.verdict or ""))
+
+
+def _measures(confusion: dict[str, dict[str, int]]) -> dict[str, float | None]:
+    both = confusion[SAME]["same"]
+    neither = confusion[DIFFERENT]["other"] + confusion[DIFFERENT]["neither"]
+    people = sum(confusion[SAME][verdict] for verdict in JUDGE[:3])
+    judge = both + confusion[DIFFERENT]["same"]
+    count = people + confusion[DIFFERENT]["same"] + neither
+    if not count:
+        return dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "kappa"))
+    accuracy, (low, high) = (both + neither) / count, wilson(both + neither, count)
+    chance = (people * judge + (count - people) * (count - judge)) / count**2
+    kappa = (accuracy - chance) / (1 - chance) if chance < 1 else None
+    return {"accuracy": accuracy, "accuracy_low": low, "accuracy_high": high, "kappa": kappa}

@@ -1,0 +1,165 @@
+"""Conditions on the columns of a stage, or on those of its scores, such as `cosine < 0.6`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from augment_cli.errors import UsageError
+from augment_cli.store.parquet import describe
+from augment_cli.store.store import Store
+
+_OPERATORS = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_QUOTED = r"'[^']*'|\"[^\"]*\""
+_CONDITION = re.compile(rf"\s*([A-Za-z_]\w*)\s*(<=|>=|==|!=|=|<|>)\s*({_NUMBER}|{_QUOTED}|[^\W\d][\w.-]*)\s*")
+_AND = re.compile(rf"\band\b(?=(?:[^'\"]|{_QUOTED})*$)")  # not one within quotation marks
+_TRUTH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A column, an operator and a value as it was written, such as `cosine < 0.6`; a null meets none."""
+
+    column: str
+    operator: str
+    value: str
+
+
+def parse_where(text: str) -> list[Condition]:
+    """Conditions joined by `and`, all of which must hold. Nothing else is understood, and nothing is run.
+
+    Raises
+    ------
+    UsageError
+        If the text is anything else.
+
+    Examples
+    --------
+    >>> parse_where("cosine < 0.6 and label == 'other'")[1]
+    Condition(column='label', operator='==', value='other')
+    """
+    conditions = []
+    for piece in _AND.split(text):
+        match = _CONDITION.fullmatch(piece)
+        if match is None:
+            raise UsageError(
+                f"--where {text!r}: {piece.strip()!r} is not COLUMN OPERATOR VALUE with one of "
+                f"{', '.join(sorted(_OPERATORS))}; join several with `and`: 'cosine < 0.6 and rank >= 5', "
+                "'label == other', 'is_negated == true'"
+            )
+        sign = "==" if match[2] == "=" else match[2]
+        conditions.append(Condition(match[1], sign, match[3].strip("'\"")))
+    return conditions
+
+
+def number_columns(store: Store, stage: str) -> list[str]:
+    """Columns of a stage with one number a row, row_id aside."""
+    parts = sorted(store.stage(stage).parts)
+    if not parts:
+        return []
+    schema = describe(store.part_path(stage, parts[0]))[1]
+    return [
+        field.name
+        for field in schema
+        if field.name != "row_id" and (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+    ]
+
+
+def scores_of(store: Store, stage: str) -> str | None:
+    """The stage of another's scores, where it is there and finished."""
+    return f"scores-{stage}" if store.has(f"scores-{stage}") else None
+
+
+def numbers_of(
+    store: Store, stage: str, columns: Sequence[str], parts: Sequence[int] | None = None
+) -> dict[str, np.ndarray]:
+    """Columns of a stage, or of its scores, as float64 (N,), NaN for null, over all finished parts or some.
+
+    Raises
+    ------
+    UsageError
+        If a column is in neither.
+    """
+    places = dict.fromkeys(number_columns(store, stage), stage)
+    if (scores := scores_of(store, stage)) is not None:
+        places = dict.fromkeys(number_columns(store, scores), scores) | places
+    for name in columns:
+        if name not in places:
+            known = ", ".join(places) or "none"
+            hint = "" if scores else f"; `augment-cli score {stage}` makes more"
+            raise UsageError(f"{store.path}: {stage!r} has no numbers {name!r}; it has {known}{hint}")
+    values = {}
+    for name in dict.fromkeys(columns):
+        column = column_of(store, stage, name, places[name], parts).cast(pa.float64())
+        values[name] = pc.fill_null(column, np.nan).to_numpy()
+    return values
+
+
+def schema_of(store: Store, stage: str) -> pa.Schema:
+    """The columns of a stage's finished parts."""
+    return describe(store.part_path(stage, min(store.stage(stage).parts)))[1]
+
+
+def column_of(
+    store: Store, stage: str, name: str, of: str | None = None, parts: Sequence[int] | None = None
+) -> pa.ChunkedArray:
+    """A column of a stage (or of the stage `of` beside it) over those parts of `stage` that are finished."""
+    indices = sorted(store.stage(stage).parts) if parts is None else parts
+    columns = [store.read_part(of or stage, index, [name])[name] for index in indices]
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+
+
+def meets(
+    store: Store, stage: str, conditions: Sequence[Condition], parts: Sequence[int] | None = None
+) -> np.ndarray:
+    """Which rows of all finished parts, or of some, meet all conditions; bool (N,).
+
+    Raises
+    ------
+    UsageError
+        If a column is not there, or holds something else.
+    """
+    there = store.stage(stage).parts
+    kept = np.ones(sum(there[index].rows for index in (there if parts is None else parts)), bool)
+    for condition in conditions:
+        kept &= _meets(store, stage, condition, parts)
+    return kept
+
+
+def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] | None) -> np.ndarray:
+    name, compare = condition.column, _OPERATORS[condition.operator]
+    kind = next((field.type for field in schema_of(store, stage) if field.name == name), None)
+    if kind is not None and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+        value: Any = condition.value
+        if pa.types.is_boolean(kind):
+            value = _TRUTH.get(value.lower())
+            if value is None or condition.operator not in ("==", "!="):
+                raise UsageError(f"--where: {name} is true or false; write '{name} == true'")
+        return np.array(
+            [
+                one is not None and compare(one, value)
+                for one in column_of(store, stage, name, None, parts).to_pylist()
+            ],
+            bool,
+        )
+    numbers = numbers_of(store, stage, [name], parts)[name]
+    try:
+        number = float(condition.value)
+    except ValueError:
+        raise UsageError(f"--where: {name} holds numbers, and {condition.value!r} is none") from None
+    return ~np.isnan(numbers) & compare(numbers, number)

@@ -1,0 +1,166 @@
+"""Each method at its own learning rate: dev pairs of no test set, points of several rows, what is chosen."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from augment_cli.errors import UsageError
+from benchmarks.reproduce import draws
+from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.paired import resampled, sign_flip
+from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs
+from benchmarks.reproduce.results import Result, Results
+from benchmarks.reproduce.units import make_units
+from eval.tasks.pairs import Pairs
+from eval.tasks.registry import load_registry
+from eval.tasks.table import Table
+
+MORE = """
+[profile.rates]
+like = "cpu"
+seeds = [1, 2]
+sweep_seeds = 2
+only = ["tuned"]
+
+[profile.draw]
+like = "rates"
+seeds = [7]
+rates_from = "rates"
+only = ["no-training", "simcse", "augmented"]
+
+[[sweep]]
+name = "tuned"
+title = "learning rate"
+profiles = ["rates"]
+rows = ["simcse", "augmented"]
+set = ["learning_rate={value}"]
+values = [1e-5, 2e-5]
+"""
+
+
+@pytest.fixture
+def grid(small_grid, tmp_path):
+    path = tmp_path / "grid.toml"
+    path.write_text(small_grid.read_text("utf-8") + MORE, "utf-8")
+    return load_grid(path)
+
+
+@pytest.fixture
+def results(grid, tmp_path):
+    """What a run of the profile would leave: `simcse` is best at 2e-5, `augmented` at 1e-5."""
+    written = Results(tmp_path / "rates.jsonl")
+    profile = grid.profiles["rates"]
+    own = grid.of_profile(profile)
+    for unit in make_units(own, profile, own.rows, encoder="0" * 64):
+        better = unit.row.value == (2e-5 if unit.row.sweep == "tuned:simcse" else 1e-5)
+        scores = {OWN: 0.5 + 0.1 * better + 0.01 * unit.seed}
+        written.write(
+            Result(unit.row.name, unit.seed, "sts", unit.key, dict.fromkeys(unit.stages, "x"), scores, {})
+        )
+    return written
+
+
+@pytest.fixture(autouse=True)
+def known_encoder(monkeypatch):
+    monkeypatch.setattr("benchmarks.reproduce.units.encoder_digest", lambda profile, bed=None: "0" * 64)
+
+
+def test_a_sweep_of_several_rows_is_one_of_each_with_the_seeds_that_the_profile_says(grid):
+    profile = grid.profiles["rates"]
+    own = grid.of_profile(profile)
+    units = make_units(own, profile, own.rows)
+    assert {(unit.row.sweep, unit.row.value, unit.seed) for unit in units} == {
+        (f"tuned:{row}", rate, seed)
+        for row in ("simcse", "augmented")
+        for rate in (1e-5, 2e-5)
+        for seed in (1, 2)
+    }
+    assert {unit.recipe.learning_rate for unit in units} == {1e-5, 2e-5}
+    draw = grid.profiles["draw"]
+    assert grid.names(draw) == ["draw", "rates", "cpu"] and draw.set == grid.profiles["cpu"].set
+    assert not any(row.sweep for row in grid.of_profile(draw).rows)
+
+
+def test_each_row_gets_the_rate_with_the_highest_dev_score_over_all_seeds(grid, results):
+    scores = dev_scores(grid, grid.profiles["rates"], results)
+    assert scores["simcse"] == {1e-5: [0.51, 0.52], 2e-5: [0.61, 0.62]}
+    assert chosen_rates(scores, 2) == {"simcse": 2e-5, "augmented": 1e-5}
+    assert chosen_rates({"tie": {2e-5: [0.5], 1e-5: [0.5]}}, 1) == {"tie": 1e-5}
+    profile = at_own_rates(grid, grid.profiles["draw"], results)
+    own = grid.of_profile(profile)
+    rates = {
+        unit.row.name: unit.recipe.learning_rate for unit in make_units(own, profile, own.rows) if unit.recipe
+    }
+    assert rates == {"simcse": 2e-5, "augmented": 1e-5}
+
+
+def test_a_rate_that_is_not_chosen_yet_is_refused_with_the_command(grid, results):
+    lines = results.path.read_text("utf-8").splitlines(keepends=True)
+    results.path.write_text(
+        "".join(line for line in lines if '"augmented' not in line and "tuned:augm" not in line)
+    )
+    results.read()
+    with pytest.raises(
+        UsageError, match=r"rate of augmented is not chosen yet; make reproduce PROFILE=rates"
+    ):
+        at_own_rates(grid, grid.profiles["draw"], results)
+
+
+def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
+    task = dataclasses.replace(load_registry()["stsb"], subset_column="", subsets={})
+    columns = {"split": ["test"], "sentence1": ["A cat sat ."], "sentence2": ["It rains!"], "score": ["3"]}
+    dev = Pairs(
+        ["it rains", "A cat", "a cat sat"], ["A cat sat.", "It rains!", "a cat sat"], np.zeros(3), ["all"] * 3
+    )
+    assert own_pairs(dev, [Table(task, columns, "", True)]).tolist() == [False, True, True]
+
+
+def test_the_grid_has_the_experiment_that_was_registered():
+    """Ten rates' seeds and draws are used once; every comparison's row has its rate chosen."""
+    grid = load_grid()
+    draws = [profile for name, profile in grid.profiles.items() if profile.rates_from]
+    assert len(draws) == 5 and {profile.rates_from for profile in draws} == {"rates"}
+    rates = grid.profiles["rates"]
+    corpora = [profile.corpus for profile in (*draws, rates, grid.profiles["bed"])]
+    assert len({*corpora}) == len(corpora)
+    seeds = [seed for profile in (*draws, rates) for seed in profile.seeds]
+    assert len({*seeds}) == len(seeds) == 7
+    swept = {sweep.row for sweep in grid.of_profile(rates).sweeps if sweep.name.startswith("rate:")}
+    for profile in draws:
+        assert {row.name for row in grid.of_profile(profile).rows if row.recipe} == swept
+        assert grid.beds[profile.name].digest == grid.beds["tables"].digest
+
+
+def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_path):
+    grid = load_grid()
+    scores = {
+        draw: {"una": {"average": 60.0 + draw}, "simcse-ntxent": {"average": 59.0}} for draw in range(4)
+    }
+    found = {f"draw-{draw + 1}": rows for draw, rows in scores.items()}
+    assert draws.differences(found, "una", "simcse-ntxent") == [1.0, 2.0, 3.0, 4.0]
+    table = draws.comparison_table(grid, found)
+    assert len(table) == 2 + len(grid.registered)
+    assert "| +2.50 (+1.50 to +3.50) | +0.45 to +4.55 | 0.125 | 1.000 | 4 | +1.00 | likely |" in table[2]
+    assert table[3].endswith("| – | – | – | – | 0 | +1.00 | too few draws |")
+    assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -2.0, -0.5]) == "hurts"
+    page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
+    assert "Draws done: 0 of 5." in page and page.count("too few draws") == len(grid.registered)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=5))
+def test_exact_tests_over_draws_are_what_a_slow_count_says(values):
+    flipped = [
+        abs(sum(sign * value for sign, value in zip(signs, values, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(values))
+    ]
+    assert sign_flip(values) == pytest.approx(np.mean([one >= abs(sum(values)) - 1e-9 for one in flipped]))
+    low, high = resampled(values)
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+
+
+def test_five_draws_of_one_sign_have_the_smallest_p_value_that_there_is():
+    assert sign_flip([1, 2, 3, 4, 5]) == 2 / 32 and sign_flip([0.0, 0.0]) == 1
