@@ -164,10 +164,9 @@ def status(
 
         augment-cli status --store my-store --settings
     """
-    from augment_cli.cli import views
     from augment_cli.store.store import Store
 
-    views.show_status(Store.open(store), corpus, as_json, settings)
+    status_views.show_status(Store.open(store), corpus, as_json, settings)
 
 
 @app.command("list")
@@ -269,7 +268,7 @@ def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
 
         augment-cli verify --store my-store --json
     """
-    from augment_cli.cli import views
+    from augment_cli.cli import status_views, views
     from augment_cli.errors import BadInputError
     from augment_cli.reports.behind import behind
     from augment_cli.reports.soundness import verify as verify_store
@@ -287,4 +286,4 @@ def verify(store: options.Store = options.DEFAULT_STORE, as_json: options.Json =
         print(f"{visible(store)}: {len(opened.stages())} stages, every part is as it was committed")
         if late:
             print(visible(f"behind since files were appended: {', '.join(late)}"))
-            views.show_behind(opened)
+            status_views.show_behind(opened)

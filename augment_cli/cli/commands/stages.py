@@ -48,7 +48,6 @@ def ingest(
 
         augment-cli ingest --append --corpus more.txt --store my-store
     """
-    from augment_cli.cli import views
     from augment_cli.session import Session
 
     with Session(store, reporter=output.reporter(), overwrite=overwrite, sample=True) as session:
@@ -56,7 +55,7 @@ def ingest(
         read(corpus, reading, **vars(tolerance))
         output.show(session.store, session.results)
         if append and output.is_for_people:
-            views.show_behind(session.store)
+            status_views.show_behind(session.store)
 
 
 @app.command()
@@ -192,14 +191,14 @@ def run_recipe(
 
         augment-cli run --behind --store my-store
     """
-    from augment_cli.cli import views
+    from augment_cli.cli import status_views, views
     from augment_cli.pages.report import check_place, write_report
     from augment_cli.reports.plan import plan_run
     from augment_cli.session import recipe as recipes
 
     changes = change or []
     if behind:
-        views.run_behind(store, dry_run, output.quiet)
+        status_views.run_behind(store, dry_run, output.quiet)
         return
     if dry_run:
         runs = [(item.run, item.stage, item.draws) for item in recipes.load(recipe, changes)]
