@@ -1,0 +1,125 @@
+"""How `status` looks, and what an append left behind: shown, and run."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from augment_cli.cli.views import cell, console, print_json, share, size
+from augment_cli.errors import UsageError
+from augment_cli.errors.visible import visible_line
+from augment_cli.reports import report
+from augment_cli.reports.behind import command_for, commands_behind
+from augment_cli.reports.soundness import left_over
+from augment_cli.store.store import Store
+
+
+def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, settings: bool) -> None:
+    """A line a stage: rows, size, whether it is ready, and the command that helps where it is not."""
+    entries = report.status(store, corpus)
+    for line in left_over(store):
+        print(visible_line(line), file=sys.stderr)
+    if as_json:
+        print_json(entries)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    names = ("stage", "parts", "rows", "changed", "size", "settings") if settings else _SHORT
+    for name in names:
+        table.add_column(name, justify="left" if name in {"stage", "settings", "state"} else "right")
+    for entry in entries:
+        rows = f"{entry['rows']:,}" + (f" + {entry['rows_in_work']:,}" if entry["rows_in_work"] else "")
+        first, numbers = cell(entry["stage"]), (rows, share(entry), size(entry["bytes"]))
+        if settings:
+            parts = f"{entry['parts']}/{entry['expected_parts']}" + " unfinished" * (not entry["complete"])
+            table.add_row(first, parts, *numbers, cell(_settings_of(entry)))
+        else:
+            table.add_row(first, *numbers, cell(_state_of(entry)))
+    console().print(table)
+    if any(entry["rows_in_work"] for entry in entries):
+        console().print("+: rows of parts that are not finished; the same command resumes them.")
+    for entry in entries:
+        if entry["missing_parts"] and not entry["behind"]:
+            line = f"{entry['stage']} lacks the parts {entry['missing_parts']}{_again(store, entry)}"
+            console().print(visible_line(line), markup=False, soft_wrap=True)
+        if not entry["behind"] and entry["differs"]:
+            line = f"{entry['stage']} cannot be reused: made with {entry['differs']}{_again(store, entry)}"
+            console().print(visible_line(line), style="yellow", markup=False, soft_wrap=True)
+        if settings and entry["behind"]:
+            console().print(visible_line(f"{entry['stage']} {entry['behind']}"), markup=False, soft_wrap=True)
+    show_behind(store)
+
+
+_SHORT = ("stage", "rows", "changed", "size", "state")
+
+
+def _state_of(entry: dict[str, Any]) -> str:
+    """Whether a stage is ready; of an augmentation also the options that it needs to be asked for with."""
+    if entry["behind"]:
+        return "behind"
+    if not entry["complete"]:
+        return f"unfinished: {entry['parts']} of {entry['expected_parts']} parts"
+    if entry["differs"]:
+        return "cannot be reused"
+    return f"ready, made with {entry['options']}" if entry["options"] else "ready"
+
+
+def _settings_of(entry: dict[str, Any]) -> str:
+    parameters = entry["parameters"].items()
+    shown = {
+        key: report.short(value) for key, value in parameters if value is not None and value is not False
+    }
+    if entry["seed"] is not None:
+        shown["seed"] = entry["seed"]
+    shown["fingerprint"] = report.short(entry["fingerprint"])
+    return ", ".join(f"{key}={value}" for key, value in shown.items())
+
+
+def _again(store: Store, entry: dict[str, Any]) -> str:
+    """The command that makes a stage, where the manifest has it and one does."""
+    words = command_for(store, entry["stage"]) if entry["stage"] in store.stages() else []
+    return f"; {shlex.join(words)}" if words else ""
+
+
+def show_behind(store: Store) -> None:
+    """The commands that make what is behind, in their order; nothing where nothing is."""
+    if commands := commands_behind(store):
+        out = console()
+        out.print(
+            "Behind since files were appended; these commands make it, in this order "
+            f"(augment-cli run --behind --store {shlex.quote(str(store.path))} runs them):",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )
+        for words in commands:
+            out.print(f"  {visible_line(shlex.join(words))}", markup=False, soft_wrap=True)
+
+
+def run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
+    """Run the commands that make what is behind, or only show them; it ends with the first that fails."""
+    from augment_cli.cli import load_commands
+
+    commands = commands_behind(Store.open(store_path))
+    out = Console(stderr=True, highlight=False)
+    if not commands and not quiet:
+        out.print("Nothing is behind.")
+    for words in commands:
+        if not quiet or dry_run:
+            out.print(f"$ {visible_line(shlex.join(words))}", markup=False, soft_wrap=True)
+        if {"FILE", "FOLDER"} & set(words):
+            raise UsageError(
+                f"{shlex.join(words)}: the store does not know which file or folder that was; run this "
+                "command with its place, then the same again for the rest"
+            )
+        if not dry_run:
+            arguments = [*words[1:], *(["--quiet"] if quiet else [])]
+            code = load_commands()(arguments, prog_name="augment-cli", standalone_mode=False)
+            if code:
+                raise SystemExit(code)
