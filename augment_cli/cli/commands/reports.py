@@ -164,6 +164,7 @@ def status(
 
         augment-cli status --store my-store --settings
     """
+    from augment_cli.cli import status_views
     from augment_cli.store.store import Store
 
     status_views.show_status(Store.open(store), corpus, as_json, settings)

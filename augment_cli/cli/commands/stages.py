@@ -48,6 +48,7 @@ def ingest(
 
         augment-cli ingest --append --corpus more.txt --store my-store
     """
+    from augment_cli.cli import status_views
     from augment_cli.session import Session
 
     with Session(store, reporter=output.reporter(), overwrite=overwrite, sample=True) as session:
