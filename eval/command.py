@@ -26,7 +26,7 @@ from eval.options import (
     say_left_out,
 )
 from eval.results import tables
-from eval.results.files import ModelResults
+from eval.results.files import ModelResults, unlike_settings
 from eval.results.places import check_results
 from eval.tasks.beir import read_beir_folders
 from eval.tasks.labelled import read_labelled
@@ -98,6 +98,8 @@ def _say_difference(before: ModelResults, after: ModelResults, tasks: Sequence[s
     """Say on stderr how far the second encoder is from the first."""
     from eval.results.compare import compare, in_words  # loads scipy's statistics
 
+    if unlike := unlike_settings(before, after):
+        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
     found = [one for one in compare(after, before) if one.task in tasks]
     print(visible(in_words(found, after.label, before.label)), file=sys.stderr)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from eval.options import (
     read_data,
 )
 from eval.results import tables
-from eval.results.files import find_results, results_of_one
+from eval.results.files import find_results, results_of_one, unlike_settings
 from eval.tasks.registry import choose_tasks, load_registry
 
 
@@ -88,6 +89,8 @@ def compare(arguments: Sequence[str]) -> None:
         rows = [vars(item) | {"difference": item.difference} for item in comparisons]
         print(visible_json(finite(rows), indent=2))
         return
+    if unlike := unlike_settings(first, second):
+        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
     labels = (cell(first.label), cell(second.label))
     screen = ScreenTable("task", "statistic", *labels, "difference", "95 % interval", "p")
     for item in comparisons:
@@ -120,6 +123,8 @@ def card(arguments: Sequence[str]) -> None:
     _resampling_options(parser)
     options = parser.parse_args(arguments)
     before, after = (results_of_one(folder) for folder in (options.before, options.after))
+    if unlike := unlike_settings(before[0], after[0]):
+        print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
     comparisons = compare(after, before, resamples=options.resamples, seed=options.seed)
     text = section(comparisons, before[0].label, after[0].label)
     print(f"{visible(write_section(options.model, visible(text)))}: has the scores before and after now")

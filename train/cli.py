@@ -76,8 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
                 from train.outputs.nearest import main as command
             command(given[1:])
             sys.exit(0)
-        args = parser().parse_args(arguments)
-        code = _run(args, given)
+        code = _run(parser().parse_args(arguments), given)
     except (Exception, KeyboardInterrupt) as error:
         known = _command(given).exit_code(error)
         if known is None:
@@ -115,9 +114,10 @@ def _check_inputs(args: argparse.Namespace, recipe: Recipe, encoder: str) -> Non
     if args.recipe not in RECIPES:  # which make what is missing
         named = (*recipe.positives, *recipe.negatives) if recipe.objective == "contrastive" else ()
         columns += [*named, *recipe.only_changed]
-    for name in dict.fromkeys(columns):
-        if name != SELF:
-            stage_draws(store, name)
+    for name in dict.fromkeys(column for column in columns if column != SELF):
+        stage_draws(store, name)
+    if args.data is not None and not args.data.is_dir():
+        raise UsageError(f"--data {args.data}: no such folder; correct it, or leave it out")
     if not args.allow_download or Path(encoder).is_dir():
         find_folder(encoder, False, "--encoder")
 

@@ -46,7 +46,8 @@ def show_status(store: Store, corpus: Sequence[str] | None, as_json: bool, setti
         console().print("+: rows of parts that are not finished; the same command resumes them.")
     for entry in entries:
         if entry["missing_parts"] and not entry["behind"]:
-            line = f"{entry['stage']} lacks the parts {entry['missing_parts']}{_again(store, entry)}"
+            command = _again(store, entry, resumes=not entry["differs"])
+            line = f"{entry['stage']} lacks the parts {entry['missing_parts']}{command}"
             console().print(visible_line(line), markup=False, soft_wrap=True)
         if not entry["behind"] and entry["differs"]:
             line = f"{entry['stage']} cannot be reused: made with {entry['differs']}{_again(store, entry)}"
@@ -81,9 +82,9 @@ def _settings_of(entry: dict[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in shown.items())
 
 
-def _again(store: Store, entry: dict[str, Any]) -> str:
+def _again(store: Store, entry: dict[str, Any], resumes: bool = False) -> str:
     """The command that makes a stage, where the manifest has it and one does."""
-    words = command_for(store, entry["stage"]) if entry["stage"] in store.stages() else []
+    words = command_for(store, entry["stage"], resumes) if entry["stage"] in store.stages() else []
     return f"; {shlex.join(words)}" if words else ""
 
 

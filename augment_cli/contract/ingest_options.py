@@ -78,9 +78,11 @@ class IngestOptions:
         for kind in ("keep", "positive", "negative"):
             for name in getattr(self, f"{kind}_columns"):
                 if name in CORPUS_WITH_ID.names or self.kept.count(name) > 1:
+                    advice = "leave it out, or rename the field in the input"
+                    if name == "id" and kind == "keep":
+                        advice = "name the field with --id-column id, and it is that column"
                     raise UsageError(
-                        f"--{kind}-column {name}: the corpus has a column of this name already; leave it "
-                        "out, or rename the field in the input"
+                        f"--{kind}-column {name}: the corpus has a column of this name already; {advice}"
                     )
         costs = {"deduplicate": "drops pairs whose anchor repeats", "split_sentences": "cuts anchors"}
         for key, what in costs.items():

@@ -101,7 +101,10 @@ def choose(
         raise UsageError(f"{store.path}: has no augmentation to pack; run `augment-cli una` first")
     for name in (CORPUS_STAGE, *options.stages):
         if store.stage(name).expected_parts != len(store.parts) or not store.has(name):
-            raise UsageError(f"{store.path}: stage {name!r} is not a finished augmentation; run it first")
+            todo = "is not a finished augmentation; run it first"
+            if store.made_before(name) is not None:
+                todo = "was made before files were appended; `augment-cli run --behind` makes the rest"
+            raise UsageError(f"{store.path}: stage {name!r} {todo}")
     _check_kinds(store, options)
     for name, conditions in conditions_of(options).items():
         if name not in options.stages:
@@ -150,7 +153,9 @@ def _check_values(options: PackOptions) -> None:
 
 
 def _fitting(store: Store, kind: str, labels: str) -> list[str]:
-    """Finished stages that may stand among the positives, or the negatives.
+    """Finished stages that may stand among the positives, or the negatives, if nobody names them.
+
+    Random sentences are not among them: `train adapt` makes that stage for itself.
 
     Raises
     ------
@@ -158,7 +163,12 @@ def _fitting(store: Store, kind: str, labels: str) -> list[str]:
         If files of such a stage are missing or have another size: its column would be missing, too.
     """
     wanted = NEEDED[kind] if labels == BY_LABEL else kind
-    fitting = [name for name in store.stages() if _place_of(store, name, labels) == wanted]
+    fitting = [
+        name
+        for name in store.stages()
+        if _place_of(store, name, labels) == wanted
+        and store.stage(name).settings["stage"] != "random-sentence"
+    ]
     for name in fitting:
         if store.stage(name).is_complete and not store.has(name):
             raise BadInputError(

@@ -37,12 +37,15 @@ def commands_behind(store: Store) -> list[list[str]]:
     return [list(words) for words in dict.fromkeys(tuple(words) for words in found if words)]
 
 
-def command_for(store: Store, name: str) -> list[str]:
-    """The command that makes a stage again, as words; none where no command of ours does."""
+def command_for(store: Store, name: str, resumes: bool = False) -> list[str]:
+    """The command that makes a stage again, as words; none where no command of ours does.
+
+    With `resumes` the one that goes on with it: what is finished of it stays.
+    """
     words = words_for(store, name)
     if not words:
         return []
-    anew = [] if goes_by_part(store, name) else ["--overwrite"]
+    anew = [] if resumes or goes_by_part(store, name) else ["--overwrite"]
     return ["augment-cli", *words, *anew, "--store", str(store.path)]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from augment_cli import augmentations
 from augment_cli.contract.parameters import MOST_DRAWS, takes
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError, did_you_mean
@@ -272,6 +273,10 @@ def _read(recipe: str) -> tuple[Path, dict[str, Any]]:
             raise UsageError(
                 f"{recipe}: no such file (looked for in {Path.cwd()}); the shipped recipes are "
                 f"{', '.join(shipped())}, without an ending.{did_you_mean(Path(recipe).stem, shipped())}"
+            ) from None
+        if recipe in augmentations.names():
+            raise UsageError(
+                f"{recipe}: is an augmentation and no recipe; `augment-cli {recipe}` runs it"
             ) from None
         raise UsageError(
             f"{recipe}: no such recipe; give a path ending in .toml, or one of {', '.join(shipped())}."

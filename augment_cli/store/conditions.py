@@ -101,7 +101,7 @@ def numbers_of(
     for name in columns:
         if name not in places:
             known = ", ".join(places) or "none"
-            hint = "" if scores else f"; `augment-cli score {stage}` makes more"
+            hint = "" if scores or stage == "corpus" else f"; `augment-cli score {stage}` makes more"
             raise UsageError(f"{store.path}: {stage!r} has no numbers {name!r}; it has {known}{hint}")
     values = {}
     for name in dict.fromkeys(columns):

@@ -93,6 +93,8 @@ def announced(entries: Sequence[Entry], seeds: Sequence[int], stages: Any, bed: 
     names = ", ".join(f"{entry.unit.row.name} {entry.unit.seed}" for entry in chosen)
     made = f"makes {', '.join(first)} first, then " if first else ""
     more = ", and what is made first" if first else ""
+    if bed:  # the recorded seconds are of what follows
+        more = ", and up to an hour for the bed, which another kind of processor makes otherwise"
     return f"{made}trains and scores {names} anew: about {minutes:.0f} min where it was recorded{more}"
 
 

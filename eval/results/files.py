@@ -302,6 +302,15 @@ def find_results(root: Path) -> list[ModelResults]:
     return results
 
 
+_SCORED_WITH = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
+
+
+def unlike_settings(first: ModelResults, second: ModelResults) -> str:
+    """What two encoders were scored with unlike, in words, since it may be the whole difference; or empty."""
+    found = [(key, *(one.settings.get(key) for one in (first, second))) for key in _SCORED_WITH]
+    return "; ".join(f"{key} {here} and {there}" for key, here, there in found if here != there)
+
+
 def results_of_one(root: Path) -> list[ModelResults]:
     """The results of one encoder at or below a folder: one, or those of its seeds.
 
@@ -318,8 +327,7 @@ def results_of_one(root: Path) -> list[ModelResults]:
         If several encoders, or several settings of one, lie there; the message names their folders.
     """
     results = find_results(root)
-    settings = ("pooling", "max_length", "precision", "whiten", "prompt_name", "query_prompt_name")
-    kinds = {(one.label, *(str(one.settings.get(key)) for key in settings)) for one in results}
+    kinds = {(one.label, *(str(one.settings.get(key)) for key in _SCORED_WITH)) for one in results}
     if len(kinds) > 1:
         folders = ", ".join(str(one.folder) for one in results[:8]) + (", …" if len(results) > 8 else "")
         raise UsageError(f"{root}: holds results of {len(kinds)} encoders or settings; name one of {folders}")

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from augment_cli.errors import BadInputError
+from augment_cli.errors import BadInputError, UsageError, UserError
 from augment_cli.ingest import IngestOptions, ingest
 from augment_cli.store.store import Store
 from eval.tasks.registry import Task
@@ -87,11 +87,21 @@ def labelled_task(name: str, title: str, protocol: str, counts: dict[str, int] |
 
 def _read(file: Path, text_column: str, label_column: str) -> tuple[list[str], list[str], list[str]]:
     """Texts and labels, and what was left out."""
-    options = IngestOptions(text_column=text_column, keep_columns=(label_column,), deduplicate=True)
+    try:
+        options = IngestOptions(text_column=text_column, keep_columns=(label_column,), deduplicate=True)
+    except UsageError:
+        raise UsageError(f"--label-column {label_column}: rename the column; this name is taken") from None
     with TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "store")
-        with store.lock():
-            report = ingest(store, [file], options)
+        try:
+            with store.lock():
+                report = ingest(store, [file], options)
+        except UserError as error:
+            if "--keep-column" not in str(error):
+                raise
+            raise UsageError(
+                f"{file}: has no column {label_column!r}; name the column of the classes with --label-column"
+            ) from None
         corpus = store.frame("corpus")
     whole = corpus.filter(corpus[label_column].str.strip_chars() != "")
     notes = [

@@ -142,3 +142,8 @@ def test_the_list_of_recipes(command):
         for summary in entries.values()
     ), entries
     assert "augcse-8-no-models" in command("list", "--recipes").stdout
+
+
+def test_an_augmentation_that_is_taken_for_a_recipe_is_named_as_one():
+    with pytest.raises(UsageError, match=r"una: is an augmentation and no recipe; `augment-cli una` runs it"):
+        recipe._read("una")

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from augment_cli.cli.options import part_numbers
+from augment_cli.cli.status_views import show_status
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions
@@ -84,3 +85,12 @@ def test_part_numbers(text, parts):
 def test_what_is_not_a_part_number(text):
     with pytest.raises(UsageError, match="--parts"):
         part_numbers(text)
+
+
+def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_path, capsys):
+    with Session(store_path, Engine(1), shared=True) as session:
+        session.augment(make_run("una", radius=5), parts={0, 1})
+    show_status(Store.open(store_path), None, as_json=False, settings=False)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "lacks the parts" in line]
+    assert line.startswith("una lacks the parts 2-5; augment-cli una --radius 5 ")
+    assert "--overwrite" not in line

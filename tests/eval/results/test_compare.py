@@ -140,3 +140,13 @@ def test_tables_show_own_rows_alone_as_latex_and_with_an_average_of_chosen_tasks
     assert r"a\_b \& c & ours" in shown and shown.count("50.00 & ") == 1
     assert r"& 70.00 \\" in shown and r"\begin{tabular}{llrrrrrr}" in shown  # the mean of 50, 60, … 90
     assert shown.count(r"\midrule") == 1
+
+
+def test_what_was_scored_unlike_is_said_beside_the_difference(tmp_path, capsys):
+    score = {"sts12": sts_score(0.5, items={"similarity": np.arange(9.0), "gold": np.arange(9.0)})}
+    for name, pooling in (("first", "cls"), ("second", "mean")):
+        write_model(tmp_path / name, name, score, pooling=pooling)
+    main(["compare", str(tmp_path / "first"), str(tmp_path / "second")])
+    assert capsys.readouterr().err == "not scored alike: pooling cls and mean\n"
+    main(["compare", str(tmp_path / "first"), str(tmp_path / "first")])
+    assert "alike" not in capsys.readouterr().err

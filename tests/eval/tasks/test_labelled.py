@@ -88,3 +88,14 @@ def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path):
         return np.repeat(10 * np.eye(3), 100, axis=1)[[places[text.split()[2]] for text in texts]] + noise
 
     assert [score_task(table, encode, Options(), Progress()).main for table in tables] == [1, 1, 1]
+
+
+def test_mistakes_in_the_label_column_are_said_in_this_commands_words(tmp_path):
+    file = tmp_path / "my.csv"
+    file.write_text(
+        "id,title,topic\n" + "".join(f"{n},A heron waits by lake {n}.,{n % 2}\n" for n in range(20))
+    )
+    for column, words in (("topik", "has no column 'topik'"), ("id", "rename the column")):
+        with pytest.raises(UsageError, match=words) as found:
+            read_labelled(file, "title", column)
+        assert "--label-column" in str(found.value) and "--keep-column" not in str(found.value)
