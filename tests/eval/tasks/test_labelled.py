@@ -92,9 +92,8 @@ def test_an_encoder_that_knows_the_classes_is_ahead(tmp_path):
 
 def test_mistakes_in_the_label_column_are_said_in_this_commands_words(tmp_path):
     file = tmp_path / "my.csv"
-    file.write_text(
-        "id,title,topic\n" + "".join(f"{n},A heron waits by lake {n}.,{n % 2}\n" for n in range(20))
-    )
+    rows = "".join(f"{n},A heron waits by lake {n}.,{n % 2}\n" for n in range(20))
+    file.write_text(f"id,title,topic\n{rows}")
     for column, words in (("topik", "has no column 'topik'"), ("id", "rename the column")):
         with pytest.raises(UsageError, match=words) as found:
             read_labelled(file, "title", column)

@@ -97,5 +97,5 @@ def test_versions_tell_changed_outputs_apart():
     versions |= dict.fromkeys(("tense", "gender-swap"), 4) | dict.fromkeys(
         ("subject-object-switch", "geographic-name"), 5
     )
-    versions |= dict.fromkeys(("paraphrase", "back-translate"), 5) | dict.fromkeys(("hypernym", "hyponym"), 7)
+    versions |= dict.fromkeys(("paraphrase", "back-translate"), 5) | {"hypernym": 7, "hyponym": 8}
     assert {name: augmentations.get(name).version for name in versions} == versions
