@@ -177,7 +177,7 @@ def test_what_depends_on_the_fit_is_named_refused_and_made_anew(tmp_path, files,
     with pytest.raises(MixError, match="before files were appended") as refusal:
         augment(store.path, "una", radius=5)
     assert remedy in str(refusal.value)
-    with pytest.raises(UsageError, match="not a finished augmentation"):
+    with pytest.raises(UsageError, match="run --behind"):
         choose(store, ["corpus"], ["una"])
     assert digests_of_parts(store.path / "una") == una  # never mixed
 
