@@ -13,8 +13,8 @@ again, as `python -m train` goes on where it stopped, nor is an encoder scored a
 benchmarks/results/adaptation.md.
 
 With `--untrained` it scores what needs no training instead: the shipped static encoder, the encoder's vectors
-whitened on the corpus, and both encoders' vectors of length 1 side by side, the second at full and at half
-weight.
+whitened on the corpus or without all but 128 of its principal components, pooled with those of a paraphrase
+(GASE), and both encoders' vectors of length 1 side by side, the second at full and at half weight.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import PCA
 
 from augment_cli import api
 from augment_cli.encoding import whitening
@@ -93,43 +94,67 @@ def scores(encode: Encode, table: Table, rows: int, scored: int, data: Path, see
 def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, Callable[[], Encode]]:
     """What is scored in a domain, by the name it has in the results; made when it is called."""
     start = partial(load_encoder, options.encoder, precision=options.precision)
+    texts = corpus_of(table, options.rows)[0]
+    adapted = partial(adapt, table.task.name, texts, options, seed)
     if not options.untrained:
-        return {
-            "start": lambda: start().encode,
-            "best": lambda: load_encoder(str(adapt(table, options, seed) / "best")).encode,
-        }
+        return {"start": lambda: start().encode, "best": lambda: load_encoder(str(adapted() / "best")).encode}
 
     def whitened() -> Encode:
-        white, encode = whitening.fit(start().encode(corpus_of(table, options.rows)[0])), start().encode
-        return lambda texts: white(encode(texts))
+        white, encode = whitening.fit(start().encode(texts)), start().encode
+        return lambda others: white(encode(others))
+
+    def principal(components: int) -> Encode:
+        encode = start().encode
+        fitted = PCA(components, svd_solver="full").fit(encode(texts))
+        return lambda others: fitted.transform(encode(others))
+
+    def pooled() -> Encode:
+        encode = start().encode
+
+        def with_paraphrase(others: Sequence[str]) -> np.ndarray:
+            said = api.augment(list(others), "paraphrase").column("text").to_pylist()
+            both = (
+                unit(encode(others)),
+                unit(encode([new or old for new, old in zip(said, others, strict=True)])),
+            )
+            return both[0] + both[1]
+
+        return with_paraphrase
 
     def beside(weight: float) -> Encode:
         first, second = start().encode, load_encoder(str(STATIC)).encode
-        return lambda texts: np.hstack([unit(first(texts)), weight * unit(second(texts))])
+        return lambda others: np.hstack([unit(first(others)), weight * unit(second(others))])
 
     return {
         "start": lambda: start().encode,
         "static": lambda: load_encoder(str(STATIC)).encode,
         "whitened": whitened,
+        "128 components": partial(principal, 128),
+        "pooled with its paraphrase": pooled,
         "beside static": lambda: beside(1.0),
         "beside static, half": lambda: beside(0.5),
     }
 
 
-def adapt(table: Table, options: argparse.Namespace, seed: int) -> Path:
+def adapt(
+    name: str,
+    texts: Sequence[str],
+    options: argparse.Namespace,
+    seed: int,
+    recipe: str = "adapt",
+    run: str = "",
+    changes: Sequence[str] = (),
+) -> Path:
     """The run's folder, trained if it is not yet. STS-B is scored afterwards, not while it trains."""
-    folder = options.work / table.task.name
+    folder = options.work / name
     folder.mkdir(parents=True, exist_ok=True)
-    corpus, store, out = folder / "corpus.txt", folder / "store", folder / f"seed-{seed}"
+    corpus, store, out = folder / "corpus.txt", folder / "store", folder / f"{run}seed-{seed}"
     if not corpus.is_file():
-        corpus.write_text(
-            "".join(f"{text}\n" for text in corpus_of(table, options.rows)[0]), encoding="utf-8"
-        )
+        corpus.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
         api.ingest_corpus([corpus], store, max_rejects=0.5)
-    changes = [f"seed={seed}", *options.set]
-    command = [sys.executable, "-m", "train", "adapt", "--store", store, "--encoder", options.encoder]
+    command = [sys.executable, "-m", "train", recipe, "--store", store, "--encoder", options.encoder]
     command += ["--out", out, "--data", folder]
-    command += [word for change in changes for word in ("--set", change)]
+    command += [word for change in (f"seed={seed}", *changes, *options.set) for word in ("--set", change)]
     subprocess.run(list(map(str, command)), check=True)
     return out
 

@@ -1,0 +1,147 @@
+"""Other ways to adapt an encoder to unlabelled text, beside `adapt`, on the same domains and as many steps.
+
+    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals
+    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals --rivals TSDAE --rates 3e-5
+
+Each is trained at each of its learning rates; the table shows the best of them by the labels, which flatters
+the rivals: `adapt` has one rate. All take 60 steps of 64 pairs, as much encoding as `adapt` does. They give
+the starting encoder back where `neighbours` does not rise, but for TSDAE, which is sentence-transformers' own
+and keeps what it has trained. Texts and scores are those of `benchmarks.adapt_domains`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from augment_cli.encoding.loading import load_encoder
+from augment_cli.neural.loading import MINILM_PACKAGE
+from augment_cli.vectors.embed_parameters import find_encoder
+from benchmarks.adapt_domains import DOMAINS, adapt, corpus_of, scores
+from eval.tasks.registry import load_registry
+from eval.tasks.table import read_table
+
+STEPS, BATCH = 60, 64
+_EQUAL = [f"steps={STEPS}", f"batch={BATCH}", "evaluate_every=30"]
+_NO_RANKING, _NO_GUIDE = "ranking.weight=0", "guide.margin=2"  # cosines are at most 1: nothing is masked
+RATES = ("1e-5", "3e-5")
+# Settings of the recipe adapt-contrastive, which has a guide (GISTEmbed) and a ranking (RankCSE) of its own.
+RIVALS: dict[str, list[str]] = {
+    "SimCSE": ['positives=["@self"]', "labels=any", _NO_RANKING, _NO_GUIDE],
+    "GISTEmbed": [_NO_RANKING],
+    "RankCSE": ['positives=["@self"]', "labels=any", _NO_GUIDE],
+    "GCSE": ["negatives=una", "decay.vectors=start", _NO_RANKING, _NO_GUIDE],
+    "neighbours as positives": ["positives=mined-vectors", "labels=any", _NO_RANKING],
+    "adapt-contrastive": [],
+    "TSDAE": [],
+}
+
+
+def tsdae(texts: Sequence[str], out: Path, encoder: str, rate: float) -> Path:
+    """Train by sentence-transformers' denoising autoencoder: 60 % of the words go, the decoder is tied."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
+
+    if (out / "modules.json").is_file():
+        return out
+    torch.manual_seed(42)
+    random = np.random.default_rng(42)
+    model = SentenceTransformer(str(find_encoder(encoder)), device="cpu")
+    loss = DenoisingAutoEncoderLoss(model)
+    optimizer = torch.optim.AdamW(loss.parameters(), lr=rate)
+    model.train()
+    for _ in range(STEPS):
+        batch = [texts[place] for place in random.choice(len(texts), BATCH, replace=False)]
+        noisy = [" ".join(_kept(text.split(), random)) for text in batch]
+        value = loss([model.preprocess(noisy), model.preprocess(batch)], torch.empty(0))
+        optimizer.zero_grad()
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(loss.parameters(), 1.0)
+        optimizer.step()
+    model.eval().save(str(out))
+    return out
+
+
+def _kept(words: list[str], random: np.random.Generator) -> list[str]:
+    kept = [word for word in words if random.random() >= 0.6]
+    return kept or [words[random.integers(len(words))]]
+
+
+def measure(rival: str, rate: str, domain: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Train one rival at one rate on one domain; the line of its results, in percent."""
+    table = read_table(load_registry()[domain], options.data)
+    texts = corpus_of(table, options.rows)[0]
+    run = f"{rival.replace(' ', '-')}-{rate}-"
+    if rival == "TSDAE":
+        best = tsdae(texts, options.work / domain / run[:-1], options.encoder, float(rate))
+    else:
+        changes = [*_EQUAL, f"learning_rate={rate}", *RIVALS[rival]]
+        best = adapt(domain, texts, options, 42, "adapt-contrastive", run, changes) / "best"
+    encode = load_encoder(str(best)).encode
+    found = scores(encode, table, options.rows, options.scored, options.data, options.kmeans)
+    return {"rival": rival, "rate": rate, "domain": domain} | found
+
+
+def rivals_table(lines: list[dict[str, Any]]) -> str:
+    """K-means or few-shot accuracy and purity of each rival at its best rate on each domain, as Markdown."""
+    domains = list(dict.fromkeys(line["domain"] for line in lines))
+    rows = [f"| way | {' | '.join(domains)} | mean | STS-B test |", f"|---|{'---:|' * (len(domains) + 2)}"]
+    for rival in dict.fromkeys(line["rival"] for line in lines):
+        own = [_best_rate([one for one in lines if (one["rival"], one["domain"]) == (rival, domain)])
+               for domain in domains]  # fmt: skip
+        pairs = [(_main(line), line["purity_10"]) for line in own]
+        pairs.append((statistics.mean(x for x, _ in pairs), statistics.mean(y for _, y in pairs)))
+        cells = [f"{main:.1f} / {purity:.1f}" for main, purity in pairs]
+        cells.append(f"{statistics.mean(line['stsb'] for line in own):.1f}")
+        rows.append(f"| {rival} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _best_rate(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    return max(lines, key=lambda line: _main(line) + line["purity_10"])
+
+
+def _main(line: dict[str, Any]) -> float:
+    found: float = line["accuracy"] if "accuracy" in line else line["accuracy_10"]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--domains", default=",".join(DOMAINS))
+    parser.add_argument("--rivals", default=",".join(RIVALS))
+    parser.add_argument("--rates", default=",".join(RATES))
+    parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
+    parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
+    parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
+    parser.add_argument("--encoder", default=MINILM_PACKAGE)
+    parser.add_argument("--results", type=Path, help="file of JSON lines to add to (default: in --work)")
+    parser.add_argument("--set", action="append", default=[], help="a setting of all recipes")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    results = options.results or options.work / "results.jsonl"
+    lines = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
+    for domain in options.domains.split(","):
+        for rival in options.rivals.split(","):
+            for rate in options.rates.split(","):
+                key = {"rival": rival, "rate": rate, "domain": domain}
+                if any(key.items() <= line.items() for line in lines):
+                    continue
+                lines.append(measure(rival, rate, domain, options))
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(lines[-1]) + "\n")
+                print(json.dumps(lines[-1]), flush=True)
+    print(rivals_table(lines))
+
+
+if __name__ == "__main__":
+    main()
