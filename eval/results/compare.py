@@ -121,6 +121,14 @@ def paired_bootstrap(
     return a, b, float(low), float(high), min(1.0, 2 * (int(side) + 1) / (len(drawn) + 1))
 
 
+def gain_interval(
+    first: np.ndarray, second: np.ndarray, gold: np.ndarray | None = None
+) -> tuple[float, float, float]:
+    """How far the first is ahead of the second, and the 95 % interval of `paired_bootstrap`."""
+    a, b, low, high, _ = paired_bootstrap(first, second, gold)
+    return a - b, low, high
+
+
 def by_seeds(task: str, first: Sequence[StoredScore], second: Sequence[StoredScore]) -> Comparison:
     """The main score of a task without values per example, over seeds, or the runs of a single one.
 

@@ -50,7 +50,7 @@ def test_bf16_falls_back_where_the_cpu_has_none(tiny_store, tiny_encoder, tmp_pa
 
 def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tmp_path, monkeypatch):
     # Of so few pairs every gain is within noise.
-    monkeypatch.setattr("train.watching.evaluate.PairRetrieval.gain", lambda *_: (0.01, 0.2))
+    monkeypatch.setattr("train.watching.evaluate.PairRetrieval.gain", lambda *_: (0.1, 0.01, 0.2))
     outcome = quick_run(
         tiny_store, tiny_encoder, tmp_path, held_out=0.3, evaluate_every=1, patience=2, epochs=50, log_every=1
     )
@@ -72,7 +72,7 @@ def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tm
 class ScriptedTest:
     """A dev test that has its scores, and what the best gained, from the test."""
 
-    def __init__(self, scores, gain=(0.01, 0.2), asked=None):
+    def __init__(self, scores, gain=(0.09, 0.01, 0.2), asked=None):
         self.scores, self.interval, self.asked = scores, gain, asked
 
     def __call__(self, encoder, before):
@@ -193,8 +193,8 @@ def test_a_trained_encoder_that_is_better_comes_out_and_nothing_is_said(
     assert outcome.scores["best"] == {"dev": 0.8}
     said = capsys.readouterr().err
     assert (
-        "better than the starting encoder by 0.1000 (dev 0.7000 before, 0.8000 at step 2; "
-        "95 %: +0.0100 to +0.2000)"
+        "better than the starting encoder by 0.0900 (95 %: +0.0100 to +0.2000; dev 0.7000 before, "
+        "0.8000 at step 2)"
     ) in said
     assert "no evaluation" not in said
 
@@ -203,7 +203,7 @@ def test_a_gain_within_noise_gives_the_starting_encoder_back(tiny_store, tiny_en
     asked = []
 
     def dev_test(*_):
-        return ScriptedTest(iter([0.7, 0.6, 0.71, 0.65]), gain=(-0.01, 0.03), asked=asked)
+        return ScriptedTest(iter([0.7, 0.6, 0.71, 0.65]), gain=(0.01, -0.01, 0.03), asked=asked)
 
     monkeypatch.setattr("train.run.dev_test", dev_test)
     run = {"evaluate_every": 1, "steps": 3}
@@ -213,7 +213,7 @@ def test_a_gain_within_noise_gives_the_starting_encoder_back(tiny_store, tiny_en
         assert outcome.scores["best"] == outcome.scores["before"] == {"dev": 0.7}
         verdict = read_log(tmp_path / "log.jsonl")[-1]
         assert verdict["outcome"] == "same"
-        assert "what step 2 gained is within noise (dev 0.7000 before; 95 %: -0.0100 to" in verdict["message"]
+        assert "what step 2 gained is within noise (95 %: -0.0100 to +0.0300; dev" in verdict["message"]
         assert verdict["message"] in (tmp_path / "best/README.md").read_text("utf-8")
         assert load_encoder(tmp_path / "best").digest == load_encoder(tiny_encoder).digest
     start, best = asked[0]

@@ -14,7 +14,7 @@ from augment_cli.store.store import Store
 from eval.measures.geometry import alignment, uniformity
 from eval.measures.similarity import cosine
 from eval.protocols.sts import stsb
-from eval.results.compare import paired_bootstrap
+from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
 from train.data.vectors import unit
@@ -35,8 +35,8 @@ class DevTest:
         """All scores, given those of the starting encoder (empty for itself)."""
         return {key: value for test in self.tests for key, value in test(encoder, before).items()}
 
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
-        """The 95 % interval of what the deciding score gained, over other samples of the texts."""
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
+        """What the deciding score gained, and its 95 % interval over other samples of the texts."""
         return self.tests[0].gain(start, best)
 
 
@@ -77,10 +77,10 @@ class STSBDev:
         """As `DevTest`."""
         return {"stsb_dev": float(np.nan_to_num(stsb(encoder.encode, self.data, "dev").spearman))}
 
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
         """As `DevTest`."""
         before, after = (stsb(encoder.encode, self.data, "dev") for encoder in (start, best))
-        return paired_bootstrap(after.similarity, before.similarity, after.gold)[2:4]
+        return gain_interval(after.similarity, before.similarity, after.gold)
 
 
 def held_out_pairs(store: Store, fraction: float, stages: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -123,12 +123,12 @@ class PairRetrieval:
             "pair_cosine": float(cosine(first, second).mean()) if self.pairs else 0.0,
         }
 
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
         """As `DevTest`."""
         if len(self.pairs) < 2:
-            return 0.0, 0.0
+            return 0.0, 0.0, 0.0
         before, after = (self._found(*self._vectors(encoder)) for encoder in (start, best))
-        return paired_bootstrap(after, before)[2:4]
+        return gain_interval(after, before)
 
     def _vectors(self, encoder: Encoder) -> tuple[np.ndarray, np.ndarray]:
         vectors = encoder.encode([text for pair in self.pairs for text in pair])

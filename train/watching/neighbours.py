@@ -10,7 +10,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import MixError
 from augment_cli.store.store import Store
 from eval.measures.geometry import anisotropy, effective_rank, unit
-from eval.results.compare import paired_bootstrap
+from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 
 NEAREST = 10
@@ -49,12 +49,12 @@ class Neighbourhoods:
             "anisotropy": anisotropy(vectors),
         }
 
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float]:
-        """The 95 % interval of what the deciding score gained, over other samples of texts."""
+    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
+        """What the deciding score gained, and its 95 % interval over other samples of texts."""
         (_, before), (_, after) = (self._by_text(encoder, HALVINGS) for encoder in (start, best))
         name = min(RATIOS, key=lambda name: after[name].mean() / (before[name].mean() + _LEAST))
         scale = before[name].mean() + _LEAST
-        return paired_bootstrap(after[name] / scale, before[name] / scale)[2:4]
+        return gain_interval(after[name] / scale, before[name] / scale)
 
     def _by_text(self, encoder: Encoder, halvings: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         vectors, both = encoder.encode(self.texts), np.zeros(len(self.texts))

@@ -12,9 +12,9 @@ Scores = dict[str, dict[str, float]]
 LOOK = "look at it with `python -m train nearest`, score it with `python -m eval`"
 
 
-def is_beyond_noise(gain: tuple[float, float]) -> bool:
-    """Whether the 95 % interval of a gain lies above zero."""
-    return gain[0] > 0
+def is_beyond_noise(gain: tuple[float, float, float]) -> bool:
+    """Whether the 95 % interval of a gain, its last two numbers, lies above zero."""
+    return gain[1] > 0
 
 
 def verdict(
@@ -23,7 +23,7 @@ def verdict(
     done: int,
     steps: int,
     recipe: Recipe,
-    gain: tuple[float, float] | None = None,
+    gain: tuple[float, float, float] | None = None,
 ) -> tuple[str, str]:
     """The outcome (better, same, worse than the start, unknown) and its line; `gain`: of a `DevTest`."""
     look = as_typed(LOOK)
@@ -40,20 +40,20 @@ def verdict(
     unmoved = f"{last:.4f}" == f"{before:.4f}" and not stopping.collapsed
     rate = f"--set learning_rate={recipe.learning_rate * (10 if unmoved else 0.5):.2g}"
     change = f"the same command with {rate} or other positives, and another --out"
-    interval = f"95 %: {gain[0]:+.4f} to {gain[1]:+.4f}" if gain else ""
+    interval = f"95 %: {gain[1]:+.4f} to {gain[2]:+.4f}; " if gain else ""
     if gain and not is_beyond_noise(gain):
         return "same", (
-            f"same: what step {stopping.best_step:,} gained is within noise ({name} {before:.4f} before; "
-            f"{interval}): best/ is the starting encoder; {why}; next: {change}"
+            f"same: what step {stopping.best_step:,} gained is within noise ({interval}{name} "
+            f"{before:.4f} before): best/ is the starting encoder; {why}; next: {change}"
         )
     if step := stopping.best_step:
         best = scores["best"][name]
         longer = f"the score still rose: train longer, with --set steps={2 * steps} and another --out"
         following = change if stopping.collapsed else longer if step == done == steps else look
         return "better", (
-            f"better than the starting encoder by {best - before:.4f} ({name} {before:.4f} before, "
-            f"{best:.4f} at step {step:,}{'; ' * bool(gain)}{interval}): best/ is the encoder of that step; "
-            f"{why}; next: {following}"
+            f"better than the starting encoder by {gain[0] if gain else best - before:.4f} ({interval}{name} "
+            f"{before:.4f} before, {best:.4f} at step {step:,}): best/ is the encoder of that step; {why}; "
+            f"next: {following}"
         )
     return (outcome := "same" if unmoved else "worse"), (
         f"{outcome}: training beat the starting encoder in no evaluation ({name} {before:.4f} before, "

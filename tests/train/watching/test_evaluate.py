@@ -36,10 +36,10 @@ def test_pair_retrieval_of_perfect_and_useless_encoders():
 
     assert PairRetrieval(pairs)(Perfect(), {})["pair_retrieval"] == 1.0
     assert PairRetrieval(pairs)(Useless(), {})["pair_retrieval"] == 1 / 20
-    low, high = PairRetrieval(pairs).gain(Useless(), Perfect())
-    assert 0.8 < low < 0.95 <= high <= 1
-    assert PairRetrieval(pairs).gain(Perfect(), Perfect()) == (0, 0)
-    assert PairRetrieval([]).gain(Useless(), Perfect()) == (0, 0)  # nothing is held out
+    gain, low, high = PairRetrieval(pairs).gain(Useless(), Perfect())
+    assert gain == pytest.approx(0.95) and 0.8 < low < 0.95 <= high <= 1
+    assert PairRetrieval(pairs).gain(Perfect(), Perfect()) == (0, 0, 0)
+    assert PairRetrieval([]).gain(Useless(), Perfect()) == (0, 0, 0)  # nothing is held out
 
 
 def test_a_gain_on_stsb_has_an_interval_over_its_pairs(monkeypatch):
@@ -51,6 +51,6 @@ def test_a_gain_on_stsb_has_an_interval_over_its_pairs(monkeypatch):
     monkeypatch.setattr("train.watching.evaluate.stsb", stsb)
     noise = np.random.default_rng(0).normal(scale=60, size=200)
     start, best = SimpleNamespace(encode=gold + 2 * noise), SimpleNamespace(encode=gold + noise)
-    low, high = STSBDev(None).gain(start, best)
-    assert 0 < low < high < 1
-    assert STSBDev(None).gain(best, start) == pytest.approx((-high, -low))
+    gain, low, high = STSBDev(None).gain(start, best)
+    assert 0 < low < gain < high < 1
+    assert STSBDev(None).gain(best, start) == pytest.approx((-gain, -high, -low))
