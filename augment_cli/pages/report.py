@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from augment_cli.contract.reasons import Reason, in_words
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages import drawing, layout
+from augment_cli.pages import drawing, layout, marking
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
 from augment_cli.reports.behind import words_for
 from augment_cli.reports.choosing import choose_rows
@@ -26,9 +26,8 @@ from augment_cli.reports.signs import NOISE
 from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
-from augment_cli.store.targets import check_target
 
-_TITLE = "Report of "
+TITLE = "Report of "
 LIMIT = 500_000  # bytes of a page, whatever the store
 _EXAMPLES = (6, 3, 1)  # in each list of a stage: the first number with which the page stays below the limit
 _MOST_CHARACTERS = 320  # of a text
@@ -81,7 +80,7 @@ def write_report(
     names = stages_of(store)
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
-    check_place(out, store.path)
+    layout.check_place(out, store.path, TITLE)
     stages = []
     for name in names:
         progress(name)
@@ -114,30 +113,6 @@ def _fitting(
         shown = shown[: len(shown) // 2]
         text = render(store, shown, notices, seconds, len(stages) - len(shown))
     return text
-
-
-def check_place(out: Path, store: Path) -> None:
-    """See that a page can be written, and replaces at most an earlier page of a store.
-
-    Raises
-    ------
-    UsageError
-        If `out` lies in the store, is no regular file, or is a file that something else wrote.
-    MissingError
-        If its folder does not exist.
-    """
-    if out.is_dir():
-        raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
-    check_target(out, store, _is_page)
-    if not out.absolute().parent.is_dir():
-        raise MissingError(f"{out}: the folder {out.absolute().parent} does not exist; make it first")
-
-
-def _is_page(beginning: bytes) -> bool:
-    """Whether a file that begins so is a page of a store: what `page.html` puts before the style."""
-    return beginning.startswith(b"<!doctype html>") and all(
-        mark in beginning for mark in (b'<meta name="generator" content="augment-cli ', _TITLE.encode())
-    )
 
 
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
@@ -263,33 +238,15 @@ def render(
     }
     return layout.render(
         layout.template("report.html"),
-        f"{_TITLE}{store.path.name}",
+        f"{TITLE}{store.path.name}",
         values,
-        filters={"visible": _shown, "marked": marked, "percent": _percent, "in_words": in_words},
-        script=layout.template("report.js"),
+        filters={"visible": _shown, "marked": _marked, "percent": _percent, "in_words": in_words},
+        script=layout.template("reading.js") + layout.template("report.js"),
     )
 
 
-def marked(example: Example) -> tuple[Markup, Markup]:
-    """Original and result, what went struck out and what came underlined; cut where they are long."""
-    before, after, position = [], [], 0
-    for edit in example.edits:
-        kept = example.original[position : edit["start"]]
-        removed, new = example.original[edit["start"] : edit["end"]], edit["replacement"]
-        before += [escape(_shown(kept)), Markup("<del>{}</del>").format(_shown(removed)) if removed else ""]
-        after += [escape(_shown(kept)), Markup("<ins>{}</ins>").format(_shown(new)) if new else ""]
-        position = edit["end"]
-        if position > _MOST_CHARACTERS:
-            break
-    rest = example.original[position:][:_MOST_CHARACTERS]
-    cut = "…" if len(example.original) - position > _MOST_CHARACTERS else ""
-    before.append(escape(_shown(rest) + cut))
-    if example.edits:
-        after.append(escape(_shown(rest) + cut))
-    else:
-        long = len(example.text) > _MOST_CHARACTERS
-        after = [escape(_shown(example.text[:_MOST_CHARACTERS]) + ("…" if long else ""))]
-    return Markup("").join(before), Markup("").join(after)
+def _marked(example: Example) -> tuple[Markup, Markup]:
+    return marking.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
 
 
 def _shown(value: object) -> str:
