@@ -196,7 +196,7 @@ def test_a_page_stays_below_its_limit_whatever_the_texts(tmp_path, monkeypatch):
     text, _ = written(store, tmp_path)
     assert len(text.encode()) < LIMIT
     # With less room it has fewer examples, and at last none.
-    monkeypatch.setattr(pages, "LIMIT", 22_000)
+    monkeypatch.setattr(pages, "LIMIT", 23_500)
     fewer, _ = written(store, tmp_path)
     assert 0 < fewer.count("data-row=") < text.count("data-row=")
     monkeypatch.setattr(pages, "LIMIT", 1)
