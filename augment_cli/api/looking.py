@@ -17,6 +17,7 @@ from augment_cli.reports import report as numbers
 from augment_cli.reports.agreement import agreement
 from augment_cli.reports.card import write_card
 from augment_cli.reports.choosing import Choice, choose_rows
+from augment_cli.reports.difficulty import with_difficulty
 from augment_cli.reports.soundness import verify as problems_of
 from augment_cli.session.recipe import summaries
 from augment_cli.store.store import Store
@@ -153,7 +154,9 @@ def stats(stage: str | None = None, store: Store | str | Path = STORE) -> Any:
     6
     """
     opened = _opened(store)
-    return comparison.compare(opened) if stage is None else numbers.stats(opened, stage)
+    if stage is None:
+        return [with_difficulty(opened, entry) for entry in comparison.compare(opened)]
+    return with_difficulty(opened, numbers.stats(opened, stage))
 
 
 def status(

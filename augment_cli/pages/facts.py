@@ -17,8 +17,9 @@ from augment_cli.answers.read import judged_by
 from augment_cli.augmentations.labels import counted_labels, label_of
 from augment_cli.errors import UsageError
 from augment_cli.pages.marking import word_edits
+from augment_cli.parsing.clauses import count_clauses
 from augment_cli.reports.choosing import Choice, choose_rows
-from augment_cli.reports.clauses import count_clauses
+from augment_cli.reports.difficulty import Difficulty, difficulty_of
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.reports.signs import is_noise, signs_of
@@ -95,6 +96,8 @@ class StageFacts:
         What looks wrong with the sample as a whole.
     labels : dict of str to int
         Of changed rows, where each has a label of its own.
+    difficulty : Difficulty or None
+        Of negatives, where the shipped static encoder can tell it.
     judged : str
         The stage whose texts a judge labelled, where they are not meant to say the same; else empty.
     """
@@ -122,6 +125,7 @@ class StageFacts:
     stage_signs: tuple[StageSign, ...] = ()
     labels: dict[str, int] = field(default_factory=dict)
     judged: str = ""
+    difficulty: Difficulty | None = None
 
     @property
     def changed_share(self) -> float:
@@ -216,6 +220,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         stage_signs=_stage_signs(store, rows, unchanged, label == "same" and not is_noise(maker)),
         labels=labels,
         judged=judged,
+        difficulty=difficulty_of(store, name, seed),
     )
 
 

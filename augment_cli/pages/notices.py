@@ -16,9 +16,13 @@ from augment_cli.reports.signs import is_noise
 from augment_cli.store.store import Store
 
 _MOST_NOTICES = 5
-_MOST_OF_ONE = 2  # of one stage, where others have something to say
+_MOST_OF_ONE = 2  # of one stage, where others have something to say, as with one sign of several stages
 _MEANT = 0.5  # weight of what a stage may be made for
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
+_HARDER = (
+    "They teach little that a batch does not teach anyway: a lower --beta, --same pos or mined negatives are "
+    "nearer to their originals."
+)
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,13 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
         found.append(Notice("rejects", text, 1 + share))
     found.sort(key=lambda notice: -notice.weight)
     heard: Counter[str] = Counter()
+    said = set[str]()
     first, further = list[Notice](), list[Notice]()
     for notice in found:
-        (first if heard[notice.stage] < _MOST_OF_ONE else further).append(notice)
+        sign = notice.text.partition(" % ")[2]
+        (first if heard[notice.stage] < _MOST_OF_ONE and sign not in said else further).append(notice)
         heard[notice.stage] += 1
+        said.update([sign] if sign else [])
     return (first + further)[:_MOST_NOTICES]
 
 
@@ -108,12 +115,15 @@ def _of_change(one: StageFacts) -> list[Notice]:
 
 def _of_cosines(one: StageFacts) -> list[Notice]:
     if not len(one.cosines):
-        return []
+        found = one.difficulty
+        if found is None or found.is_hard:
+            return []
+        return [Notice(one.name, f"easy negatives, {found.words}", 2.5, _HARDER)]
     if one.is_negative:
         median = float(np.median(one.cosines))
         if median < _EASY:
             text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
-            return [Notice(one.name, text, 2.5)]
+            return [Notice(one.name, text, 2.5, _HARDER)]
         share = float((one.cosines > 0.9).mean())
         return [Notice(one.name, f"{100 * share:.1f} % are nearer than 0.9 to their originals", 2 + share)][
             : share >= 0.05
