@@ -22,6 +22,7 @@ import numpy as np
 
 from augment_cli.augmentations.labels import label_of
 from augment_cli.pages.facts import stages_of
+from augment_cli.pages.judging import asked_of
 from augment_cli.reports.agreement import kappa_of
 from augment_cli.reports.verdicts import MEANINGS, VERDICTS, Judgement, read, sample, wilson, write
 from augment_cli.store.store import Store
@@ -90,13 +91,15 @@ def write_rows(folder: Path, key: Sequence[Judgement], stores: Sequence[Path]) -
     """Write what readers get, and the key; returns the first."""
     folder.mkdir(parents=True, exist_ok=True)
     write(folder / "key.jsonl", key)
-    labels = {
-        (store.stage("corpus").settings["fingerprint"], stage): label_of(store, stage)
+    asked = {
+        (store.stage("corpus").settings["fingerprint"], stage): (
+            f"{asked_of(store, stage)}; {MEANINGS[label_of(store, stage)]}"
+        )
         for store in map(Store.open, stores)
         for stage in stages_of(store)
     }
     rows = [
-        BlindRow(number, MEANINGS[labels[one.store, one.stage]], one.original or "", one.text or "")
+        BlindRow(number, asked[one.store, one.stage], one.original or "", one.text or "")
         for number, one in enumerate(key, 1)
     ]
     path = folder / "rows.jsonl"

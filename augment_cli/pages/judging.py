@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from augment_cli.augmentations.labels import label_of
+from augment_cli.augmentations.labels import entailment_of_stage, label_of
 from augment_cli.pages import layout
 from augment_cli.pages.marking import marked
 from augment_cli.reports import verdicts
@@ -65,10 +65,13 @@ def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) 
     stages = dict.fromkeys(one.stage for one in judgements)
     whole = {stage: _whole_rows(store, [one for one in judgements if one.stage == stage]) for stage in stages}
     labels = {stage: label_of(store, stage) for stage in stages}
-    rows = [
-        _row(one, whole[one.stage][one.row_id], labels[one.stage])
-        for one in map(judgements.__getitem__, order)
-    ]
+    asked = {stage: asked_of(store, stage) for stage in stages}
+    rows = []
+    for one in map(judgements.__getitem__, order):
+        row = whole[one.stage][one.row_id]
+        own = row.get("label")  # of a stage whose rows have labels of their own
+        label, question = (own, _ASKED[own]) if own else (labels[one.stage], asked[one.stage])
+        rows.append(_row(one, row, label) | {"asked": question})
     shown = {row["label"] for row in rows}
     digest = hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
     values = {
@@ -81,6 +84,15 @@ def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) 
     }
     script = layout.template("reading.js") + layout.template("judge.js")
     return layout.render(layout.template("judge.html"), TITLE, values, script=script)
+
+
+def asked_of(store: Store, stage: str) -> str:
+    """What is asked of a stage's texts: of those with neither label, what they are to their originals."""
+    label = label_of(store, stage)
+    entailment = entailment_of_stage(store.stage(stage).settings)
+    if label == "neither" and entailment is not None:
+        return f"{_ASKED[label]}: {entailment.reason}"
+    return _ASKED[label]
 
 
 def _whole_rows(store: Store, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
@@ -97,7 +109,7 @@ def _row(one: Judgement, row: dict[str, Any], label: str) -> dict[str, Any]:
     return {
         # In ASCII, so that no mark of a text turns the page's own source around.
         "line": json.dumps(msgspec.to_builtins(one)),
-        "label": row.get("label") or label,
+        "label": label,
         "before": before,
         "after": after,
         "origin": ", ".join(filter(None, [one.stage, made_by, f"row {one.row_id}"])),

@@ -7,9 +7,13 @@ import re
 import pytest
 
 import augment_cli
+from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
-from augment_cli.pages.judging import render, write_judging
+from augment_cli.pages.judging import asked_of, render, write_judging
 from augment_cli.reports import verdicts
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
 from tests.augment_cli.pages.test_report import Page
 from tests.helpers.made_pages import hostile_store
 
@@ -41,6 +45,18 @@ def test_whose_a_row_is_stands_nowhere_that_is_shown_before_the_verdict(store):
     # What good means, for the labels that are there.
     assert "Should say something else: good says something else" in shown
     assert "Should say the same" not in shown
+
+
+def test_of_what_is_neither_the_page_says_what_it_is_to_its_original(store):
+    with Session(store.path, Engine(1)) as session:
+        session.augment(make_run("word-deletion"))
+    opened = Store.open(store.path)
+    page = render(opened, sampled(opened, ["word-deletion"]), "x", 0)
+    asked = asked_of(opened, "word-deletion")
+    assert (
+        asked.startswith("neither positive nor negative: ") and page.count(f", {html.escape(asked)}</p>") == 4
+    )
+    assert "Neither positive nor negative: good is what the augmentation is for" in page
 
 
 def test_every_element_has_a_name_and_the_policy_knows_the_script(store):
