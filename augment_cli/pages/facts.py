@@ -220,7 +220,7 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
         stage_signs=_stage_signs(store, rows, unchanged, label == "same" and not is_noise(maker)),
         labels=labels,
         judged=judged,
-        difficulty=difficulty_of(store, name, seed),
+        difficulty=difficulty_of(store, name, [(row.original, row.text) for row in rows], seed),
     )
 
 

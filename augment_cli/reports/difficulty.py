@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -63,23 +64,36 @@ class Difficulty:
         )
 
 
-def difficulty_of(store: Store, name: str, seed: int = 0) -> Difficulty | None:
+def difficulty_of(
+    store: Store, name: str, rows: Sequence[tuple[str, str]] | None = None, seed: int = 0
+) -> Difficulty | None:
     """How hard a stage's negatives are.
 
-    None where it is no stage of negatives or a small one, or the encoder cannot tell: it is not on this
-    machine, or does not know the corpus's language.
+    Parameters
+    ----------
+    store : Store
+    name : str
+    rows : sequence of (str, str), optional
+        Originals and texts of random changed rows, where they have been read already.
+    seed : int
+        Which random rows.
+
+    Returns
+    -------
+    Difficulty or None
+        None where it is no stage of negatives or a small one, or the encoder cannot tell: it is not on this
+        machine, or does not know the corpus's language.
     """
     if not is_negative(store, name):
         return None
-    rows = [
-        row
-        for row in choose_rows(store, name, _ROWS, seed, Choice(only_changed=True))
-        if row["text"] is not None
-    ]
-    random.Random(seed).shuffle(rows)  # neighbours in a file are more alike than those of a batch
+    if rows is None:
+        chosen = choose_rows(store, name, _ROWS, seed, Choice(only_changed=True))
+        rows = [(row["original"], row["text"]) for row in chosen if row["text"] is not None]
     if len(rows) < _BATCH or (encoder := _encoder()) is None:
         return None
-    originals, texts = (_unit(encoder, [row[key] for row in rows]) for key in ("original", "text"))
+    # In random order: neighbours in a file are more alike than those of a batch.
+    rows = random.Random(seed).sample(list(rows), min(len(rows), _ROWS))
+    originals, texts = (_unit(encoder, list(some)) for some in zip(*rows, strict=True))
     batches = [originals[first : first + _BATCH] for first in range(0, len(rows) - _BATCH + 1, _BATCH)]
     others = np.stack([batch @ batch.T for batch in batches])
     apart = ~np.eye(_BATCH, dtype=bool)

@@ -7,6 +7,7 @@ differs more than it would by chance is named with what to do about it.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def _one_pair(rows: Sequence[Row]) -> StageSign | None:
         count / total,
         min(count / len(rows), 1.0),
         "One exchange so often is an entry of a word list or a rare sense of the word: read some "
-        f"(`augment-cli inspect --contains '{after}'`), and keep the word out (`--avoid FILE`) if they are "
+        f"(`augment-cli inspect STAGE --contains {shlex.quote(after)}`), and keep the word out (`--avoid FILE`) if they are "
         "wrong.",
     )
 
