@@ -32,6 +32,7 @@ from augment_cli.store.store import Store
 SAMPLED_ROWS = 2_000
 COUNTED_ROWS = 1_000_000  # texts that are compared with each other; those of the first parts
 _PARSED_ROWS = 100
+_COMPARED_ROWS = 500  # word by word, of a stage that has no edits
 _MOST_REPLACED = 10
 
 
@@ -228,9 +229,15 @@ def _stage_signs(
     store: Store, rows: Sequence[Example], unchanged: Sequence[str], keeps_clauses: bool
 ) -> tuple[StageSign, ...]:
     """Signs of the sample as a whole; clauses of some rows are counted where results have to keep them."""
-    found = signs_of_stage(
-        [(row.original, row.text, row.edits or word_edits(row.original, row.text)) for row in rows], unchanged
-    )
+    edited = [
+        (
+            one.original,
+            one.text,
+            one.edits or (word_edits(one.original, one.text) if n < _COMPARED_ROWS else ()),
+        )
+        for n, one in enumerate(rows)
+    ]
+    found = signs_of_stage(edited, unchanged)
     some = rows[:: max(len(rows) // _PARSED_ROWS, 1)][:_PARSED_ROWS] if keeps_clauses else ()
     counts = (
         count_clauses(store, [text for row in some for text in (row.original, row.text)]) if some else None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from augment_cli.augmentations.labels import label_of
-from augment_cli.errors import MissingError
+from augment_cli.errors import BadInputError, MissingError
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.report import is_augmentation
 from augment_cli.store.conditions import schema_of
@@ -117,7 +117,10 @@ def is_negative(store: Store, name: str) -> bool:
 
 def with_difficulty(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
     """What `stats` says of a stage, and how hard it is, where it has negatives."""
-    found = difficulty_of(store, entry["stage"])
+    try:
+        found = difficulty_of(store, entry["stage"])
+    except BadInputError:  # the numbers of the manifest are there all the same; `verify` names the damage
+        return entry
     return entry | {"difficulty": asdict(found) | {"words": found.words}} if found else entry
 
 

@@ -1,6 +1,7 @@
 """How hard negatives are, by the shipped static encoder."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -94,3 +95,14 @@ def test_the_command_and_the_page_say_it(compared, tmp_path, command):
     assert "random-sentence: as easy as random: mean" in table and "word-deletion: " not in table
     write_report(compared, tmp_path / "report.html")
     assert "Difficulty: as easy as random" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_of_a_damaged_part_the_other_numbers_are_said(compared, tmp_path):
+    shutil.copytree(compared.path, tmp_path / "store")
+    store = Store.open(tmp_path / "store")
+    part = store.part_path("random-sentence", 0)
+    data = bytearray(part.read_bytes())
+    data[10:40] = bytes(30)
+    part.write_bytes(data)
+    entry = augment_cli.stats("random-sentence", store)
+    assert entry["rows"] == 80 and "difficulty" not in entry
