@@ -146,8 +146,8 @@ def _unlike_numbers(rows: Sequence[Row], corpus: Iterable[str]) -> Iterable[Stag
                 f"of the {name} that were put in are unlike those of the corpus",
                 share,
                 share * min(len(values[1]) / len(rows), 1.0),
-                "An encoder can tell such texts by the number alone: read some, and mix the stage with others "
-                "or leave it out.",
+                "An encoder can tell such texts by the number alone: read some, and mix the stage with "
+                "others or leave it out.",
             )
 
 
