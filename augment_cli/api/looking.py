@@ -10,12 +10,14 @@ from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
 from augment_cli.contract.entailment import entailment_of
 from augment_cli.errors import UsageError
+from augment_cli.pages.judging import write_judging
 from augment_cli.pages.report import write_report
 from augment_cli.reports import comparison, verdicts
 from augment_cli.reports import report as numbers
 from augment_cli.reports.agreement import agreement
 from augment_cli.reports.card import write_card
 from augment_cli.reports.choosing import Choice, choose_rows
+from augment_cli.reports.difficulty import with_difficulty
 from augment_cli.reports.soundness import verify as problems_of
 from augment_cli.session.recipe import summaries
 from augment_cli.store.store import Store
@@ -152,7 +154,9 @@ def stats(stage: str | None = None, store: Store | str | Path = STORE) -> Any:
     6
     """
     opened = _opened(store)
-    return comparison.compare(opened) if stage is None else numbers.stats(opened, stage)
+    if stage is None:
+        return [with_difficulty(opened, entry) for entry in comparison.compare(opened)]
+    return with_difficulty(opened, numbers.stats(opened, stage))
 
 
 def status(
@@ -209,12 +213,13 @@ def card(
 
 
 def judge(
-    stage: str | None = None,
+    stage: str | Sequence[str] | None = None,
     store: Store | str | Path = STORE,
     *,
     count: int = 30,
     seed: int = 0,
     write: str | Path | None = None,
+    html: str | Path | None = None,
     read: Sequence[str | Path] = (),
     compare: str | None = None,
 ) -> list[dict[str, Any]]:
@@ -222,13 +227,15 @@ def judge(
 
     Parameters
     ----------
-    stage : str, optional
+    stage : str or sequence of str, optional
         Whose changed rows to sample.
     store : Store or path
     count, seed : int
-        How many rows, and which.
+        How many rows of each stage, and which.
     write : path, optional
         New file for the sample, to be filled in; without one nothing is written.
+    html : path, optional
+        A page to judge the sample on, which does not say whose a row is.
     read : sequence of paths
         Files whose verdicts are counted instead.
     compare : str, optional
@@ -245,13 +252,16 @@ def judge(
     >>> len(augment_cli.judge("una", "store", count=3))
     3
     """
-    if (stage is None) == (not read):
-        raise UsageError("name either a stage to sample from or, with --read, files to count")
-    if stage is None:
+    stages = [stage] if isinstance(stage, str) else list(stage or ())
+    if (not stages) == (not read):
+        raise UsageError("name either stages to sample from or, with --read, files to count")
+    if not stages:
         found = verdicts.read([Path(path) for path in read])
         return verdicts.summary(found) if compare is None else [agreement(_opened(store), compare, found)]
     opened = _opened(store)
-    judgements = verdicts.sample(opened, stage, count, seed)
+    judgements = [one for name in stages for one in verdicts.sample(opened, name, count, seed)]
+    if html is not None:
+        write_judging(opened, Path(html), judgements, seed)
     if write is not None:
         check_target(Path(write), opened.path, lambda beginning: True)  # what is there is never replaced
         verdicts.write(Path(write), judgements)

@@ -153,6 +153,8 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
             continue
         if key == "bytes":
             value = size(value)
+        if key == "difficulty":
+            value = value["words"]
         if key == "parameters":
             value = {name: report.short(number) for name, number in value.items()}
         if isinstance(value, dict):
@@ -188,6 +190,10 @@ def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
         cells = ["" if entry[key] is None else forms[key][1](entry[key]) for key in shown]
         table.add_row(cell(entry["stage"]), cell(entry["meaning"]), cell(entry["label"]), *cells)
     console().print(table)
+    for entry in entries:
+        if "difficulty" in entry:
+            line = f"{entry['stage']}: {entry['difficulty']['words']}"
+            console().print(visible_line(line), markup=False, soft_wrap=True)
 
 
 def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:

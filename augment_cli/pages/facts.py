@@ -16,17 +16,23 @@ from augment_cli import augmentations
 from augment_cli.answers.read import judged_by
 from augment_cli.augmentations.labels import counted_labels, label_of
 from augment_cli.errors import UsageError
+from augment_cli.pages.marking import word_edits
+from augment_cli.parsing.clauses import count_clauses
 from augment_cli.reports.choosing import Choice, choose_rows
+from augment_cli.reports.difficulty import Difficulty, difficulty_of
 from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import is_augmentation, is_read, stats
+from augment_cli.reports.signs import is_noise, signs_of
 from augment_cli.reports.signs import kind_of as kind_of_sign
-from augment_cli.reports.signs import signs_of, signs_of_stage
+from augment_cli.reports.stage_signs import StageSign, clauses_lost, signs_of_stage
 from augment_cli.reports.typical import amount_of_change
 from augment_cli.store.conditions import numbers_of
 from augment_cli.store.store import Store
 
 SAMPLED_ROWS = 2_000
 COUNTED_ROWS = 1_000_000  # texts that are compared with each other; those of the first parts
+_PARSED_ROWS = 100
+_COMPARED_ROWS = 500  # word by word, of a stage that has no edits
 _MOST_REPLACED = 10
 
 
@@ -87,10 +93,12 @@ class StageFacts:
         `random`, `most changed` and `suspicious`.
     fingerprint : str
         Its first twelve digits.
-    stage_signs : dict of str to float
-        What looks wrong with the sample as a whole, and the share of it.
+    stage_signs : tuple of StageSign
+        What looks wrong with the sample as a whole.
     labels : dict of str to int
         Of changed rows, where each has a label of its own.
+    difficulty : Difficulty or None
+        Of negatives, where the shipped static encoder can tell it.
     judged : str
         The stage whose texts a judge labelled, where they are not meant to say the same; else empty.
     """
@@ -115,9 +123,10 @@ class StageFacts:
     copies: int
     examples: dict[str, list[Example]] = field(default_factory=dict)
     fingerprint: str = ""
-    stage_signs: dict[str, float] = field(default_factory=dict)
+    stage_signs: tuple[StageSign, ...] = ()
     labels: dict[str, int] = field(default_factory=dict)
     judged: str = ""
+    difficulty: Difficulty | None = None
 
     @property
     def changed_share(self) -> float:
@@ -174,7 +183,9 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
     judged = judged_by(record.settings) or ""
     if judged and label_of(store, judged) == "same":
         judged = ""
-    sample = [row for row in choose_rows(store, name, SAMPLED_ROWS, seed) if row["text"] is not None]
+    sample = choose_rows(store, name, SAMPLED_ROWS, seed)
+    unchanged = [row["original"] for row in sample if row["text"] is None]
+    sample = [row for row in sample if row["text"] is not None]
     cosines = _cosines(store, name)
     rows = [_example(row, cosines) for row in sample]
     label = label_of(store, name)
@@ -207,10 +218,32 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
             "called the same by the judge": _called_the_same(store, name, examples) if judged else [],
         },
         fingerprint=numbers["fingerprint"][:12],
-        stage_signs=signs_of_stage([(row.original, row.text, row.edits) for row in rows]),
+        stage_signs=_stage_signs(store, rows, unchanged, label == "same" and not is_noise(maker)),
         labels=labels,
         judged=judged,
+        difficulty=difficulty_of(store, name, [(row.original, row.text) for row in rows], seed),
     )
+
+
+def _stage_signs(
+    store: Store, rows: Sequence[Example], unchanged: Sequence[str], keeps_clauses: bool
+) -> tuple[StageSign, ...]:
+    """Signs of the sample as a whole; clauses of some rows are counted where results have to keep them."""
+    edited = [
+        (
+            one.original,
+            one.text,
+            one.edits or (word_edits(one.original, one.text) if n < _COMPARED_ROWS else ()),
+        )
+        for n, one in enumerate(rows)
+    ]
+    found = signs_of_stage(edited, unchanged)
+    some = rows[:: max(len(rows) // _PARSED_ROWS, 1)][:_PARSED_ROWS] if keeps_clauses else ()
+    counts = (
+        count_clauses(store, [text for row in some for text in (row.original, row.text)]) if some else None
+    )
+    lost = clauses_lost(counts[::2], counts[1::2]) if counts is not None else None
+    return (*found, *([lost] if lost else []))
 
 
 def _called_the_same(store: Store, name: str, count: int) -> list[Example]:

@@ -6,12 +6,15 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from augment_cli.errors import MissingError, UsageError
 from augment_cli.errors.visible import visible_line
+from augment_cli.store.targets import check_target
 from augment_cli.version import __version__
 
 
@@ -72,3 +75,35 @@ def _policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def check_place(out: Path, store: Path, title: str) -> None:
+    """See that a page can be written, and replaces at most an earlier page of its kind.
+
+    Parameters
+    ----------
+    out : Path
+    store : Path
+        Folder of the store.
+    title : str
+        What the titles of such pages begin with.
+
+    Raises
+    ------
+    UsageError
+        If `out` lies in the store, is no regular file, or is a file that something else wrote.
+    MissingError
+        If its folder does not exist.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
+    check_target(out, store, lambda beginning: _is_page(beginning, title))
+    if not out.absolute().parent.is_dir():
+        raise MissingError(f"{out}: the folder {out.absolute().parent} does not exist; make it first")
+
+
+def _is_page(beginning: bytes, title: str) -> bool:
+    """Whether a file that begins so is such a page: what `page.html` puts before the style."""
+    return beginning.startswith(b"<!doctype html>") and all(
+        mark in beginning for mark in (b'<meta name="generator" content="augment-cli ', title.encode())
+    )

@@ -7,45 +7,32 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from augment_cli.contract.reasons import Reason, in_words
-from augment_cli.errors import MissingError, UsageError
+from augment_cli.contract.reasons import in_words
+from augment_cli.errors import UsageError
 from augment_cli.errors.visible import visible_line
-from augment_cli.pages import drawing, layout
+from augment_cli.pages import drawing, layout, marking
 from augment_cli.pages.facts import Example, StageFacts, facts_of, stages_of
+from augment_cli.pages.notices import Notice, notices_of
 from augment_cli.reports.behind import words_for
 from augment_cli.reports.choosing import choose_rows
-from augment_cli.reports.report import is_augmentation, is_read, stats
-from augment_cli.reports.signs import NOISE
+from augment_cli.reports.report import is_read, stats
 from augment_cli.runs.again import command_of
 from augment_cli.store.files import write_atomically
 from augment_cli.store.store import Store
-from augment_cli.store.targets import check_target
 
-_TITLE = "Report of "
+TITLE = "Report of "
 LIMIT = 500_000  # bytes of a page, whatever the store
 _EXAMPLES = (6, 3, 1)  # in each list of a stage: the first number with which the page stays below the limit
 _MOST_CHARACTERS = 320  # of a text
 _LENGTH_SAMPLE = 5_000
 _LENGTH_BARS = 30  # at most
 _BINS = 40
-_MOST_NOTICES = 5
-_MOST_OF_ONE = 2  # of one stage, where others have something to say
-
-
-@dataclass(frozen=True)
-class Notice:
-    """A sentence that says where to look, with its number."""
-
-    stage: str
-    text: str
-    weight: float
 
 
 def write_report(
@@ -81,7 +68,7 @@ def write_report(
     names = stages_of(store)
     if not names:
         raise UsageError(f"{store.path}: no augmentation has been made here yet; run `augment-cli una` first")
-    check_place(out, store.path)
+    layout.check_place(out, store.path, TITLE)
     stages = []
     for name in names:
         progress(name)
@@ -114,118 +101,6 @@ def _fitting(
         shown = shown[: len(shown) // 2]
         text = render(store, shown, notices, seconds, len(stages) - len(shown))
     return text
-
-
-def check_place(out: Path, store: Path) -> None:
-    """See that a page can be written, and replaces at most an earlier page of a store.
-
-    Raises
-    ------
-    UsageError
-        If `out` lies in the store, is no regular file, or is a file that something else wrote.
-    MissingError
-        If its folder does not exist.
-    """
-    if out.is_dir():
-        raise UsageError(f"{out}: is a folder; name a file, such as {out / 'report.html'}")
-    check_target(out, store, _is_page)
-    if not out.absolute().parent.is_dir():
-        raise MissingError(f"{out}: the folder {out.absolute().parent} does not exist; make it first")
-
-
-def _is_page(beginning: bytes) -> bool:
-    """Whether a file that begins so is a page of a store: what `page.html` puts before the style."""
-    return beginning.startswith(b"<!doctype html>") and all(
-        mark in beginning for mark in (b'<meta name="generator" content="augment-cli ', _TITLE.encode())
-    )
-
-
-_EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
-
-
-def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
-    """At most five sentences on what stands out, the weightiest first."""
-    unfinished = (
-        "is not complete, or a part of it is gone: not on this page; `augment-cli status` says what is there"
-    )
-    found = [
-        Notice(name, unfinished, 4.0)
-        for name in store.stages()
-        if is_augmentation(store.stage(name)) and not store.has(name)
-    ]
-    for one in stages:
-        for sign, share in one.stage_signs.items():
-            found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 3 + share))
-        for sign, count in one.signs.items():
-            share = count / one.sampled
-            if share > 0.5 or one.augmentation in NOISE:  # what it is made for; or else all of it is broken
-                text = f"{100 * share:.1f} % {sign}; see whether it is meant to be so"
-                found.append(Notice(one.name, text, 0.5))
-            elif share >= 0.005:
-                found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 2 + share))
-        if one.judged and one.labels.get("same"):
-            text = (
-                f"the judge calls {one.labels['same']:,} of {one.changed:,} texts of {one.judged} the same "
-                "as their originals: false negatives"
-            )
-            found.append(Notice(one.name, text, 3.5))
-        found += _of_change(one)
-        if one.counted and one.copies / one.counted >= 0.005:
-            share = one.copies / one.counted
-            found.append(Notice(one.name, f"{100 * share:.1f} % are another row's sentence", 2 + share))
-        if one.asked and one.realised is not None and abs(one.realised - one.asked) > 0.1 * one.asked:
-            text = f"asked for {100 * one.asked:.0f} % of the tokens, replaced {100 * one.realised:.0f} %"
-            found.append(Notice(one.name, text, 1.5))
-        found += _of_cosines(one)
-    rejected = store.stage("rejects").rows if store.has("rejects") else 0
-    if rejected:
-        share = rejected / (rejected + store.rows)
-        why = _counted(stats(store, "rejects").get("reasons", {}))
-        text = f"{100 * share:.1f} % of the lines were set aside ({rejected:,}: {why})"
-        found.append(Notice("rejects", text, 1 + share))
-    found.sort(key=lambda notice: -notice.weight)
-    heard: Counter[str] = Counter()
-    first, further = list[Notice](), list[Notice]()
-    for notice in found:
-        (first if heard[notice.stage] < _MOST_OF_ONE else further).append(notice)
-        heard[notice.stage] += 1
-    return (first + further)[:_MOST_NOTICES]
-
-
-def _counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with their counts, the most frequent first."""
-    ordered = sorted(reasons.items(), key=lambda item: -item[1])
-    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in ordered)
-
-
-def _of_change(one: StageFacts) -> list[Notice]:
-    """That few rows are changed, of those that the stage was run on."""
-    others = {reason: count for reason, count in one.reasons.items() if reason != Reason.BEYOND_LIMIT}
-    share = one.changed / max(one.changed + sum(others.values()), 1)
-    if share >= 0.25:
-        return []
-    why = f"; most others: {in_words(next(iter(others)))}" if others else ""
-    return [Notice(one.name, f"changes {100 * share:.1f} % of the rows that it was run on{why}", 1.0)]
-
-
-def _of_cosines(one: StageFacts) -> list[Notice]:
-    if not len(one.cosines):
-        return []
-    if one.is_negative:
-        median = float(np.median(one.cosines))
-        if median < _EASY:
-            text = f"easy negatives: median cosine {median:.2f} to their originals, as of any other sentence"
-            return [Notice(one.name, text, 2.5)]
-        share = float((one.cosines > 0.9).mean())
-        return [Notice(one.name, f"{100 * share:.1f} % are nearer than 0.9 to their originals", 2 + share)][
-            : share >= 0.05
-        ]
-    if not one.is_positive:
-        return []
-    share = float((one.cosines < 0.6).mean())
-    return [Notice(one.name, f"{100 * share:.1f} % are farther than 0.6 from their originals", 2 + share)][
-        : share >= 0.05
-    ]
 
 
 def render(
@@ -263,33 +138,15 @@ def render(
     }
     return layout.render(
         layout.template("report.html"),
-        f"{_TITLE}{store.path.name}",
+        f"{TITLE}{store.path.name}",
         values,
-        filters={"visible": _shown, "marked": marked, "percent": _percent, "in_words": in_words},
-        script=layout.template("report.js"),
+        filters={"visible": _shown, "marked": _marked, "percent": _percent, "in_words": in_words},
+        script=layout.template("reading.js") + layout.template("report.js"),
     )
 
 
-def marked(example: Example) -> tuple[Markup, Markup]:
-    """Original and result, what went struck out and what came underlined; cut where they are long."""
-    before, after, position = [], [], 0
-    for edit in example.edits:
-        kept = example.original[position : edit["start"]]
-        removed, new = example.original[edit["start"] : edit["end"]], edit["replacement"]
-        before += [escape(_shown(kept)), Markup("<del>{}</del>").format(_shown(removed)) if removed else ""]
-        after += [escape(_shown(kept)), Markup("<ins>{}</ins>").format(_shown(new)) if new else ""]
-        position = edit["end"]
-        if position > _MOST_CHARACTERS:
-            break
-    rest = example.original[position:][:_MOST_CHARACTERS]
-    cut = "…" if len(example.original) - position > _MOST_CHARACTERS else ""
-    before.append(escape(_shown(rest) + cut))
-    if example.edits:
-        after.append(escape(_shown(rest) + cut))
-    else:
-        long = len(example.text) > _MOST_CHARACTERS
-        after = [escape(_shown(example.text[:_MOST_CHARACTERS]) + ("…" if long else ""))]
-    return Markup("").join(before), Markup("").join(after)
+def _marked(example: Example) -> tuple[Markup, Markup]:
+    return marking.marked(example.original, example.text, example.edits, _MOST_CHARACTERS)
 
 
 def _shown(value: object) -> str:

@@ -104,15 +104,38 @@ def meaning_said(judgement: Judgement, store: Store | None = None) -> str | None
     return _SAYS.get((label, judgement.verdict or ""))
 
 
+def kappa_of(pairs: Iterable[tuple[str, str]]) -> float | None:
+    """Cohen's kappa of two readers: how much more often they agree than by chance, 1 where always.
+
+    None where there is no pair, or both always say the same one thing.
+    """
+    counts = Counter(pairs)
+    total = sum(counts.values())
+    if not total:
+        return None
+    first, second = Counter[str](), Counter[str]()
+    for (one, other), count in counts.items():
+        first[one] += count
+        second[other] += count
+    alike = sum(count for (one, other), count in counts.items() if one == other) / total
+    chance = sum(count * second[verdict] for verdict, count in first.items()) / total**2
+    return (alike - chance) / (1 - chance) if chance < 1 else None
+
+
 def _measures(confusion: dict[str, dict[str, int]]) -> dict[str, float | None]:
-    both = confusion[SAME]["same"]
-    neither = confusion[DIFFERENT]["other"] + confusion[DIFFERENT]["neither"]
-    people = sum(confusion[SAME][verdict] for verdict in JUDGE[:3])
-    judge = both + confusion[DIFFERENT]["same"]
-    count = people + confusion[DIFFERENT]["same"] + neither
-    if not count:
+    pairs = [
+        (people, SAME if judge == "same" else DIFFERENT)
+        for people, row in confusion.items()
+        for judge in JUDGE[:3]
+        for _ in range(row[judge])
+    ]
+    if not pairs:
         return dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "kappa"))
-    accuracy, (low, high) = (both + neither) / count, wilson(both + neither, count)
-    chance = (people * judge + (count - people) * (count - judge)) / count**2
-    kappa = (accuracy - chance) / (1 - chance) if chance < 1 else None
-    return {"accuracy": accuracy, "accuracy_low": low, "accuracy_high": high, "kappa": kappa}
+    alike = sum(people == judge for people, judge in pairs)
+    low, high = wilson(alike, len(pairs))
+    return {
+        "accuracy": alike / len(pairs),
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "kappa": kappa_of(pairs),
+    }

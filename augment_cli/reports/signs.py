@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 from augment_cli.syntax.tree import words
 
@@ -18,15 +14,7 @@ _SPACE_BEFORE_MARK = re.compile(r"\w [,.;!?](?:\s|$)")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("{", "}"))
 _SHORT = 3  # words
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_YEAR = re.compile(r"\b[12]\d{3}\b")
-# Stages that are noise by design: a broken text is what they are made for.
-NOISE = words(
-    "random-insertion random-mixture random-punctuation random-swap word-deletion word-repetition "
-    "sentence-reordering crop"
-)
-_LEAST = 40  # rows or edits, from which on a share says something
-_ONE_PAIR, _ONE_OPENING, _ODD_YEARS = 0.03, 1 / 3, 0.1
-_OPENING = 4  # words
+_NOISE = words("word-deletion word-repetition sentence-reordering crop yoda")
 
 
 def signs_of(original: str, text: str) -> list[str]:
@@ -81,50 +69,9 @@ def kind_of(sign: str) -> str:
     }.get(sign, sign)
 
 
-def signs_of_stage(rows: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]) -> dict[str, float]:
-    """What looks wrong with many rows together, though with each of them nothing may.
-
-    Parameters
-    ----------
-    rows : sequence of (str, str, sequence of mapping)
-        Changed rows: original, text, and edits with start, end and replacement.
-
-    Returns
-    -------
-    dict of str to float
-        The sign in words, and its share in (0, 1].
-    """
-    found: dict[str, float] = {}
-    pairs: Counter[tuple[str, str]] = Counter()
-    for original, _, edits in rows:
-        for edit in edits:
-            before, after = original[edit["start"] : edit["end"]], edit["replacement"]
-            pairs[before.strip(" .,;").lower(), after.strip(" .,;").lower()] += 1
-    exchanged = Counter({pair: count for pair, count in pairs.items() if pair[0] and pair[1]})
-    total = sum(exchanged.values())
-    if total >= _LEAST:
-        (before, after), count = exchanged.most_common(1)[0]
-        if count > _ONE_PAIR * total:
-            found[f"of the edits put “{after}” for “{before}”"] = count / total
-    openings = Counter(
-        " ".join(text.split()[:_OPENING])
-        for original, text, _ in rows
-        if text.split()[:_OPENING] != original.split()[:_OPENING]
-    )
-    if openings and len(rows) >= _LEAST:
-        opening, count = openings.most_common(1)[0]
-        if count > _ONE_OPENING * len(rows):
-            found[f"begin with “{opening}”"] = count / len(rows)
-    known = [int(year) for original, _, _ in rows for year in _YEAR.findall(original)]
-    drawn = [
-        int(year) for _, _, edits in rows for edit in edits for year in _YEAR.findall(edit["replacement"])
-    ]
-    if min(len(known), len(drawn)) >= _LEAST:
-        low, high = np.quantile(known, [0.01, 0.99])
-        share = float(np.mean([not low <= year <= high for year in drawn]))
-        if share > _ODD_YEARS:
-            found["of the years that were put in are unlike those of the corpus"] = share
-    return found
+def is_noise(augmentation: str) -> bool:
+    """Whether broken texts are what an augmentation is made for, so that a sign of them says nothing."""
+    return augmentation.startswith("random-") or augmentation in _NOISE
 
 
 def _lost_letter(original: str, text: str) -> str:

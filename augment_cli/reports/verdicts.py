@@ -204,13 +204,15 @@ def read(paths: Iterable[Path]) -> list[Judgement]:
     return judgements
 
 
-def wilson(successes: int, count: int) -> tuple[float, float]:
+def wilson(successes: float, count: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share.
 
     Parameters
     ----------
-    successes, count : int
-        `count` of at least 1.
+    successes : float
+        A mean of several readers' may be between two numbers.
+    count : int
+        At least 1.
 
     Returns
     -------

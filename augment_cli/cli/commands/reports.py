@@ -104,8 +104,9 @@ def stats(
 ) -> None:
     """Numbers of a stage: rows changed, reasons for the others; without one, a table of all augmentations.
 
-    The table has the share of sentences each augmentation changes, edits, length and speed; with models,
-    how near the results stay to their originals.
+    Of a stage of negatives it says how hard they are, by the shipped static encoder. The table has the share
+    of sentences each augmentation changes, edits, length and speed; with models, how near the results stay to
+    their originals.
 
     \b
     Examples:
@@ -118,6 +119,7 @@ def stats(
     """
     from augment_cli.cli import views
     from augment_cli.errors import UsageError
+    from augment_cli.reports.difficulty import with_difficulty
     from augment_cli.reports.report import stats as stats_of
     from augment_cli.store.store import Store
 
@@ -125,7 +127,7 @@ def stats(
     if stage is not None:
         if encoder or language_model:
             raise UsageError("--encoder and --language-model belong to the table; leave the stage's name out")
-        views.show_stats(stats_of(opened, stage), as_json)
+        views.show_stats(with_difficulty(opened, stats_of(opened, stage)), as_json)
         return
     from augment_cli.reports import comparison
 
@@ -137,6 +139,7 @@ def stats(
             perplexity=comparison.language_model(language_model) if language_model else None,
             progress=progress,
         )
+        entries = [with_difficulty(opened, entry) for entry in entries]
     views.show_comparison(entries, as_json)
 
 

@@ -193,7 +193,8 @@ def run_recipe(
         augment-cli run --behind --store my-store
     """
     from augment_cli.cli import status_views, views
-    from augment_cli.pages.report import check_place, write_report
+    from augment_cli.pages.layout import check_place
+    from augment_cli.pages.report import TITLE, write_report
     from augment_cli.reports.plan import plan_run
     from augment_cli.session import recipe as recipes
 
@@ -206,7 +207,7 @@ def run_recipe(
         views.show_plan(plan_run(store, corpus, reading, runs), output.as_json)
         return
     if report is not None:
-        check_place(report, store)
+        check_place(report, store, TITLE)
     result = recipes.run_recipe(
         recipe,
         store,

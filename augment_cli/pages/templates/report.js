@@ -1,9 +1,7 @@
-"use strict";
 (() => {
   const items = [...document.querySelectorAll("li[data-row]")];
   const key = `augment-cli ${document.body.dataset.corpus}`;
-  let judged = {};
-  try { judged = JSON.parse(localStorage.getItem(key)) || {}; } catch { judged = {}; }
+  const judged = kept(key);
   const stageOf = (item) => item.closest("section.stage");
   const nameOf = (item) => {
     const { stage, fingerprint } = stageOf(item).dataset;
@@ -44,35 +42,16 @@
   const judge = (item, verdict) => {
     const name = nameOf(item);
     if (judged[name] === verdict) { delete judged[name]; } else { judged[name] = verdict; }
-    try { localStorage.setItem(key, JSON.stringify(judged)); } catch { /* a browser that keeps nothing: save in time */ }
+    keep(key, judged);
     show();
   };
-  let place = -1;
-  const move = (step) => {
-    place = Math.min(Math.max(place + step, 0), items.length - 1);
-    items[place].focus();
-    items[place].scrollIntoView({ block: "center" });
-  };
-  document.addEventListener("click", (event) => {
-    const item = event.target.closest("li[data-row]");
-    if (item && event.target.matches("button")) { place = items.indexOf(item); judge(item, event.target.value); }
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) { return; }
-    const verdict = { g: "good", a: "awkward", w: "wrong" }[event.key];
-    if (event.key === "j") { move(1); } else if (event.key === "k") { move(-1); }
-    else if (verdict && place >= 0) { judge(items[place], verdict); }
-  });
+  readByKeys(items, judge);
   document.getElementById("save").addEventListener("click", () => {
     const lines = Object.entries(judged).map(([name, verdict]) => {
       const [stage, fingerprint, row_id] = JSON.parse(name);
       return { stage, fingerprint, row_id, verdict, ...madeBy(stage, fingerprint) };
     });
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify({ corpus: document.body.dataset.corpus, judgements: lines }, null, 1)], { type: "application/json" }));
-    link.download = "judged.json";
-    link.click();
-    URL.revokeObjectURL(link.href);
+    saveAs("judged.json", JSON.stringify({ corpus: document.body.dataset.corpus, judgements: lines }, null, 1));
   });
   show();
 })();

@@ -7,8 +7,10 @@ import shutil
 import numpy as np
 import pytest
 
+from augment_cli.pages.judging import write_judging
 from augment_cli.pages.report import write_report
 from augment_cli.reports import verdicts
+from augment_cli.reports.read_elsewhere import read_elsewhere
 from eval.results import tables
 from eval.results.page import as_page as scores_page
 from tests.helpers.made_pages import HOSTILE, hostile_store
@@ -75,9 +77,33 @@ def test_what_is_judged_stays_and_is_saved_for_the_command(store, tmp_path):
     assert counted["stale"] is None  # the page says which version was read
 
 
+def test_keys_judge_rows_blind_and_the_file_that_is_saved_is_counted(store, tmp_path):
+    judgements = [one for stage in ("una", "una.1") for one in verdicts.sample(store, stage, 3)]
+    write_judging(store, tmp_path / "rows.html", judgements)
+    with opened() as browser, shown(browser, (tmp_path / "rows.html").as_uri()) as page:
+        for key in ("j", "w", "n", "j", "g", "Escape", "j", "g"):  # a note may have letters that are keys
+            page.keyboard.press(key)
+        assert page.locator("#judged").inner_text() == "2 of 6 judged"
+        assert page.locator(".origin:visible").count() == 0
+        page.locator("#origin").press("Space")
+        assert page.locator(".origin:visible").count() == 2
+        page.reload()
+        assert page.locator("#judged").inner_text() == "2 of 6 judged"
+        assert page.locator("input[type=text]").first.input_value() == "jg"
+        with page.expect_download() as download:
+            page.locator("#save").click()
+        assert download.value.suggested_filename == "rows.judged.jsonl"
+        download.value.save_as(tmp_path / "saved.jsonl")
+    read = verdicts.read([tmp_path / "saved.jsonl"])
+    assert [one.verdict for one in read] == ["wrong", "good", None, None, None, None]
+    assert read[0].note == "jg" and read_elsewhere(store, read) == {}
+
+
 def pages_of(tmp_path):
     """A page of each kind, each with text that would like to be markup."""
-    write_report(hostile_store(tmp_path), tmp_path / "report.html")
+    hostile = hostile_store(tmp_path)
+    write_report(hostile, tmp_path / "report.html")
+    write_judging(hostile, tmp_path / "rows.html", verdicts.sample(hostile, "una", 40))
     generator = np.random.default_rng(0)
     gold = generator.normal(size=50)
     items = {"gold": gold, "similarity": gold + generator.normal(size=50)}
@@ -87,7 +113,7 @@ def pages_of(tmp_path):
     events += [{"event": "dev", "step": n, "stsb_dev": n / 90} for n in (20, 40, 59)]
     events += [{"event": "warning", "step": 9, "message": HOSTILE}]
     (tmp_path / "run.html").write_text(run_page(HOSTILE, events), "utf-8")
-    return [tmp_path / name for name in ("report.html", "scores.html", "run.html")]
+    return [tmp_path / name for name in ("report.html", "rows.html", "scores.html", "run.html")]
 
 
 def test_every_page_fits_its_width_and_does_nothing_that_a_text_says(tmp_path):

@@ -1,0 +1,116 @@
+"""A page to judge changed rows on, of several stages in random order; it does not say whose a row is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from augment_cli.augmentations.labels import entailment_of_stage, label_of
+from augment_cli.pages import layout
+from augment_cli.pages.marking import marked
+from augment_cli.reports import verdicts
+from augment_cli.reports.choosing import Choice, choose_rows
+from augment_cli.reports.verdicts import Judgement
+from augment_cli.store.files import write_atomically
+from augment_cli.store.store import Store
+
+TITLE = "Rows to judge"
+_ASKED = {
+    "same": "should say the same",
+    "other": "should say something else",
+    "neither": "neither positive nor negative",
+}
+
+
+def write_judging(store: Store, out: Path, judgements: Sequence[Judgement], seed: int = 0) -> dict[str, Any]:
+    """Write a page on which rows can be judged.
+
+    Parameters
+    ----------
+    store : Store
+    out : Path
+        The file; such a page that was written there before is written anew.
+    judgements : sequence of Judgement
+        What `verdicts.sample` drew, of one stage or of several.
+    seed : int
+        Their order on the page.
+
+    Returns
+    -------
+    dict
+        file (the page), rows, and saves: the name of the file that its button saves.
+
+    Raises
+    ------
+    UsageError
+        If `out` must not be replaced.
+    MissingError
+        If the folder of `out` does not exist.
+    """
+    layout.check_place(out, store.path, TITLE)
+    text = render(store, judgements, f"{out.stem}.judged.jsonl", seed)
+    write_atomically(out, text.encode(), out.absolute().parent)
+    return {"file": str(out), "rows": len(judgements), "saves": f"{out.stem}.judged.jsonl"}
+
+
+def render(store: Store, judgements: Sequence[Judgement], file: str, seed: int) -> str:
+    """The page's text."""
+    order = np.random.default_rng(seed).permutation(len(judgements)).tolist()
+    stages = dict.fromkeys(one.stage for one in judgements)
+    whole = {stage: _whole_rows(store, [one for one in judgements if one.stage == stage]) for stage in stages}
+    labels = {stage: label_of(store, stage) for stage in stages}
+    asked = {stage: asked_of(store, stage) for stage in stages}
+    rows = []
+    for one in map(judgements.__getitem__, order):
+        row = whole[one.stage][one.row_id]
+        own = row.get("label")  # of a stage whose rows have labels of their own
+        label, question = (own, _ASKED[own]) if own else (labels[one.stage], asked[one.stage])
+        rows.append(_row(one, row, label) | {"asked": question})
+    shown = {row["label"] for row in rows}
+    digest = hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
+    values = {
+        "rows": rows,
+        "file": file,
+        "key": f"augment-cli judge {digest[:12]}",
+        "asked": _ASKED,
+        "meanings": {label: meaning for label, meaning in verdicts.MEANINGS.items() if label in shown},
+        "verdicts": verdicts.VERDICTS,
+    }
+    script = layout.template("reading.js") + layout.template("judge.js")
+    return layout.render(layout.template("judge.html"), TITLE, values, script=script)
+
+
+def asked_of(store: Store, stage: str) -> str:
+    """What is asked of a stage's texts: of those with neither label, what they are to their originals."""
+    label = label_of(store, stage)
+    entailment = entailment_of_stage(store.stage(stage).settings)
+    if label == "neither" and entailment is not None:
+        return f"{_ASKED[label]}: {entailment.reason}"
+    return _ASKED[label]
+
+
+def _whole_rows(store: Store, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
+    """The rows of a stage with all their columns, by row_id."""
+    ids = tuple(one.row_id for one in judgements)
+    rows = choose_rows(store, judgements[0].stage, len(ids), choice=Choice(rows=ids))
+    return {row["row_id"]: row for row in rows}
+
+
+def _row(one: Judgement, row: dict[str, Any], label: str) -> dict[str, Any]:
+    before, after = marked(row["original"], row["text"], row.get("edits") or ())
+    rules = row.get("rules") or [row.get("rule")]
+    made_by = ", ".join(["rule " + " + ".join(rules)] if rules[0] else [])
+    return {
+        # In ASCII, so that no mark of a text turns the page's own source around.
+        "line": json.dumps(msgspec.to_builtins(one)),
+        "label": label,
+        "before": before,
+        "after": after,
+        "origin": ", ".join(filter(None, [one.stage, made_by, f"row {one.row_id}"])),
+    }

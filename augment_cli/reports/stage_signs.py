@@ -1,0 +1,202 @@
+"""Signs that many rows of a stage show together, though each of them alone may look right; no verdicts.
+
+What a stage puts in, how its texts begin and which characters they keep are compared with the corpus. What
+differs more than it would by chance is named with what to do about it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from augment_cli.resources.word_lists import word_list
+
+Row = tuple[str, str, Sequence[Mapping[str, Any]]]
+
+_LEAST = 40  # rows, edits or numbers, from which on a share says something
+_ONE_PAIR, _ONE_OPENING, _FEW = 0.03, 1 / 3, 4
+_OPENING = 4  # words
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_YEAR = re.compile(r"[12]\d{3}")
+_PARTS = 5  # equally frequent parts of the corpus's numbers
+_UNLIKE = 0.3  # of the numbers put in; by chance, of forty, it is 0.18
+_OUTSIDE, _MOST_OUTSIDE = 0.01, 0.1  # beyond each end of the corpus's years; share of those put in
+_FEWER_CLAUSES = 0.1
+_LEAST_LOST = 3  # rows that had a character
+
+
+@dataclass(frozen=True)
+class StageSign:
+    """What many rows show.
+
+    Attributes
+    ----------
+    words : str
+        Goes on after a percentage: `of the edits put …`.
+    share : float
+        In (0, 1].
+    rows : float
+        Share of the changed rows that it is in.
+    advice : str
+        What it means, and what to do.
+    """
+
+    words: str
+    share: float
+    rows: float
+    advice: str
+
+
+def signs_of_stage(rows: Sequence[Row], corpus: Iterable[str] = ()) -> list[StageSign]:
+    """What looks wrong with many rows together, the weightiest first.
+
+    Parameters
+    ----------
+    rows : sequence of (str, str, sequence of mapping)
+        Changed rows: original, text, and edits with start, end and replacement.
+    corpus : iterable of str
+        Further sentences that its numbers are compared with, such as those of unchanged rows.
+    """
+    found = [_one_pair(rows), _one_opening(rows), *_unlike_numbers(rows, corpus), _vanished(rows)]
+    return sorted(filter(None, found), key=lambda sign: -sign.rows)
+
+
+def clauses_lost(before: Collection[int], after: Collection[int]) -> StageSign | None:
+    """Whether results have fewer clauses than their originals, by the counts of both."""
+    share = float(np.mean(np.asarray(after) < np.asarray(before))) if len(before) else 0.0
+    if len(before) < _LEAST or share <= _FEWER_CLAUSES:
+        return None
+    return StageSign(
+        "have fewer clauses than their originals",
+        share,
+        share,
+        "A positive has to say all that its original says: read some, and leave the stage out or filter it "
+        "(`pack --min-positive`) where a statement is gone.",
+    )
+
+
+def _one_pair(rows: Sequence[Row]) -> StageSign | None:
+    pairs: Counter[tuple[str, str]] = Counter()
+    for original, _, edits in rows:
+        for edit in edits:
+            before, after = original[edit["start"] : edit["end"]], edit["replacement"]
+            pairs[before.strip(" .,;").lower(), after.strip(" .,;").lower()] += 1
+    exchanged = {pair: count for pair, count in pairs.items() if all(pair) and pair[0] != pair[1]}
+    total = sum(exchanged.values())
+    # Words of grammar are in every sentence, and so are their exchanges: "is" for "was".
+    grammar = set(word_list("function_words"))
+    counts = {pair: count for pair, count in exchanged.items() if not set(pair[0].split()) <= grammar}
+    if total < _LEAST or not counts:
+        return None
+    (before, after), count = max(counts.items(), key=lambda item: item[1])
+    if count <= max(_ONE_PAIR * total, _FEW):
+        return None
+    return StageSign(
+        f"of the edits put “{after}” for “{before}”",
+        count / total,
+        min(count / len(rows), 1.0),
+        "One exchange so often is an entry of a word list or a rare sense of the word: read some "
+        f"(`augment-cli inspect STAGE --contains {shlex.quote(after)}`), and keep the word out "
+        "(`--avoid FILE`) if they are wrong.",
+    )
+
+
+def _one_opening(rows: Sequence[Row]) -> StageSign | None:
+    openings = Counter(
+        " ".join(text.split()[:_OPENING])
+        for original, text, _ in rows
+        if text.split()[:_OPENING] != original.split()[:_OPENING]
+    )
+    if not openings or len(rows) < _LEAST:
+        return None
+    opening, count = openings.most_common(1)[0]
+    if count <= _ONE_OPENING * len(rows):
+        return None
+    return StageSign(
+        f"begin with “{opening}”",
+        count / len(rows),
+        count / len(rows),
+        "An encoder learns such a frame in place of the meaning: mix the stage with others, or leave it out.",
+    )
+
+
+def _unlike_numbers(rows: Sequence[Row], corpus: Iterable[str]) -> Iterable[StageSign]:
+    """Of years, and of other numbers, those that were put in against those that the sentences have."""
+    known = Counter[str]()
+    drawn = Counter[str]()
+    for original, text, _ in rows:
+        mine = Counter(_NUMBER.findall(original))
+        known.update(mine)
+        drawn.update(Counter(_NUMBER.findall(text)) - mine)
+    for text in corpus:
+        known.update(_NUMBER.findall(text))
+    for name, are_years in (("years", True), ("numbers", False)):
+        values = [_values(some, are_years) for some in (known, drawn)]
+        if min(map(len, values)) < _LEAST:
+            continue
+        share = max(_unlike(*values), _outside(*values) if are_years else 0.0)
+        if share:
+            yield StageSign(
+                f"of the {name} that were put in are unlike those of the corpus",
+                share,
+                share * min(len(values[1]) / len(rows), 1.0),
+                "An encoder can tell such texts by the number alone: read some, and mix the stage with "
+                "others or leave it out.",
+            )
+
+
+def _values(numbers: Counter[str], are_years: bool) -> np.ndarray:
+    some = (number for number in numbers.elements() if bool(_YEAR.fullmatch(number)) == are_years)
+    return np.array([float(number.replace(",", "")) for number in some])
+
+
+def _unlike(known: np.ndarray, drawn: np.ndarray) -> float:
+    """The share of some numbers that would have to be others to be spread as the known ones, or 0."""
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, _PARTS + 1)[1:-1]))
+    spreads = [
+        np.bincount(np.searchsorted(edges, values), minlength=len(edges) + 1) / len(values)
+        for values in (known, drawn)
+    ]
+    share = float(np.abs(spreads[0] - spreads[1]).sum() / 2)
+    return share if share > _UNLIKE else 0.0
+
+
+def _outside(known: np.ndarray, drawn: np.ndarray) -> float:
+    low, high = np.quantile(known, [_OUTSIDE, 1 - _OUTSIDE])
+    share = float(np.mean((drawn < low) | (drawn > high)))
+    return share if share > _MOST_OUTSIDE else 0.0
+
+
+def _vanished(rows: Sequence[Row]) -> StageSign | None:
+    """Characters that no result keeps, though it has the rest of the words that they stood in."""
+    had: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
+    for original, text, _ in rows:
+        had.update(set(original))
+        kept.update(set(original) & set(text))
+    gone = {letter for letter, count in had.items() if count >= _LEAST_LOST and not kept[letter]}
+    without = str.maketrans("", "", "".join(gone))
+    broken: Counter[str] = Counter()
+    count = 0
+    for original, text, _ in rows:
+        new = set(text.split()) - set(original.split())
+        found = {
+            word for word in original.split() if not gone.isdisjoint(word) and word.translate(without) in new
+        }
+        broken.update({letter for word in found for letter in word if letter in gone})
+        count += bool(found)
+    letters = sorted(letter for letter, rows_of in broken.items() if rows_of >= _LEAST_LOST)
+    if not letters:
+        return None
+    return StageSign(
+        f"have words without {' '.join(letters)}, which no text of this stage keeps",
+        count / len(rows),
+        count / len(rows),
+        "What wrote the texts does not know these characters: leave such rows out, or use another model.",
+    )

@@ -1,0 +1,95 @@
+"""Defects that readers found, each in a small store beside noise: the page names the bad stage first."""
+
+import re
+
+import pytest
+
+from augment_cli.engine.engine import Engine
+from augment_cli.ingest import IngestOptions
+from augment_cli.pages.report import write_report
+from augment_cli.runs.run import make_run
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+from tests.helpers.spoilt_stages import spoil
+
+_NOISE = ("random-swap", "word-deletion", "random-sentence", "word-repetition", "crop")
+_ANIMALS = ["heron", "otter", "beaver", "badger", "falcon", "lizard", "turtle", "rabbit", "salmon", "spider"]
+
+
+def sentences():
+    """Of the corpus, in which each thing that a defect touches is as rare or as frequent as in a real one."""
+    for n in range(120):
+        name = "naïve" if n % 10 == 0 else "young"
+        animal = _ANIMALS[n % 10]
+        yield f"The {name} keeper saw {n % 12 + 1} birds in {1900 + n}, when the {animal} of river {n} slept."
+
+
+def frame(text):
+    return f"It is not true that {text[0].lower()}{text[1:]}" if hash_of(text) % 2 else f"Still, {text}"
+
+
+def hash_of(text):
+    return sum(map(ord, text))
+
+
+def numbers(text):
+    return re.sub(r"saw (\d+)", lambda found: f"saw {int(found[1]) * 7919 + 10_000}", text)
+
+
+def years(text):
+    return re.sub(r"19(\d\d)|20(\d\d)", lambda found: f"12{found[1] or found[2]}", text)
+
+
+def one_pair(text):
+    """One animal always becomes the same, each of the others another one each time."""
+    for animal in _ANIMALS[1:]:
+        text = text.replace(animal, animal + "abcdefghijklmnopqrstuvwxyz"[hash_of(text) % 26])
+    return text.replace("heron", "vertebrate")
+
+
+DEFECTS = {
+    "letters": ("synonym", lambda text: text.replace("ï", ""), "have words without ï"),
+    "frame": ("gender-swap", frame, "begin with “It is not true”"),
+    "pair": ("hyponym", one_pair, "of the edits put “vertebrate” for “heron”"),
+    "years": ("city-name", years, "of the years that were put in are unlike"),
+    "numbers": ("geographic-name", numbers, "of the numbers that were put in are unlike"),
+}
+
+
+def first_notice(folder, name):
+    """The first sentence of the page of a store with a stage beside noise, with its advice."""
+    (folder / "in.txt").write_text("\n".join(sentences()), "utf-8")
+    with Session(folder / "store", Engine(1)) as session:
+        session.ingest([folder / "in.txt"], IngestOptions())
+        for one in (*_NOISE, name):
+            session.augment(make_run(one))
+    written = write_report(Store.open(folder / "store"), folder / "report.html")
+    look = re.search(r'<h2 id="look">.*?</section>', (folder / "report.html").read_text("utf-8"), re.DOTALL)[
+        0
+    ]
+    first = look.partition("</li>")[0]
+    assert re.search(r'<br><span class="about">[A-Z][^<]+\.</span>', first), first
+    return written["notices"][0]
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_the_page_names_the_stage_with_a_defect_first(defect, tmp_path, monkeypatch):
+    name, change, words = DEFECTS[defect]
+    spoil(monkeypatch, name, change)
+    notice = first_notice(tmp_path, name)
+    assert notice.startswith(f"{name}: ") and words in notice
+
+
+@pytest.mark.slow
+def test_lost_clauses_are_found_by_the_parse(tmp_path, monkeypatch):
+    spoil(monkeypatch, "rephrase", lambda text: text.partition(", when")[0] + ".")
+    assert "rephrase: 100.0 % have fewer clauses than their originals" in first_notice(tmp_path, "rephrase")
+
+
+def test_noise_alone_is_named_as_what_it_may_be_made_for(tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(sentences()), "utf-8")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.ingest([tmp_path / "in.txt"], IngestOptions())
+        session.augment(make_run("word-repetition"))
+    first = write_report(Store.open(tmp_path / "store"), tmp_path / "report.html")["notices"][0]
+    assert "see whether it is meant to be so" in first
