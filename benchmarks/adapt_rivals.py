@@ -1,20 +1,23 @@
 """Other ways to adapt an encoder to unlabelled text, beside `adapt`, on the same domains and as many steps.
 
     python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals
-    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals --rivals TSDAE --rates 3e-5
+    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals --rivals TSDAE,SimCSE
 
 Each is trained at each of its learning rates; the table shows the best of them by the labels, which flatters
-the rivals: `adapt` has one rate. All take 60 steps of 64 pairs, as much encoding as `adapt` does. They give
+the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encoding as `adapt` does, and give
 the starting encoder back where `neighbours` does not rise, but for TSDAE, which is sentence-transformers' own
-and keeps what it has trained. Texts and scores are those of `benchmarks.adapt_domains`.
+and keeps what it has trained. "adapt with" adds contrast of that kind to the recipe. Texts and scores are
+those of `benchmarks.adapt_domains`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +32,36 @@ from eval.tasks.table import read_table
 
 STEPS, BATCH = 60, 64
 _EQUAL = [f"steps={STEPS}", f"batch={BATCH}", "evaluate_every=30"]
+_SELF = ['positives=["@self"]', "labels=any"]
 _NO_RANKING, _NO_GUIDE = "ranking.weight=0", "guide.margin=2"  # cosines are at most 1: nothing is masked
-RATES = ("1e-5", "3e-5")
-# Settings of the recipe adapt-contrastive, which has a guide (GISTEmbed) and a ranking (RankCSE) of its own.
-RIVALS: dict[str, list[str]] = {
-    "SimCSE": ['positives=["@self"]', "labels=any", _NO_RANKING, _NO_GUIDE],
-    "GISTEmbed": [_NO_RANKING],
-    "RankCSE": ['positives=["@self"]', "labels=any", _NO_GUIDE],
-    "GCSE": ["negatives=una", "decay.vectors=start", _NO_RANKING, _NO_GUIDE],
-    "neighbours as positives": ["positives=mined-vectors", "labels=any", _NO_RANKING],
-    "adapt-contrastive": [],
-    "TSDAE": [],
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A recipe with settings on top, and the learning rates that it is trained at."""
+
+    settings: Sequence[str] = ()
+    recipe: str = "adapt-contrastive"  # has a guide (GISTEmbed) and a ranking (RankCSE) of its own
+    rates: Sequence[str] = ("1e-5", "3e-5")
+
+
+def _beside_adapt(*settings: str) -> Rival:
+    """The recipe adapt with contrast at a tenth of the weight."""
+    return Rival(["contrastive_weight=0.1", *settings], "adapt", ("4e-5",))
+
+
+RIVALS = {
+    "SimCSE": Rival([*_EQUAL, *_SELF, _NO_RANKING, _NO_GUIDE]),
+    "GISTEmbed": Rival([*_EQUAL, _NO_RANKING]),
+    "RankCSE": Rival([*_EQUAL, *_SELF, _NO_GUIDE]),
+    "GCSE": Rival([*_EQUAL, "negatives=una", "decay.vectors=start", _NO_RANKING, _NO_GUIDE]),
+    "neighbours as positives": Rival([*_EQUAL, "positives=mined-vectors", "labels=any", _NO_RANKING]),
+    "adapt-contrastive": Rival(_EQUAL),
+    "TSDAE": Rival(recipe="", rates=("3e-5", "1e-4")),
+    "adapt": Rival(recipe="adapt", rates=("4e-5",)),
+    "adapt with paraphrases": _beside_adapt("positives=paraphrase"),
+    "adapt with UNA's negatives": _beside_adapt(*_SELF, "negatives=una"),
+    "adapt with synonyms": _beside_adapt("positives=synonym"),
 }
 
 
@@ -53,7 +75,7 @@ def tsdae(texts: Sequence[str], out: Path, encoder: str, rate: float) -> Path:
         return out
     torch.manual_seed(42)
     random = np.random.default_rng(42)
-    model = SentenceTransformer(str(find_encoder(encoder)), device="cpu")
+    model = SentenceTransformer(str(find_encoder(encoder).path), device="cpu")
     loss = DenoisingAutoEncoderLoss(model)
     optimizer = torch.optim.AdamW(loss.parameters(), lr=rate)
     model.train()
@@ -78,12 +100,12 @@ def measure(rival: str, rate: str, domain: str, options: argparse.Namespace) -> 
     """Train one rival at one rate on one domain; the line of its results, in percent."""
     table = read_table(load_registry()[domain], options.data)
     texts = corpus_of(table, options.rows)[0]
-    run = f"{rival.replace(' ', '-')}-{rate}-"
-    if rival == "TSDAE":
-        best = tsdae(texts, options.work / domain / run[:-1], options.encoder, float(rate))
+    run, own = f"{re.sub('[^a-zA-Z]+', '-', rival)}-{rate}-", RIVALS[rival]
+    if own.recipe:
+        changes = [f"learning_rate={rate}", *own.settings]
+        best = adapt(domain, texts, options, 42, own.recipe, run, changes) / "best"
     else:
-        changes = [*_EQUAL, f"learning_rate={rate}", *RIVALS[rival]]
-        best = adapt(domain, texts, options, 42, "adapt-contrastive", run, changes) / "best"
+        best = tsdae(texts, options.work / domain / run[:-1], options.encoder, float(rate))
     encode = load_encoder(str(best)).encode
     found = scores(encode, table, options.rows, options.scored, options.data, options.kmeans)
     return {"rival": rival, "rate": rate, "domain": domain} | found
@@ -119,7 +141,6 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--rivals", default=",".join(RIVALS))
-    parser.add_argument("--rates", default=",".join(RATES))
     parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
     parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
     parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
@@ -132,7 +153,7 @@ def main() -> None:
     lines = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
     for domain in options.domains.split(","):
         for rival in options.rivals.split(","):
-            for rate in options.rates.split(","):
+            for rate in RIVALS[rival].rates:
                 key = {"rival": rival, "rate": rate, "domain": domain}
                 if any(key.items() <= line.items() for line in lines):
                     continue
