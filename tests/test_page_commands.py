@@ -64,7 +64,7 @@ ELSEWHERE = {
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
     r"^make bench-train |benchmarks\.(\w+_speed|una_million|tokenization|train_gpu)": "measures for minutes",
     r"benchmarks\.growth": "needs a large corpus, and minutes",
-    r"benchmarks\.(adapt_domains|dev_score_choice|signal_quality)": "needs the real sets, and hours",
+    r"benchmarks\.(adapt_\w+|dev_score_choice|signal_quality)": "needs the real sets, and hours",
     r"benchmarks\.(distil_model2vec|search|static_sizes)": "needs the real sets, and hours",
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
