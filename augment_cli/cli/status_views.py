@@ -124,3 +124,11 @@ def run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
             code = load_commands()(arguments, prog_name="augment-cli", standalone_mode=False)
             if code:
                 raise SystemExit(code)
+        if words[1] == "pack" and not quiet:
+            export = shlex.join([word for word in words if word != "--overwrite"])
+            out.print(
+                f"Files that --out wrote earlier are as they were; {visible_line(export)} --out pairs.csv "
+                "(or .jsonl) writes one again",
+                markup=False,
+                soft_wrap=True,
+            )

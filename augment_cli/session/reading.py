@@ -93,8 +93,8 @@ class Reading:
             report = ingest(
                 self.store, chosen, reading, strict=strict, progress=progress, make_room=make_room
             )
-        self._warn_of_rejects(report)
         report.check(max_rejects, str(self.store.path))
+        self._warn_of_rejects(report)
         self._give_pairs(options or IngestOptions())
         return report
 
@@ -136,10 +136,10 @@ class Reading:
                 report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
         finally:
             self.store.clean_work(memory.FOLDER)
+        self.reporter.say(what_was_appended(self.store, report, before))
+        report.check(max_rejects, str(self.store.path), appended=True)
         if len(self.store.parts) > before:
             self._warn_of_rejects(report)
-        self.reporter.say(what_was_appended(self.store, report, before))
-        report.check(max_rejects, str(self.store.path))
         for name in self.store.stages():
             made_by = self.store.stage(name).settings
             if made_by["stage"] == pairs.GIVEN:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.parameters import MOST_DRAWS, takes
+from augment_cli.contract.parameters import MOST_DRAWS, several, takes
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError, did_you_mean
 from augment_cli.ingest import IngestOptions, entries_of
@@ -241,7 +241,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
         if stage in stages:
             raise UsageError(f"{path}: two runs write {stage!r}; give one of them another `name`")
         stages[stage] = {key: value for key, value in table.items() if key != "name"}
-    for change in changes:
+    for change in several(changes):
         _apply(change, stages)
     return [_run_of(path, stage, table) for stage, table in stages.items()]
 

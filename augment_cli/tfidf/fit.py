@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from augment_cli.contract.parameters import several
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.store.manifest import Stage
@@ -63,6 +64,9 @@ class FitOptions:
     min_df: int = 1
     stages: tuple[str, ...] = ("corpus",)
     terms_of: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stages", several(self.stages))
 
     def check(self) -> None:
         """Raise `UsageError` where the options make no sense."""

@@ -69,7 +69,7 @@ def test_columns_are_chosen_and_kept_and_missing_texts_rejected(tmp_path):
         keep_columns=["share"],
         max_rejects=1,
     )
-    assert report.reasons == {"wrong_type": 2}
+    assert report.reasons == {"missing": 2}
     corpus = augment_cli.open_store(tmp_path).read("corpus")
     assert corpus["id"].to_pylist() == ["0", "1", "2"] and corpus["share"].to_pylist() == [
         "0.5",
