@@ -140,6 +140,7 @@ def _is_page(beginning: bytes) -> bool:
     )
 
 
+_FEWEST = 30  # changed rows, from which on a share of them says something
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
 
 
@@ -156,7 +157,7 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
     for one in stages:
         for sign, share in one.stage_signs.items():
             found.append(Notice(one.name, f"{100 * share:.1f} % {sign}", 3 + share))
-        for sign, count in one.signs.items():
+        for sign, count in one.signs.items() if one.sampled >= _FEWEST else ():
             share = count / one.sampled
             if share > 0.5 or one.augmentation in NOISE:  # what it is made for; or else all of it is broken
                 text = f"{100 * share:.1f} % {sign}; see whether it is meant to be so"
@@ -170,7 +171,7 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
             )
             found.append(Notice(one.name, text, 3.5))
         found += _of_change(one)
-        if one.counted and one.copies / one.counted >= 0.005:
+        if one.counted >= _FEWEST and one.copies / one.counted >= 0.005:
             share = one.copies / one.counted
             found.append(Notice(one.name, f"{100 * share:.1f} % are another row's sentence", 2 + share))
         if one.asked and one.realised is not None and abs(one.realised - one.asked) > 0.1 * one.asked:
@@ -209,7 +210,7 @@ def _of_change(one: StageFacts) -> list[Notice]:
 
 
 def _of_cosines(one: StageFacts) -> list[Notice]:
-    if not len(one.cosines):
+    if len(one.cosines) < _FEWEST:
         return []
     if one.is_negative:
         median = float(np.median(one.cosines))
