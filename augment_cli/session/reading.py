@@ -64,7 +64,8 @@ class Reading:
                 refuse_other_options(self.store, options or IngestOptions())
                 self._give_pairs(options or IngestOptions())
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
-                self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
+                if not self._opened.is_shared:  # each of many tasks would say it
+                    self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
             of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
