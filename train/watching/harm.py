@@ -56,13 +56,13 @@ class HarmWatch:
         start, together = both.get("neighbours", (0.0, 0.0))
         if together < (1 - NEIGHBOUR_FALL) * start:
             known = [(name, *both[name]) for name in RATIOS if name in both]
-            shown = ", ".join(f"{name} {first:.3f}, now {last:.3f}" for name, first, last in known)
+            shown = "; ".join(f"{name} {first:.3f} before, {last:.3f} now" for name, first, last in known)
             self._say(
                 "neighbours",
                 step,
-                f"what is near in the corpus stays together less than before ({shown}): the encoder unlearns "
-                "what belongs together, whatever the loss says. "
-                "Lower learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
+                "what is near in the corpus stays together less than before (neighbours, the lesser ratio, "
+                f"{together / start:.2f}: {shown}): the encoder unlearns what belongs together. Lower "
+                "learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
                 "agreement with the starting encoder",
             )
 
