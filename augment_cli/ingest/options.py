@@ -62,13 +62,11 @@ class IngestReport:
             raise IncompleteError(f"input files are damaged ({detail}); {advice}, and fetch the files again")
         faults = self.rejected - self.duplicates
         if faults > max_rejects * self.read:
-            again = (
-                "" if appended else f", and go on by the same command with --max-rejects {self._enough:.2f}"
-            )
+            again = "" if appended else f", then give the same again with --max-rejects {self._enough:.2f}"
             raise IncompleteError(
                 f"{faults:,} of {self.read:,} lines were rejected ({detail}), more than "
-                f"--max-rejects {max_rejects:g} allows; the other {self.kept:,} are in the corpus of "
-                f"{store}, and nothing else was made of them; {advice}{again}{self.remedy}"
+                f"--max-rejects {max_rejects:g} allows; the corpus of {store} has what is left "
+                f"({self.kept:,}), and nothing else was made of it; {advice}{again}{self.remedy}"
             )
 
     @property

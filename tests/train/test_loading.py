@@ -90,9 +90,7 @@ def test_a_wrong_change_is_blamed_and_not_the_recipes_file(tmp_path):
         load_recipe("una", ["seed=3", "batch=many"])
     with pytest.raises(UsageError, match=r"^--set learning_rat=3: unknown setting .* known: name"):
         load_recipe("una", ["batch=32", "learning_rat=3"])
-    with pytest.raises(
-        UsageError, match=r"^--set nt\.foo=3: unknown setting 'nt\.foo'; known"
-    ):
+    with pytest.raises(UsageError, match=r"^--set nt\.foo=3: unknown setting 'nt\.foo'; known"):
         load_recipe("una", ["nt.foo=3"])
     with pytest.raises(UsageError, match=r"^--set loss_settings\.gamma=2: \[loss_settings\]: the loss"):
         load_recipe("una", ["loss_settings.gamma=2"])

@@ -95,7 +95,7 @@ def test_run_and_recipes_take_them_and_go_on_with_the_same_only(tmp_path):
         ("one string", r"one str; give a list of sentences"),
         ({"text": LINES}, "one dict"),
         ([1, 2], "is int64, not text"),
-        (["a", 2], "cannot be read as sentences"),
+        (["a", 2], r"cannot be read as sentences \(texts\[1\] is of int\)"),
         (5, "cannot be read as sentences"),
         (["a\ud800"], "cannot be read as sentences"),
         (polars.DataFrame({"body": LINES}), "has no column 'text', it has \\['body'\\]"),
