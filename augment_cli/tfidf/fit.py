@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.contract.parameters import several
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError, UsageError
 from augment_cli.store.manifest import Stage
@@ -66,7 +65,8 @@ class FitOptions:
     terms_of: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stages", several(self.stages))
+        stages = (self.stages,) if isinstance(self.stages, str) else tuple(self.stages)
+        object.__setattr__(self, "stages", stages)
 
     def check(self) -> None:
         """Raise `UsageError` where the options make no sense."""
