@@ -113,7 +113,7 @@ def all_augmentations() -> Iterable[str]:
 
 
 def reasons() -> Iterable[str]:
-    """The labels of augmentations, and why a row is unchanged."""
+    """The labels of augmentations, and why a row is unchanged or a line was set aside."""
     yield from ("# Labels and reasons", "", "## Labels of a changed row", "")
     yield "*same*, *other* or *neither*, by default; `augment-cli list --json` has them, too."
     yield ""
@@ -121,7 +121,8 @@ def reasons() -> Iterable[str]:
     yield from _table(
         ("augmentation", "label", "because"), ((f"`{name}`", it.label, it.reason) for name, it in labels)
     )
-    yield from ("## Reasons of an unchanged row", "", "The column `reason` of a stage.", "")
+    yield from ("## Reasons of an unchanged row, and of a line that was set aside", "")
+    yield from ("The column `reason` of a stage, and of `rejects`.", "")
     yield from _table(("reason", "when"), ((f"`{reason}`", reason.words) for reason in Reason))
 
 

@@ -102,7 +102,9 @@ def score_model(
         for table in data_tables:
             score, seconds = timed(table, vectors, run, _Bars(bars, table.task.title))
             write_result(folder, table, score, seconds)
-            _say(f"{label}: {table.task.title} {table.task.metric} {number(score.main)} ({seconds:.1f} s)")
+            title, metric = table.task.title, table.task.metric
+            named = title if metric.partition("_")[0] in title else f"{title} {metric}"  # purity_10
+            _say(f"{label}: {named} {number(score.main)} ({seconds:.1f} s)")
             for note in score.notes:
                 _say(f"  note: {note}")
     return read_results(folder)

@@ -39,9 +39,8 @@ def teachers(encoder: str, allow_download: bool = False) -> dict[str, tuple[str,
     start = find_encoder(encoder, allow_download)
     is_static = is_static_model(start)
     chosen = {START: (encoder, 0.5 if is_static else 1.0)}
-    helper, name, weight = (
-        (MINILM_PACKAGE, "minilm", 1.0) if is_static else (str(CHECKOUT / STATIC), "static", 0.5)
-    )
+    words = str(CHECKOUT / STATIC), "static", 0.5
+    helper, name, weight = (MINILM_PACKAGE, "minilm", 1.0) if is_static else words
     try:
         find_encoder(helper)
     except MissingError:

@@ -145,8 +145,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         print(f"{picture}\n{picture.with_suffix('.html')}")
         return 0
     check_address_space(LEAST_FOR_MODELS)
-    changes = list(args.set)
-    recipe = load_recipe(args.recipe, changes)
+    recipe = load_recipe(args.recipe, args.set)
     try:
         seeds = [int(seed) for seed in args.seeds.split(",")] if args.seeds else [recipe.seed]
     except ValueError:
@@ -158,7 +157,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
         for folder in (out, *(out / f"seed-{seed}" for seed in seeds if len(seeds) > 1)):
             check_folder(folder)
     _check_inputs(args, recipe, encoder)
-    recipe = _for_kind(recipe, encoder, changes)
+    recipe = _for_kind(recipe, encoder, args.set)
 
     from augment_cli.store.store import Store
     from train.adapt import RECIPES, make_columns, missing
@@ -170,7 +169,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
 
     if recipe.evaluate_every and recipe.dev == "auto" and not recipe.held_out and not has_stsb(args.data):
         print("no STS-B in the data folder: 1 % of the rows is held out for a dev score", file=sys.stderr)
-        recipe = load_recipe(args.recipe, [*changes, "held_out=0.01"])
+        recipe = load_recipe(args.recipe, [*args.set, "held_out=0.01"])
     command = as_typed(f"python -m train {shlex.join(typed)}")
     run = Run(recipe, args.store, encoder, out, args.data, args.allow_download, command)
     ranks = join()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,10 +18,8 @@ from train import components
 from train.recipe import Recipe, today
 
 RECIPES = Path(__file__).parent / "recipes"
-_KINDS = {
-    bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes",
-    tuple: "a list", dict: "a table",
-}  # fmt: skip
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number",
+          str: "a text in quotes", tuple: "a list", dict: "a table"}  # fmt: skip
 
 
 def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
@@ -48,7 +47,13 @@ def load_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
             values[table] = dict(values.get(table, {})) | {inner: parse_value(text)}
         else:
             values[key.strip()] = parse_value(text)
-    return make_recipe(values, str(path))
+    try:
+        return make_recipe(values, str(path))
+    except UsageError as error:
+        said = str(error).removeprefix(str(path))
+        words = set(re.findall(r"\w+", said.partition("; known:")[0]))
+        blamed = [change for change in changes if words & set(re.findall(r"\w+", change.partition("=")[0]))]
+        raise UsageError(f"--set {' --set '.join(blamed)}{said}") if blamed else error from None
 
 
 def make_recipe(values: dict[str, Any], where: str = "recipe") -> Recipe:
@@ -92,7 +97,8 @@ def checked_values(
         if key not in fields:
             known = [*fields, *(f"[{table}]" for table in tables)]
             # `momentun.queue` from the command, where a file has a table.
-            alike = difflib.get_close_matches(f"[{key.partition('.')[0]}]" if "." in key else key, known, n=1)
+            meant = f"[{key.partition('.')[0]}]" if "." in key else key
+            alike = difflib.get_close_matches(meant, known, n=1, cutoff=0.75)
             hint = f" (did you mean {alike[0]}?)" if alike else ""
             raise UsageError(f"{where}: unknown setting {key!r}{hint}; known: {', '.join(known)}")
         default = getattr(defaults, key)
@@ -128,9 +134,7 @@ def _lengths(values: tuple[Any, ...], where: str) -> tuple[int, ...]:
     except ValueError:
         lengths = {0}
     if min(lengths, default=1) < 1:
-        raise UsageError(
-            f"{where}: dimensions = {list(values)} should be lengths of vectors, such as [64, 128]"
-        )
+        raise UsageError(f"{where}: dimensions = {list(values)} should be lengths, such as [64, 128]")
     return tuple(sorted(lengths))
 
 
@@ -141,9 +145,7 @@ def _loss_settings(name: str, table: dict[str, Any], where: str) -> dict[str, An
     """The loss's settings with all its defaults; an empty table for one that has none."""
     if not components.has_settings("losses", name):
         if table:
-            raise UsageError(
-                f'{where}: [loss_settings]: the loss "{name}" has no settings; leave the table out'
-            )
+            raise UsageError(f'{where}: [loss_settings]: the loss "{name}" has no settings; leave it out')
         return {}
     from train.losses import find  # loads torch
 
@@ -182,22 +184,16 @@ def _check_additions(recipe: Recipe, where: str) -> None:
 def _check(recipe: Recipe, where: str) -> None:
     if not (recipe.dropout == -1 or 0 <= recipe.dropout < 1):
         raise UsageError(
-            f"{where}: dropout = {recipe.dropout} must lie from 0 to below 1, or be -1 for the encoder's own"
+            f"{where}: dropout = {recipe.dropout} must be from 0 to below 1, or the encoder's: -1"
         )
     if len(recipe.betas) != 2 or not all(0 <= beta < 1 for beta in recipe.betas):
         raise UsageError(f"{where}: betas = {list(recipe.betas)} must be two numbers from 0 to below 1")
     if recipe.window < 16:
-        raise UsageError(
-            f"{where}: window = {recipe.window} would hardly mix the corpus, whose neighbours are alike; "
-            "write 16 or more"
-        )
+        raise UsageError(f"{where}: window = {recipe.window} hardly mixes the corpus; write 16 or more")
     if recipe.whiten == 1 or recipe.whiten < 0:
         raise UsageError(f"{where}: whiten = {recipe.whiten} should be 0 or a number of sentences above 1")
     if recipe.dimensions and recipe.head != "none":
-        raise UsageError(
-            f'{where}: dimensions are those of the embedding, which head "{recipe.head}" mixes; write '
-            'head = "none"'
-        )
+        raise UsageError(f'{where}: head "{recipe.head}" mixes what dimensions divide; write head = "none"')
     if not recipe.contrastive_weight and not recipe.additions and not recipe.mlm_weight:
         raise UsageError(f"{where}: contrastive_weight = 0 leaves nothing to learn; add [cosine_regression]")
     if not recipe.positives:

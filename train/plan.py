@@ -25,12 +25,18 @@ def plan(run: Run, ranks: Ranks) -> str:
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
     check_memory(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
     memory = memory_of(trainee.model, objective.views_a_row, recipe, ranks, rows.count)
-    used = sum(len(corpus.rows) for corpus in rows.weighting.corpora) if rows.weighting else rows.count
+    used = sum(len(one.rows) for one in rows.weighting.corpora) if rows.weighting else rows.count
+    left = store.rows - used
     windows = min(len(row_groups(store.parts)), recipe.window) * (recipe.workers + 1)
+    losses = [recipe.loss] if recipe.objective == "contrastive" and recipe.contrastive_weight else []
+    losses += [
+        *(["masked words"] if recipe.objective == "mlm" or recipe.mlm_weight else []),
+        *recipe.additions,
+    ]
     lines = [
         f"recipe        {recipe.name}: {recipe.description}",
-        f"rows          {rows.count:,} an epoch ({store.rows - used:,} left out), "
-        f"columns {', '.join(columns)}",
+        f"loss          {', '.join(losses)}",
+        f"rows          {rows.count:,} an epoch ({left:,} left out), columns {', '.join(columns)}",
         *(
             f"corpus        {corpus.name}: {len(corpus.rows):,} rows, {corpus.count:,} an epoch"
             for corpus in (rows.weighting.corpora if rows.weighting else ())

@@ -9,6 +9,7 @@ from typing import Any
 from augment_cli import augmentations
 from augment_cli.contract.augmentation import meaning_of
 from augment_cli.contract.entailment import entailment_of
+from augment_cli.contract.parameters import several
 from augment_cli.errors import UsageError
 from augment_cli.pages.judging import write_judging
 from augment_cli.pages.report import write_report
@@ -140,8 +141,9 @@ def inspect(
     >>> [row["row_id"] for row in augment_cli.inspect("una", "store", rows=[2])]
     [2]
     """
-    choice = Choice(where, sort, tuple(rows), contains, not (unchanged or rows or reason), reason=reason)
-    return choose_rows(_opened(store), stage, max(count, len(rows)), seed, choice)
+    wanted = several(rows)
+    choice = Choice(where, sort, wanted, contains, not (unchanged or wanted or reason), reason=reason)
+    return choose_rows(_opened(store), stage, max(count, len(wanted)), seed, choice)
 
 
 def stats(stage: str | None = None, store: Store | str | Path = STORE) -> Any:
@@ -176,7 +178,7 @@ def status(
     >>> [one["stage"] for one in augment_cli.status("store") if one["complete"]]
     ['rejects', 'corpus', 'terms', 'tfidf', 'forms', 'una']
     """
-    return numbers.status(_opened(store), corpus)
+    return numbers.status(_opened(store), None if corpus is None else several(corpus))
 
 
 def verify(store: Store | str | Path = STORE) -> list[str]:
@@ -252,11 +254,11 @@ def judge(
     >>> len(augment_cli.judge("una", "store", count=3))
     3
     """
-    stages = [stage] if isinstance(stage, str) else list(stage or ())
+    stages = several(stage or ())
     if (not stages) == (not read):
         raise UsageError("name either stages to sample from or, with --read, files to count")
     if not stages:
-        found = verdicts.read([Path(path) for path in read])
+        found = verdicts.read([Path(path) for path in several(read)])
         return verdicts.summary(found) if compare is None else [agreement(_opened(store), compare, found)]
     opened = _opened(store)
     judgements = [one for name in stages for one in verdicts.sample(opened, name, count, seed)]
@@ -291,7 +293,7 @@ def remove(
     >>> augment_cli.remove("una", "store")
     []
     """
-    names = [stages] if isinstance(stages, str) else list(stages)
+    names = list(several(stages))
     path = _opened(store).path
     with Store.open(path).lock():
         opened = Store.open(path)

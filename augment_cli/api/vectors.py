@@ -11,7 +11,7 @@ from augment_cli.contract.combine_parameters import CombineParameters
 from augment_cli.contract.embed_parameters import EmbedParameters
 from augment_cli.contract.mine_parameters import MineParameters
 from augment_cli.contract.pack_options import PackOptions
-from augment_cli.contract.parameters import takes
+from augment_cli.contract.parameters import several, takes
 from augment_cli.engine.engine import Engine
 from augment_cli.pack import PACK_STAGE, choose
 from augment_cli.session import Session
@@ -95,7 +95,7 @@ def combine(
     """
     chosen = options_of(CombineParameters, parameters, "combine")
     with Session(Store.open(store).path, Engine.for_this_machine(jobs)) as session:
-        session.combine(sets, name, chosen)
+        session.combine(several(sets), name, chosen)
         return session.store
 
 
@@ -145,7 +145,7 @@ def score(
     >>> augment_cli.score("store", "una", columns=["length_ratio"]).frame("scores-una").columns
     ['row_id', 'length_ratio']
     """
-    options = ScoreOptions(tuple(columns), nli, acceptability, vectors, fit, cross_encoder, judge)
+    options = ScoreOptions(several(columns), nli, acceptability, vectors, fit, cross_encoder, judge)
     encoder = options_of(EmbedParameters, parameters, "score")
     with session_of(Store.open(store).path, jobs, overwrite) as session:
         session.score(stage, options, name, encoder)

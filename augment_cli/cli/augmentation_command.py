@@ -103,5 +103,5 @@ def run_augmentation(
         if pipeline is not None:
             session.parse(pipeline, parses)
         folders = session.augment(run, stage, draws, chosen)
-        output.show(session.store, session.results)
-        output.show_examples(session.store, session.results, folders)
+        output.show(session.store, session.results, shared)
+        output.show_examples(session.store, session.results, folders, of_parts=shared)

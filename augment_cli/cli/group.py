@@ -82,8 +82,15 @@ def _visible_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
     except Exception as error:
         if isinstance(message := getattr(error, "message", None), str):
-            error.message = visible(message)  # type: ignore[attr-defined]
+            error.message = visible(message) + _hint(message, error)  # type: ignore[attr-defined]
         raise
+
+
+def _hint(message: str, error: Exception) -> str:
+    """Where a file stands behind a command that takes none there: how it is named."""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    takes_files = any(parameter.name == "corpus" for parameter in getattr(command, "params", ()))
+    return "; name files with --corpus" if takes_files and "unexpected extra argument" in message else ""
 
 
 def _with_value(arguments: list[str]) -> list[str]:

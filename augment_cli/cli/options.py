@@ -148,12 +148,14 @@ class Output:
         """Whether tables and hints are wanted."""
         return not (self.quiet or self.as_json)
 
-    def show(self, store: StoreOfStages, results: Sequence[StageResult]) -> None:
-        """What the run made; as JSON every stage of the store."""
-        from augment_cli.cli import views
+    def show(self, store: StoreOfStages, results: Sequence[StageResult], of_parts: bool = False) -> None:
+        """What the run made, of some parts how far the stage is; as JSON every stage of the store."""
+        from augment_cli.cli import status_views, views
 
         if self.as_json:
             views.print_run(store, results)
+        elif self.is_for_people and of_parts:
+            status_views.show_parts(store, results)
         elif self.is_for_people:
             views.show_run(store, results)
 
@@ -163,11 +165,12 @@ class Output:
         results: Sequence[StageResult],
         folders: Sequence[str],
         page: Path | None = None,
+        of_parts: bool = False,
     ) -> None:
         """Some rows of the stages in `folders`, where the run made any; the report; what to type next."""
         from augment_cli.cli import views
 
-        there = [folder for folder in folders if store.has(folder)]
+        there = [folder for folder in folders if store.has(folder) and not of_parts]
         if there and self.is_for_people and any(result.was_made for result in results):
             views.show_hints(store, there, page)
 

@@ -18,6 +18,7 @@ from augment_cli.errors.visible import visible_line
 from augment_cli.reports import report
 from augment_cli.reports.behind import command_for, commands_behind
 from augment_cli.reports.soundness import left_over
+from augment_cli.session.opened import StageResult
 from augment_cli.store.store import Store
 
 
@@ -88,6 +89,19 @@ def _again(store: Store, entry: dict[str, Any], resumes: bool = False) -> str:
     return f"; {shlex.join(words)}" if words else ""
 
 
+def show_parts(store: Store, results: Sequence[StageResult]) -> None:
+    """Of each stage that a task of an array worked on whether it made something, and what is missing."""
+    took = {result.stage: result.seconds for result in results if result.was_made}
+    entries = {entry["stage"]: entry for entry in report.status(store)}
+    for name in dict.fromkeys(result.stage for result in results):
+        entry = entries[name]
+        done = f"its parts are made in {took[name]:.1f} s" if name in took else "its parts were there already"
+        missing = entry["missing_parts"]
+        whole = f"still missing: {missing}" if missing else "the stage is complete"
+        line = f"{name}: {done}; {entry['parts']} of {entry['expected_parts']} parts are there, {whole}"
+        console().print(visible_line(line), markup=False, soft_wrap=True)
+
+
 def show_behind(store: Store) -> None:
     """The commands that make what is behind, in their order; nothing where nothing is."""
     if commands := commands_behind(store):
@@ -124,3 +138,11 @@ def run_behind(store_path: Path, dry_run: bool, quiet: bool) -> None:
             code = load_commands()(arguments, prog_name="augment-cli", standalone_mode=False)
             if code:
                 raise SystemExit(code)
+        if words[1] == "pack" and not quiet:
+            export = shlex.join([word for word in words if word != "--overwrite"])
+            out.print(
+                f"Files that --out wrote earlier are as they were; {visible_line(export)} --out pairs.csv "
+                "(or .jsonl) writes one again",
+                markup=False,
+                soft_wrap=True,
+            )

@@ -91,10 +91,12 @@ def _made_with(stage: str) -> str:
 
 
 def share(entry: dict[str, Any]) -> str:
-    """How many of its rows a stage changed, in percent; empty where that says nothing."""
+    """How many of the rows that it was run on a stage changed, in percent; empty where that says nothing."""
     if entry["changed"] is None:
         return ""
-    return f"{100 * entry['changed'] / max(entry['rows'], 1):.1f} %"
+    run_on = entry["rows_asked"]
+    of = f" of {run_on:,}" if run_on < entry["rows"] else ""
+    return f"{100 * entry['changed'] / max(run_on, 1):.1f} %{of}"
 
 
 def show_verdicts(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
@@ -149,7 +151,7 @@ def show_stats(entry: dict[str, Any], as_json: bool) -> None:
         return
     table = Table(box=None, show_header=False)
     for key, value in entry.items():
-        if key == "fingerprint" or value is None:
+        if key == "fingerprint" or value is None or (key == "rows_asked" and value == entry["rows"]):
             continue
         if key == "bytes":
             value = size(value)
@@ -194,6 +196,11 @@ def show_comparison(entries: Sequence[dict[str, Any]], as_json: bool) -> None:
         if "difficulty" in entry:
             line = f"{entry['stage']}: {entry['difficulty']['words']}"
             console().print(visible_line(line), markup=False, soft_wrap=True)
+    if "sentences_per_second" in shown:
+        console().print(
+            "sentences/s: the rule alone, timed now in one process; parsing, reading and writing add to it.",
+            style="dim",
+        )
 
 
 def show_rows(rows: Sequence[dict[str, Any]], as_json: bool) -> None:

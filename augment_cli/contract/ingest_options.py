@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
-from augment_cli.contract.parameters import check_parameters, parameter
+from augment_cli.contract.parameters import check_parameters, parameter, several
 from augment_cli.errors import UsageError
 
 FORMATS = ("text", "jsonl", "csv", "tsv", "parquet")
@@ -65,7 +65,7 @@ class IngestOptions:
         if self.deduplicate == "exact":
             object.__setattr__(self, "deduplicate", True)
         for key in ("keep_columns", "positive_columns", "negative_columns"):
-            object.__setattr__(self, key, tuple(getattr(self, key)))
+            object.__setattr__(self, key, several(getattr(self, key)))
         check_parameters(self)
         self._check_kept()
         object.__setattr__(self, "encoding", _encoding(self.encoding))

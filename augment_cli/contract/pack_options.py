@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from augment_cli.contract.parameters import parameter
+from augment_cli.contract.parameters import parameter, several
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,6 +95,10 @@ class PackOptions:
         """Whether a negative may stand in for another."""
         several = len(self.negatives) > 1 and self.layout == "n-tuple"
         return several and not self.require_all and self.unchanged == "drop"
+
+    def __post_init__(self) -> None:
+        for key in ("positives", "negatives", "carry", "where"):
+            object.__setattr__(self, key, several(getattr(self, key)))
 
     @property
     def stages(self) -> list[str]:

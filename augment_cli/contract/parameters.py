@@ -76,6 +76,15 @@ def declared(kind: Any) -> list[dataclasses.Field[Any]]:
     return [item for item in dataclasses.fields(kind) if "help" in item.metadata]
 
 
+def several(value: Any) -> tuple[Any, ...]:
+    """What may be one or several: one string or path stands for itself alone, and not for its characters.
+
+    >>> several("una"), several(["una", "uda"])
+    (('una',), ('una', 'uda'))
+    """
+    return (value,) if isinstance(value, str | Path | int) else tuple(value)
+
+
 def option_name(item: dataclasses.Field[Any]) -> str:
     """The option of a parameter, such as `--max-length`."""
     return f"--{(item.metadata['option'] or item.name).replace('_', '-')}"

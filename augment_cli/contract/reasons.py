@@ -1,4 +1,4 @@
-"""Why a row of an augmentation's stage is unchanged: the values of its `reason` column."""
+"""Why a row of a stage is unchanged, or a line was set aside: the values of the `reason` column."""
 
 from __future__ import annotations
 
@@ -69,10 +69,25 @@ class Reason(StrEnum):
     NOT_PARSABLE = "not_parsable", "not of the form that was asked for"
     OTHER_LENGTH = "other_length", "not shorter, or not longer, as was asked"
     UNSURE = "unsure", "a judge that cannot tell"
-    # Of pairs that the input brought along:
+    # Of lines that are set aside, and of pairs that the input brought along:
     MISSING = "missing", "the input has no text there"
     CONTROL_CHARACTER = "control_character", "a control character in the text"
     TOO_LONG = "too_long", "longer than lines of a corpus may be"
+    # Of lines that are set aside alone:
+    NOT_UTF8 = "not_utf8", "bytes that are no UTF-8, or not of the encoding that was named"
+    EMPTY = "empty", "nothing but white space in the line"
+    BROKEN_JSON = "broken_json", "no JSON object"
+    NO_TEXT_FIELD = "no_text_field", "an object without the text's field"
+    WRONG_TYPE = "wrong_type", "a text, id or kept field of another type than text, such as a number or list"
+    BROKEN_ROW = "broken_row", "a row of csv or tsv that cannot be read"
+    FIELD_COUNT = "field_count", "more or fewer fields than the header has"
+    DUPLICATE = "duplicate", "an equal text was kept before"
+    NEAR_DUPLICATE = "near_duplicate", "a nearly equal text was kept before"
+    DAMAGED_GZIP = "damaged_gzip", "from here on the file's gzip stream is damaged"
+    DAMAGED_ZSTD = "damaged_zstd", "from here on the file's zst stream is damaged"
+    DAMAGED_FILE = "damaged_file", "from here on the file cannot be read"
+    UNCLOSED_QUOTE = "unclosed_quote", "a quotation mark that is never closed took the rest of the file"
+    DECOMPRESSION_BOMB = "decompression_bomb", "a small file that swells without end"
     # Of mined negatives:
     NO_CANDIDATE = "no_candidate", "no other sentence in the range of ranks"
     ALL_CANDIDATES_SKIPPED = "all_candidates_skipped", "those in it are too like the positive, or unlike"
@@ -81,6 +96,6 @@ class Reason(StrEnum):
 
 
 def in_words(reason: str) -> str:
-    """A reason for people: what it says of itself, or of one that is not ours (a reject's) its name."""
+    """A reason for people: what it says of itself, or of one that is not ours its name."""
     known = Reason.__members__.get(reason.upper())
     return known.words if known is not None else reason.replace("_", " ")

@@ -35,7 +35,7 @@ _FUNCTIONS = {
 }
 _SHELL_ONLY = {"doctor", "convert-weights"}
 _COMMAND = re.compile(r"`augment-cli ([^`]+)`")
-_VALUE = r"(?: (-?\d[\w.%:]*|[A-Z]{3,}|none|always|auto)(?=[\s,;:.)`]|$))?"
+_VALUE = r"(?: (-?\d[\w.%:]*|[A-Z]{3,}|none|always|auto|kind)(?=[\s,;:.)`]|$))?"
 _BEGINNING = re.compile(r"--([a-z][a-z-]*[a-z]) ([^\s:,;]+):")
 _TOGETHER = re.compile(
     r"(?:(?<=settings )|(?<=the same ))\((--[^()]+)\)"

@@ -9,31 +9,33 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.text.spans import offsets_from_lengths, ranges, string_buffers
 
 MAX_RAW_BYTES = 64 << 10
 
 # Reasons for a single line.
-NOT_UTF8 = "not_utf8"
-CONTROL_CHARACTER = "control_character"
-EMPTY = "empty"
-TOO_LONG = "too_long"
-BROKEN_JSON = "broken_json"
-NO_TEXT_FIELD = "no_text_field"
-WRONG_TYPE = "wrong_type"
-BROKEN_ROW = "broken_row"
-FIELD_COUNT = "field_count"
+NOT_UTF8 = Reason.NOT_UTF8.value
+CONTROL_CHARACTER = Reason.CONTROL_CHARACTER.value
+EMPTY = Reason.EMPTY.value
+TOO_LONG = Reason.TOO_LONG.value
+BROKEN_JSON = Reason.BROKEN_JSON.value
+NO_TEXT_FIELD = Reason.NO_TEXT_FIELD.value
+MISSING = Reason.MISSING.value
+WRONG_TYPE = Reason.WRONG_TYPE.value
+BROKEN_ROW = Reason.BROKEN_ROW.value
+FIELD_COUNT = Reason.FIELD_COUNT.value
 # No fault of the line's own: never counted against --max-rejects.
-DUPLICATE = "duplicate"
-NEAR_DUPLICATE = "near_duplicate"
+DUPLICATE = Reason.DUPLICATE.value
+NEAR_DUPLICATE = Reason.NEAR_DUPLICATE.value
 REPEATS = frozenset({DUPLICATE, NEAR_DUPLICATE})
 # Reasons for the rest of a file: never within tolerance, since how much was lost is unknown.
-DAMAGED_GZIP = "damaged_gzip"
-DAMAGED_ZSTD = "damaged_zstd"
-DAMAGED_FILE = "damaged_file"
-UNCLOSED_QUOTE = "unclosed_quote"
-DECOMPRESSION_BOMB = "decompression_bomb"
+DAMAGED_GZIP = Reason.DAMAGED_GZIP.value
+DAMAGED_ZSTD = Reason.DAMAGED_ZSTD.value
+DAMAGED_FILE = Reason.DAMAGED_FILE.value
+UNCLOSED_QUOTE = Reason.UNCLOSED_QUOTE.value
+DECOMPRESSION_BOMB = Reason.DECOMPRESSION_BOMB.value
 DAMAGE = frozenset({DAMAGED_GZIP, DAMAGED_ZSTD, DAMAGED_FILE, UNCLOSED_QUOTE, DECOMPRESSION_BOMB})
 
 

@@ -53,8 +53,13 @@ def as_arrow(texts: Any, column: str) -> pa.Table:
         kind = pa.large_string() if isinstance(texts, list) and not texts else None
         return pa.table({column: pa.array(texts, kind)})
     except (pa.ArrowException, TypeError, ValueError) as error:
+        items = enumerate(texts) if isinstance(texts, list) else ()
+        odd = next(
+            ((place, item) for place, item in items if not isinstance(item, str | Mapping | None)), None
+        )
+        why = error if odd is None else f"texts[{odd[0]}] is of {type(odd[1]).__name__}"
         raise UsageError(
-            f"texts cannot be read as sentences ({error}); give a list of strings, a data frame of polars or "
+            f"texts cannot be read as sentences ({why}); give a list of strings, a data frame of polars or "
             "pandas, or an Arrow table"
         ) from error
 

@@ -37,7 +37,7 @@ class IngestReport:
         """Number of lines looked at (a damaged rest of a file counts as one)."""
         return self.kept + self.rejected
 
-    def check(self, max_rejects: float, store: str = "store") -> None:
+    def check(self, max_rejects: float, store: str = "store", appended: bool = False) -> None:
         """Raise `IncompleteError` if more than the share `max_rejects` was rejected, or a file is damaged.
 
         Parameters
@@ -46,10 +46,12 @@ class IngestReport:
             Share of lines, 0 to 1.
         store : str
             Its path, for the advice.
+        appended : bool
+            Whether the lines were appended: the same command would append them once more.
         """
         damaged = {reason: count for reason, count in self.reasons.items() if reason in checks.DAMAGE}
         detail = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.reasons.items()))
-        advice = f"see what they are with `augment-cli inspect rejects --store {store}`"
+        advice = f"look at them with `augment-cli inspect rejects --store {store}`"
         if damaged.keys() == {checks.UNCLOSED_QUOTE}:
             raise IncompleteError(
                 f'a quotation mark that is never closed swallowed the rest of a file ({detail}); if " is a '
@@ -60,10 +62,17 @@ class IngestReport:
             raise IncompleteError(f"input files are damaged ({detail}); {advice}, and fetch the files again")
         faults = self.rejected - self.duplicates
         if faults > max_rejects * self.read:
+            again = "" if appended else f", then give the same again with --max-rejects {self._enough:.2f}"
             raise IncompleteError(
                 f"{faults:,} of {self.read:,} lines were rejected ({detail}), more than "
-                f"--max-rejects {max_rejects:g} allows; {advice}{self.remedy}"
+                f"--max-rejects {max_rejects:g} allows; the corpus of {store} has what is left "
+                f"({self.kept:,}), and nothing else was made of it; {advice}{again}{self.remedy}"
             )
+
+    @property
+    def _enough(self) -> float:
+        """A share for --max-rejects, of two decimals, that allows what was rejected."""
+        return min((self.rejected - self.duplicates) / self.read + 0.005, 1)
 
     @property
     def remedy(self) -> str:
@@ -88,5 +97,5 @@ class IngestReport:
                 f"{store}: its corpus is what was left after {faults:,} of {self.read:,} lines were "
                 f"rejected; see why with `augment-cli inspect rejects --store {store}`, and read a corrected "
                 f"corpus into another --store "
-                f"(--max-rejects {faults / self.read + 0.005:.2f} goes on with this one)"
+                f"(--max-rejects {self._enough:.2f} goes on with this one)"
             )

@@ -221,6 +221,8 @@ def _json_text(line: bytes, name: str, id_name: str | None) -> tuple[str | None,
         return None, None, checks.WRONG_TYPE
     if name not in record:
         return None, None, checks.NO_TEXT_FIELD
+    if record[name] is None:
+        return None, None, checks.MISSING
     if not isinstance(record[name], str):
         return None, None, checks.WRONG_TYPE
     if id_name is None:
@@ -251,7 +253,7 @@ def _read_parquet(path: CorpusFile, source: str, layout: Layout) -> Iterator[Raw
                 if pa.types.is_dictionary(texts.type):
                     texts = texts.dictionary_decode()
                 missing = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
-                reasons = [(int(row), checks.WRONG_TYPE) for row in missing]
+                reasons = [(int(row), checks.MISSING) for row in missing]
                 raw = texts.cast(pa.large_binary()).fill_null(b"")
                 ids = None
                 if layout.id is not None:

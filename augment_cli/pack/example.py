@@ -15,7 +15,7 @@ from augment_cli.store.store import Store
 BATCH, MOST_STEPS = 64, 500
 # The shipped data/models/encoder: layers, width; and about how many tokens a sentence has.
 _LAYERS, _WIDTH, _TOKENS = 4, 256, 24
-_USED = 0.5  # of what multiplying large matrices reaches, in training such a small encoder
+_USED = 0.5  # of what multiplying matrices reaches, in training such a small encoder; measured
 _TEXTS = ("anchor", "positive", "negative")
 
 
@@ -75,20 +75,26 @@ def how_long(store: Store, stage: str) -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     minutes = operations / (_USED * _operations_a_second() * cores) / 60
     return (
-        f"{steps} steps of {BATCH} rows: about {_words(minutes)} on this machine's {cores} cores with the "
-        "small encoder of the checkout; one of BERT-base's size takes thirty times as long there"
+        f"{steps} steps of {BATCH} rows: about {_words(minutes)} on this machine's {cores} cores, if idle, "
+        "with the small encoder of the checkout; one of BERT-base's size takes thirty times as long there"
     )
 
 
 def _operations_a_second() -> float:
-    """What a matrix multiplication reaches here in a twentieth of a second."""
-    matrix = np.ones((384, 384), np.float32)
-    matrix @ matrix  # the first one loads the library
-    start, count = time.perf_counter(), 0
-    while (took := time.perf_counter() - start) < 0.05 or not count:
-        matrix @ matrix
-        count += 1
-    return count * 2 * 384**3 / max(took, 1e-6)
+    """What multiplying matrices reaches on one core here: the best of ten looks of 5 ms.
+
+    The matrices are too small for more threads than one, whose own time counts: what else runs here does not.
+    """
+    size, best = 64, 0.0
+    matrix = np.ones((size, size), np.float32)
+    out = matrix @ matrix  # the first one loads the library
+    for _ in range(10):
+        start, count = time.thread_time(), 0
+        while (took := time.thread_time() - start) < 0.005 or not count:
+            np.matmul(matrix, matrix, out=out)
+            count += 1
+        best = max(best, count * 2 * size**3 / max(took, 1e-6))
+    return best
 
 
 def _words(minutes: float) -> str:

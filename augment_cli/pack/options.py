@@ -11,7 +11,7 @@ from augment_cli import augmentations
 from augment_cli.augmentations.labels import check_labels, entailment_of_stage
 from augment_cli.contract.entailment import NEEDED
 from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, PackOptions
-from augment_cli.contract.parameters import check_parameters
+from augment_cli.contract.parameters import check_parameters, several
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
 from augment_cli.store.conditions import Condition, meets, parse_where
@@ -89,13 +89,13 @@ def choose(
         If a stage is missing, unfinished or of the wrong label or kind, a column is not there, a number or a
         layout makes no sense, or there is nothing to pack.
     """
-    more["where"] = tuple(more.get("where") or ())
-    wanted = PackOptions(unchanged=unchanged, carry=tuple(carry or ()), labels=labels, **more)
+    more["where"] = several(more.get("where") or ())
+    wanted = PackOptions(unchanged=unchanged, carry=several(carry or ()), labels=labels, **more)
     check_parameters(wanted)
     if negatives is None:
         negatives = [] if wanted.layout == "pair" else _fitting(store, "negative", labels)
     positives = positives or _fitting(store, "positive", labels) or [CORPUS_STAGE]
-    options = dataclasses.replace(wanted, positives=tuple(positives), negatives=tuple(negatives))
+    options = dataclasses.replace(wanted, positives=several(positives), negatives=several(negatives))
     _check_values(options)
     if not options.stages:
         raise UsageError(f"{store.path}: has no augmentation to pack; run `augment-cli una` first")

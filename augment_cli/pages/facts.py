@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from augment_cli import augmentations
 from augment_cli.answers.read import judged_by
 from augment_cli.augmentations.labels import counted_labels, label_of
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import UsageError
 from augment_cli.pages.marking import word_edits
 from augment_cli.parsing.clauses import count_clauses
@@ -130,8 +131,8 @@ class StageFacts:
 
     @property
     def changed_share(self) -> float:
-        """Of all rows."""
-        return self.changed / max(self.rows, 1)
+        """Of the rows that it was run on."""
+        return self.changed / max(self.rows - self.reasons.get(Reason.BEYOND_LIMIT, 0), 1)
 
     @property
     def cosine_quantiles(self) -> tuple[float, float, float]:

@@ -17,6 +17,7 @@ from augment_cli.store.store import Store
 
 _MOST_NOTICES = 5
 _MOST_OF_ONE = 2  # of one stage, where others have something to say, as with one sign of several stages
+_FEWEST = 30  # changed rows, from which on a share of them says something
 _MEANT = 0.5  # weight of what a stage may be made for
 _EASY = 0.3  # cosine: the nearest of 63 random sentences is at 0.28, by MiniLM
 _HARDER = (
@@ -71,7 +72,7 @@ def _of_stage(one: StageFacts) -> list[Notice]:
         Notice(one.name, f"{100 * sign.share:.1f} % {sign.words}", 3 + sign.rows, sign.advice)
         for sign in one.stage_signs
     ]
-    for sign, count in one.signs.items():
+    for sign, count in one.signs.items() if one.sampled >= _FEWEST else ():
         share = count / one.sampled
         if share > 0.5 or is_noise(one.augmentation):  # what it is made for; or else all of it is broken
             text = f"{100 * share:.1f} % {sign}; see whether it is meant to be so"
@@ -85,7 +86,7 @@ def _of_stage(one: StageFacts) -> list[Notice]:
         )
         found.append(Notice(one.name, text, 3.5))
     found += _of_change(one)
-    if one.counted and one.copies / one.counted >= 0.005:
+    if one.counted >= _FEWEST and one.copies / one.counted >= 0.005:
         share = one.copies / one.counted
         found.append(Notice(one.name, f"{100 * share:.1f} % are another row's sentence", 2 + share))
     if one.asked and one.realised is not None and abs(one.realised - one.asked) > 0.1 * one.asked:
@@ -119,6 +120,8 @@ def _of_cosines(one: StageFacts) -> list[Notice]:
         if found is None or found.is_hard:
             return []
         return [Notice(one.name, f"easy negatives, {found.words}", 2.5, _HARDER)]
+    if len(one.cosines) < _FEWEST:
+        return []
     if one.is_negative:
         median = float(np.median(one.cosines))
         if median < _EASY:

@@ -27,7 +27,7 @@ from augment_cli.store.store import Store
 
 DEFAULT_ROWS = 5_000
 _MEANINGS = {"same": "kept", "other": "altered", "neither": "possibly altered"}
-_TIMED_SECONDS = 5.0
+_TIMED_SECONDS, _LEAST_SECONDS = 5.0, 0.2
 _ENCODER_BATCH = 64
 
 Scorer = Callable[[Sequence[str]], np.ndarray]
@@ -65,8 +65,9 @@ def compare(
         stage, augmentation, meaning (AugCSE's class), label (by entailment), rows, changed_share,
         edits_per_changed_row,
         length_ratio (mean of characters of the result over those of the original),
-        sentences_per_second (one process, text and edits included, measured now on the first part; None for
-        stages that run a model or whose parameters name files), cosine and perplexity_difference (means, None
+        sentences_per_second (one process, text and edits included, measured now on the first part,
+        whatever the stage took when it was made; None for stages that run a model or whose parameters name
+        files), cosine and perplexity_difference (means, None
         without scorer).
     """
     names = list(stages or [name for name in store.stages() if is_augmentation(store.stage(name))])
@@ -134,8 +135,9 @@ def _scored(texts: Sequence[str], known: dict[str, Any], score: Scorer) -> list[
 def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | None:
     """Sentences a second of one process making a stage's table anew, over at most one part.
 
-    Counted are CPU seconds of this process, words and edits included, reading and writing not. None where
-    it cannot be made again from what the stage says: it runs a model, or a parameter names a file.
+    A small part is made several times. Counted are CPU seconds of this process, words and edits included,
+    reading and writing not. None where it cannot be made again from what the stage says: it runs a model, or
+    a parameter names a file.
     """
     stage = store.stage(name)
     if is_read(stage):
@@ -152,17 +154,21 @@ def speed(store: Store, name: str, seconds: float = _TIMED_SECONDS) -> float | N
     except UsageError:
         return None
     rows, spent, warm = 0, 0.0, False
-    for batch in rows_of_part(store, min(stage.parts), run):
-        if not warm:
-            prepared(batch)  # tables of words are loaded at the first call
-            warm = True
-        start = time.process_time()
-        as_table(descriptor, batch, prepared(batch))
-        spent += time.process_time() - start
-        rows += len(batch)
-        if spent > seconds:
-            break
-    return rows / spent if spent else None
+    while spent < _LEAST_SECONDS:  # a small part several times
+        before = rows
+        for batch in rows_of_part(store, min(stage.parts), run):
+            if not warm:
+                prepared(batch)  # tables of words are loaded at the first call
+                warm = True
+            start = time.process_time()
+            as_table(descriptor, batch, prepared(batch))
+            spent += time.process_time() - start
+            rows += len(batch)
+            if spent > seconds:
+                break
+        if rows == before:
+            return None
+    return rows / spent
 
 
 def sentence_encoder(name: str) -> Scorer:

@@ -11,6 +11,7 @@ from typing import Any
 
 from augment_cli import augmentations
 from augment_cli.answers.read import READ_STAGE
+from augment_cli.contract.reasons import Reason
 from augment_cli.errors import BadInputError
 from augment_cli.reports.behind import behind, words_for
 from augment_cli.reports.choosing import quantiles
@@ -93,13 +94,16 @@ def _status_of(stage: Stage) -> dict[str, Any]:
         "missing_parts": _as_ranges(set(range(stage.expected_parts)) - stage.parts.keys()),
         "rows": stage.rows,
         "changed": None,
+        "rows_asked": stage.rows,
         "bytes": stage.bytes,
         "parameters": stage.settings["parameters"],
         "seed": stage.settings["seed"],
         "fingerprint": stage.settings["fingerprint"],
     }
     if is_augmentation(stage):
-        entry["changed"] = sum(part["changed"] for part in _statistics_of(stage))
+        parts = _statistics_of(stage)
+        entry["changed"] = sum(part["changed"] for part in parts)
+        entry["rows_asked"] -= _sum_counts(parts, "reasons").get(Reason.BEYOND_LIMIT, 0)
     return entry
 
 
@@ -130,8 +134,9 @@ def _statistics_of(stage: Stage) -> list[dict[str, Any]]:
 def stats(store: Store, name: str) -> dict[str, Any]:
     """What a stage holds, summed over its parts.
 
-    For an augmentation: rows, changed rows, reasons, edits a changed row, and the realised share of
-    replaced tokens beside beta where it replaces tokens.
+    For an augmentation: rows, changed rows and their share of those that it was run on (without what
+    `paraphrase --rows` leaves out), reasons, edits a changed row, and the realised share of replaced tokens
+    beside beta where it replaces tokens.
     """
     stage = store.stage(name)
     entry = _status_of(stage)
@@ -147,7 +152,7 @@ def stats(store: Store, name: str) -> dict[str, Any]:
             entry |= quantiles(store, name)
         return entry
     edits = sum(part["edits"] for part in parts)
-    entry["changed_share"] = entry["changed"] / max(entry["rows"], 1)
+    entry["changed_share"] = entry["changed"] / max(entry["rows_asked"], 1)
     entry["reasons"] = _sum_counts(parts, "reasons")
     entry["edits"] = edits
     entry["edits_per_changed_row"] = edits / max(entry["changed"], 1)

@@ -98,12 +98,12 @@ def words_of(store: Store, name: str) -> list[str]:
     base = name.removesuffix(f".{draw}") if draw else name
     options, files = options_of(settings)
     read = _read(store, settings)
-    options = _without_defaults(store, settings, options, read.get("fit"))
+    options = _without_defaults(store, settings, options | dict.fromkeys(files, "FILE"), read.get("fit"))
     first = store.stage(base).settings["parameters"] if base in store.stages() else {}
     low, high = first.get("beta"), settings["parameters"].get("beta")
     if draw and low is not None and low != high:
         options["beta"] = f"{low}:{high}"  # spread over the draws
-    given = options | dict.fromkeys(files, "FILE") | _models(settings) | read
+    given = options | _models(settings) | read
     words = ["augment-cli", augmentation]
     for option, value in given.items():
         typed = f"--{option.replace('_', '-')}"
@@ -126,7 +126,7 @@ def last_draw(store: Store, name: str) -> str:
 def _without_defaults(
     store: Store, settings: Mapping[str, Any], options: dict[str, Any], fit: str | None
 ) -> dict[str, Any]:
-    """The options but for those whose default would be resolved to the same, such as a radius of 1%."""
+    """The options but for those whose default is resolved to the same: a radius of 1%, the shipped sample."""
     try:
         usual = make_run(settings["stage"], fit=fit)
         resolved = usual.augmentation.resolve(usual.parameters, usual.resources(store))

@@ -50,7 +50,7 @@ class Augmenting:
             self._preparing.fit(name=run.fit, with_forms="forms" in run.needs)
         if "parses" in run.needs:
             self._preparing.parse(name=run.parses)
-        for note in run.notes(self.store):
+        for note in () if self._opened.is_shared else run.notes(self.store):
             if note not in self._said:  # a recipe has several stages of which the same is true
                 self._said.add(note)
                 self.reporter.say(note)

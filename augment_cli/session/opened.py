@@ -76,9 +76,15 @@ class Opened:
         self.reporter.warn(f"--overwrite: removed {', '.join([*present, *hanging])}")
 
     def check_parts(self, parts: Collection[int] | None) -> None:
-        """Refuse numbers of parts that the store does not have."""
-        if parts is not None and (beyond := sorted(set(parts) - set(range(len(self.store.parts))))):
-            raise UsageError(f"--parts: there is no part {beyond[0]}, the store has {len(self.store.parts)}")
+        """Refuse parts that the store does not have, unless others are there, as in an array's last task."""
+        last = len(self.store.parts) - 1
+        beyond = sorted(number for number in parts or () if number > last)
+        if beyond and len(beyond) == len(parts or ()):
+            raise UsageError(
+                f"--parts: there is no part {beyond[0]}; numbers start at 0, and the last one here is {last}"
+            )
+        if beyond:
+            self.reporter.warn(f"--parts: {beyond[0]} and higher are left out, as the last part is {last}")
 
     @contextlib.contextmanager
     def timed(self, stage: str, rows: int | None) -> Iterator[Callable[[int], None]]:

@@ -64,7 +64,8 @@ class Reading:
                 refuse_other_options(self.store, options or IngestOptions())
                 self._give_pairs(options or IngestOptions())
                 report_of(self.store).check_stored(max_rejects, str(self.store.path))
-                self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
+                if not self._opened.is_shared:  # each of many tasks would say it
+                    self.reporter.say(f"No --corpus: using the store's own ({self.store.rows:,} sentences).")
                 return None
             of_sample = corpus_settings(find_files([SAMPLE]), options or IngestOptions())
             if of_sample.fingerprint != self.store.stage("rejects").settings["fingerprint"]:
@@ -93,8 +94,8 @@ class Reading:
             report = ingest(
                 self.store, chosen, reading, strict=strict, progress=progress, make_room=make_room
             )
-        self._warn_of_rejects(report)
         report.check(max_rejects, str(self.store.path))
+        self._warn_of_rejects(report)
         self._give_pairs(options or IngestOptions())
         return report
 
@@ -136,10 +137,10 @@ class Reading:
                 report = append(self.store, corpus or [], reading, strict=strict, progress=progress)
         finally:
             self.store.clean_work(memory.FOLDER)
+        self.reporter.say(what_was_appended(self.store, report, before))
+        report.check(max_rejects, str(self.store.path), appended=True)
         if len(self.store.parts) > before:
             self._warn_of_rejects(report)
-        self.reporter.say(what_was_appended(self.store, report, before))
-        report.check(max_rejects, str(self.store.path))
         for name in self.store.stages():
             made_by = self.store.stage(name).settings
             if made_by["stage"] == pairs.GIVEN:

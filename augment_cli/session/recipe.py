@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
-from augment_cli.contract.parameters import MOST_DRAWS, takes
+from augment_cli.contract.parameters import MOST_DRAWS, several, takes
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import IncompleteError, MissingError, UsageError, did_you_mean
 from augment_cli.ingest import IngestOptions, entries_of
@@ -241,9 +241,10 @@ def load(recipe: str, changes: Sequence[str] = ()) -> list[RecipeRun]:
         if stage in stages:
             raise UsageError(f"{path}: two runs write {stage!r}; give one of them another `name`")
         stages[stage] = {key: value for key, value in table.items() if key != "name"}
+    changes = several(changes)
     for change in changes:
         _apply(change, stages)
-    return [_run_of(path, stage, table) for stage, table in stages.items()]
+    return [_run_of(path, stage, table, changes) for stage, table in stages.items()]
 
 
 def pipeline_of(recipe: str) -> str | None:
@@ -294,14 +295,24 @@ def _apply(change: str, stages: dict[str, dict[str, Any]]) -> None:
     stages[stage][key] = parse_value(text)
 
 
-def _run_of(path: Path, stage: str, table: dict[str, Any]) -> RecipeRun:
+def _run_of(path: Path, stage: str, table: dict[str, Any], changes: Sequence[str]) -> RecipeRun:
+    """A run of a recipe; what is wrong is blamed on the change that brought it, else on the file."""
+    try:
+        return _checked_run(stage, table)
+    except UsageError as error:
+        words = re.findall(r"\w[\w-]*", str(error))
+        typed = {change: change.partition("=")[0].strip().rpartition(".") for change in changes}
+        blamed = [
+            f"--set {change}"
+            for change, (target, _, key) in typed.items()
+            if target == stage and {key, key.replace("_", "-")} & set(words)
+        ]
+        raise UsageError(f"{' '.join(blamed) or path}: {stage}: {error}") from error
+
+
+def _checked_run(stage: str, table: dict[str, Any]) -> RecipeRun:
     values = dict(table)
     name, draws = values.pop("augmentation"), values.pop("draws", 1)
     if not isinstance(draws, int) or isinstance(draws, bool) or not 1 <= draws <= MOST_DRAWS:
-        raise UsageError(
-            f"{path}: {stage}: draws = {draws!r} must be a whole number from 1 to {MOST_DRAWS:,}"
-        )
-    try:
-        return RecipeRun(make_run(name, **values), stage, draws)
-    except UsageError as error:
-        raise UsageError(f"{path}: {stage}: {error}") from error
+        raise UsageError(f"draws = {draws!r} must be a whole number from 1 to {MOST_DRAWS:,}")
+    return RecipeRun(make_run(name, **values), stage, draws)

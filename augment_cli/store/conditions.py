@@ -157,9 +157,24 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
             ],
             bool,
         )
+    _check_there(store, stage, name)
     numbers = numbers_of(store, stage, [name], parts)[name]
     try:
         number = float(condition.value)
     except ValueError:
         raise UsageError(f"--where: {name} holds numbers, and {condition.value!r} is none") from None
     return ~np.isnan(numbers) & compare(numbers, number)
+
+
+def _check_there(store: Store, stage: str, name: str) -> None:
+    """See that a stage, or its scores, has numbers of this name; the refusal lists all that may be named."""
+    scores = scores_of(store, stage)
+    numbers = [name for of in (stage, scores) if of for name in number_columns(store, of)]
+    if name in numbers:
+        return
+    words = [field.name for field in schema_of(store, stage) if pa.types.is_string(field.type)]
+    truths = [field.name for field in schema_of(store, stage) if pa.types.is_boolean(field.type)]
+    kinds = {"numbers": numbers, "text": words, "true or false": truths}
+    there = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items() if names)
+    hint = "" if scores or stage == "corpus" else f"; `augment-cli score {stage}` makes more numbers"
+    raise UsageError(f"{store.path}: {stage!r} has no column {name!r} for --where; it has {there}{hint}")

@@ -64,6 +64,10 @@ class FitOptions:
     stages: tuple[str, ...] = ("corpus",)
     terms_of: str = ""
 
+    def __post_init__(self) -> None:
+        stages = (self.stages,) if isinstance(self.stages, str) else tuple(self.stages)
+        object.__setattr__(self, "stages", stages)
+
     def check(self) -> None:
         """Raise `UsageError` where the options make no sense."""
         if self.min_df < 1:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from augment_cli.contract.entailment import LABEL_COLUMN
+from augment_cli.contract.parameters import several
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import ModelFolder, find_model
@@ -65,6 +66,9 @@ class ScoreOptions:
     fit: str | None = None
     cross_encoder: str = ""
     judge: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", several(self.columns))
 
     def check(self) -> None:
         """Raise `UsageError` for a column that there is not."""

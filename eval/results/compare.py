@@ -206,7 +206,10 @@ def in_words(comparisons: Sequence[Comparison], first: str, second: str) -> str:
     differences = []
     for one in comparisons:
         interval = "" if math.isnan(one.low) else f" ({100 * one.low:+.1f} to {100 * one.high:+.1f})"
-        differences.append(f"{one.task} {one.statistic} {100 * one.difference:+.1f}{interval}")
+        # A task may be called by what is measured: mine-purity and purity_10.
+        is_in_name = one.task.endswith(f"-{one.statistic.partition('_')[0]}")
+        named = one.task if is_in_name else f"{one.task} {one.statistic}"
+        differences.append(f"{named} {100 * one.difference:+.1f}{interval}")
     ahead, behind = (sum(one.low > 0 for one in comparisons), sum(one.high < 0 for one in comparisons))
     return (
         f"{first} minus {second}, in points: {'; '.join(differences)}. "

@@ -69,6 +69,27 @@ def test_the_sample_by_its_name(tmp_path):
     assert set(augment_cli.__all__) <= set(dir(augment_cli))
 
 
+def test_one_name_in_the_place_of_a_list_is_not_spelt_out(tmp_path):
+    path = tmp_path / "store"
+    (tmp_path / "in.txt").write_text("The big dog sleeps.\nA heron waits by the river.\n")
+    augment_cli.run("crop", path, corpus=str(tmp_path / "in.txt"), jobs=1)
+    with pytest.raises(UsageError, match="labels='kind' takes it"):
+        augment_cli.pack_table(path, positives="crop", negatives=[], jobs=1)
+    packed = augment_cli.pack_table(
+        path, positives="crop", negatives=[], carry="row_id", labels="kind", jobs=1
+    )
+    assert packed.frame("pack").columns == ["anchor", "positive", "row_id"]
+    assert augment_cli.score(path, "crop", columns="length_ratio", jobs=1).has("scores-crop")
+    assert [row["row_id"] for row in augment_cli.inspect("crop", path, rows=1)] == [1]
+    assert len(augment_cli.status(path, str(tmp_path / "in.txt"))) == 5
+    with pytest.raises(UsageError, match="stages='una': name different stages"):
+        augment_cli.fit(path, stages="una")
+    kept = augment_cli.ingest_corpus(
+        texts=[{"text": "A heron waits.", "topic": "water"}], store=tmp_path / "kept", keep_columns="topic"
+    )
+    assert kept.read == 1 and "topic" in augment_cli.open_store(tmp_path / "kept").frame("corpus").columns
+
+
 @pytest.mark.slow
 def test_the_command_takes_the_sample_and_says_so(tmp_path):
     call = [sys.executable, "-m", "augment_cli", "ingest", "--store", str(tmp_path / "store")]

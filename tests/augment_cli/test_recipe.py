@@ -1,6 +1,7 @@
 """Running a recipe from Python: what the command `run` does, and what the result says of it."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -84,6 +85,16 @@ def test_a_key_beside_the_runs_is_refused(tmp_path, corpus, write_recipe):
     with pytest.raises(UsageError, match=r"'prase' is neither \[\[run\]\] nor \[parse\]"):
         augment_cli.run_recipe(own, tmp_path / "store", corpus, jobs=1)
     assert not (tmp_path / "store").exists()
+
+
+def test_a_wrong_change_is_blamed_and_not_the_recipes_file(write_recipe):
+    own = write_recipe('augmentation = "crop"', 'augmentation = "word-deletion"\nrate = 0.2')
+    for change, wrong in (("word-deletion.rate=7", "--rate"), ("crop.draws=0", "draws = 0")):
+        with pytest.raises(UsageError, match=f"^--set {change}: {change.split('.')[0]}: {wrong}"):
+            recipe.load(own, ["crop.seed=3", change])
+    wrong = write_recipe('augmentation = "word-deletion"\nrate = 7')
+    with pytest.raises(UsageError, match=rf"^{re.escape(str(wrong))}: word-deletion: --rate"):
+        recipe.load(wrong, ["word-deletion.seed=3"])
 
 
 @pytest.mark.parametrize("change", ["crop", "crop.nonsense=1", "nonsense.seed=1"])

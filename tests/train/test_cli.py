@@ -1,6 +1,7 @@
 """The command: dry run, seeds, wrong settings."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -29,6 +30,7 @@ def test_dry_run_seeds_and_plot(tiny_store, tiny_encoder, tmp_path, capsys):
 
     code, said = run("--dry-run")
     assert code == 0
+    assert re.search(r"^loss +info-nce$", said.out, re.M)
     assert "150 an epoch" in said.out.replace(",", "")
     assert "memory" in said.out
     assert not (tmp_path / "run").exists()

@@ -1,6 +1,7 @@
 """Recipes: the shipped ones say what the papers say, wrong settings are named."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -84,6 +85,21 @@ def test_wrong_settings_are_named(change, message):
         load_recipe("una", [change])
 
 
+def test_a_wrong_change_is_blamed_and_not_the_recipes_file(tmp_path):
+    with pytest.raises(UsageError, match=r"^--set batch=many: batch = 'many' should be a whole number"):
+        load_recipe("una", ["seed=3", "batch=many"])
+    with pytest.raises(UsageError, match=r"^--set learning_rat=3: unknown setting .* known: name"):
+        load_recipe("una", ["batch=32", "learning_rat=3"])
+    with pytest.raises(UsageError, match=r"^--set nt\.foo=3: unknown setting 'nt\.foo'; known"):
+        load_recipe("una", ["nt.foo=3"])
+    with pytest.raises(UsageError, match=r"^--set loss_settings\.gamma=2: \[loss_settings\]: the loss"):
+        load_recipe("una", ["loss_settings.gamma=2"])
+    own = tmp_path / "own.toml"
+    own.write_text("batch = 0\n")
+    with pytest.raises(UsageError, match=rf"^{re.escape(str(own))}: batch = 0 must be at least 1"):
+        load_recipe(own, ["seed=3"])
+
+
 def test_betas_may_be_written_with_a_comma():
     assert load_recipe("una", ["betas=0.9,0.98"]).betas == (0.9, 0.98)
     assert load_recipe("una", ["betas=[0.8, 0.9]"]).betas == (0.8, 0.9)
@@ -141,7 +157,7 @@ def test_the_papers_settings_of_additions():
 
 def test_a_loss_without_settings():
     assert "loss_settings" not in Recipe().as_json()  # checkpoints of before there were any go on
-    with pytest.raises(UsageError, match='the loss "nt-xent" has no settings; leave the table out'):
+    with pytest.raises(UsageError, match='the loss "nt-xent" has no settings; leave it out'):
         make_recipe({"loss": "nt-xent", "loss_settings": {"margin": 1.0}})
 
 

@@ -100,7 +100,7 @@ def column_of(store: Store, name: str) -> Tensor:
     """A field of the corpus as numbers, shape (rows,), float64; NaN where there is none."""
 
     def refuse(what: str) -> UsageError:
-        keep = f"keep scores with `augment-cli ingest --keep-column {name}`"
+        keep = f"pairs with scores are read with `augment-cli ingest --keep-column {name}`"
         return UsageError(
             f'{store.path}: the field {name!r} of the corpus {what}; {keep}, or write column = ""'
         )

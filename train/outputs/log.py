@@ -94,14 +94,13 @@ class Log:
         """One line of `log.jsonl`, its numbers also to TensorBoard."""
         self._file.write(json.dumps({"event": event, "step": step} | values) + "\n")
         self._file.flush()
-        for key, value in values.items():
-            if isinstance(value, (int, float)) and self._board is not None:
+        numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
+        for key, value in numbers.items():
+            if self._board is not None:
                 self._board.add_scalar(f"{event}/{key}", value, step)
         if self._tracker is not None:
             self._tracker.write(event, step, values)
-        shown = " ".join(
-            f"{key} {value:.4g}" for key, value in values.items() if isinstance(value, (int, float))
-        )
+        shown = " ".join(f"{key} {float(f'{value:.4g}'):g}" for key, value in numbers.items())
         if self._terminal:
             if event == "step":
                 self._bar.update(self._task, completed=step, description=shown.split(" norm")[0])

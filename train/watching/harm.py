@@ -42,8 +42,8 @@ class HarmWatch:
                 "rank",
                 step,
                 f"the effective rank fell from {start:.0f} to {rank:.0f}: embeddings are collapsing into "
-                "fewer directions. Lower learning_rate, or add agreement with the starting encoder (see "
-                "`python -m train adapt`)",
+                "fewer directions. Lower learning_rate, or add agreement with the starting encoder, or "
+                "more of it (`python -m train adapt` has it: agreement.weight)",
             )
         start, cosine = both.get("anisotropy", (0.0, 0.0))
         if cosine > start + ANISOTROPY_RISE:
@@ -51,18 +51,18 @@ class HarmWatch:
                 "anisotropy",
                 step,
                 f"the mean cosine of two texts rose from {start:.2f} to {cosine:.2f}: all texts move towards "
-                "one direction. Lower learning_rate, or add negatives",
+                "one direction. Lower learning_rate, or add negatives or agreement with the starting encoder",
             )
         start, together = both.get("neighbours", (0.0, 0.0))
         if together < (1 - NEIGHBOUR_FALL) * start:
             known = [(name, *both[name]) for name in RATIOS if name in both]
-            shown = ", ".join(f"{name} {first:.3f}, now {last:.3f}" for name, first, last in known)
+            shown = "; ".join(f"{name} {first:.3f} before, {last:.3f} now" for name, first, last in known)
             self._say(
                 "neighbours",
                 step,
-                f"what is near in the corpus stays together less than before ({shown}): the encoder unlearns "
-                "what belongs together, whatever the loss says. "
-                "Lower learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
+                "what is near in the corpus stays together less than before (neighbours, the lesser ratio, "
+                f"{together / start:.2f}: {shown}): the encoder unlearns what belongs together. Lower "
+                "learning_rate, or add what `python -m train adapt` has: masked false negatives, and "
                 "agreement with the starting encoder",
             )
 

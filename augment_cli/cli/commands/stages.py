@@ -147,7 +147,7 @@ def parse(
     with Session(store, workers.engine(), reporter, shared, overwrite, sample=True) as session:
         session.ingest(corpus, reading, **vars(tolerance))
         session.parse(pipeline, name, chosen)
-        output.show(session.store, session.results)
+        output.show(session.store, session.results, shared)
 
 
 @app.command("run")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -106,6 +107,10 @@ def test_3_too_many_rejects_and_damaged_input(command, tmp_path):
     assert command("ingest", "--corpus", "in.txt", "--store", "a", "--max-rejects", "0.02").returncode == 0
     result = command("ingest", "--corpus", "in.txt", "--store", "b")
     assert result.returncode == 3 and "1 of 51 lines were rejected (1 not_utf8)" in result.stderr
+    assert "the corpus of b has what is left (50), and nothing else was made of it" in result.stderr
+    assert len(result.stderr.splitlines()) == 1 and "Note:" not in result.stderr
+    allowed = re.search(r"--max-rejects (\S+?)[;,]? ?(?=;|$)", result.stderr.split("the same again")[1])[1]
+    assert command("crop", "--corpus", "in.txt", "--store", "b", "--max-rejects", allowed).returncode == 0
     assert command("ingest", "--corpus", "in.txt", "--store", "c", "--strict").returncode == 4
 
 

@@ -166,3 +166,10 @@ def test_a_misspelled_command_is_answered_with_those_like_it(command):
     assert refused.returncode == 2
     assert "No such command 'unaa'. Did you mean 'una' or 'aa'?" in refused.stderr
     assert "`augment-cli --help` lists all." in command("zzzzz").stderr
+
+
+def test_a_file_in_the_place_of_no_option_is_told_its_option(command):
+    for name in ("ingest", "una"):
+        refused = command(name, "titles.csv")
+        assert refused.returncode == 2 and "(titles.csv); name files with --corpus" in refused.stderr
+    assert "--corpus" not in command("stats", "una", "titles.csv").stderr

@@ -1,10 +1,12 @@
 """`--parts`: a Slurm array makes the parts of one stage, several processes at once, without a scheduler."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
+from augment_cli.cli import load_commands
 from augment_cli.cli.options import part_numbers
 from augment_cli.cli.status_views import show_status
 from augment_cli.engine.engine import Engine
@@ -94,3 +96,27 @@ def test_status_says_to_go_on_with_what_is_unfinished_and_removes_nothing(store_
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "lacks the parts" in line]
     assert line.startswith("una lacks the parts 2-5; augment-cli una --radius 5 ")
     assert "--overwrite" not in line
+
+
+def test_a_task_says_in_a_line_what_it_made_and_what_is_missing(store_path, capsys):
+    def task(parts):
+        code = load_commands()(
+            ["una", "--radius", "5", "--store", str(store_path), "--parts", parts],
+            prog_name="augment-cli",
+            standalone_mode=False,
+        )
+        assert not code
+        return capsys.readouterr()
+
+    said = task("0-3")
+    assert re.fullmatch(
+        r"una: its parts are made in \d+\.\d s; 4 of 6 parts are there, still missing: 4-5\n", said.out
+    )
+    assert said.err == ""
+    said = task("4-7")  # tasks of four parts each: the last one has fewer
+    assert said.out.endswith("; 6 of 6 parts are there, the stage is complete\n")
+    assert said.err == "Note: --parts: 6 and higher are left out, as the last part is 5\n"
+    assert task("0-3").out.startswith("una: its parts were there already; 6 of 6")
+    refused = pytest.raises(UsageError, match="no part 6; numbers start at 0, and the last one here is 5")
+    with Session(store_path, Engine(1), shared=True) as session, refused:
+        session.augment(make_run("una", radius=5), parts={6, 7})

@@ -410,4 +410,6 @@ def test_what_is_behind_is_made_by_the_commands_that_are_printed(tmp_path, files
     for name, before in settings.items():
         after = grown.stage(name).settings
         assert {**before["parameters"], "radius": 0} == {**after["parameters"], "radius": 0}, name
+    again = "augment-cli pack --positive corpus --negative una --split 0.3 --name both"
+    assert f"Files that --out wrote earlier are as they were; {again} --store {store} --out" in done.stderr
     assert "Nothing is behind." in command("run", "--behind", "--store", store).stderr

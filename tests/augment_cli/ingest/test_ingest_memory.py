@@ -69,7 +69,7 @@ def test_columns_are_chosen_and_kept_and_missing_texts_rejected(tmp_path):
         keep_columns=["share"],
         max_rejects=1,
     )
-    assert report.reasons == {"wrong_type": 2}
+    assert report.reasons == {"missing": 2}
     corpus = augment_cli.open_store(tmp_path).read("corpus")
     assert corpus["id"].to_pylist() == ["0", "1", "2"] and corpus["share"].to_pylist() == [
         "0.5",
@@ -95,7 +95,7 @@ def test_run_and_recipes_take_them_and_go_on_with_the_same_only(tmp_path):
         ("one string", r"one str; give a list of sentences"),
         ({"text": LINES}, "one dict"),
         ([1, 2], "is int64, not text"),
-        (["a", 2], "cannot be read as sentences"),
+        (["a", 2], r"cannot be read as sentences \(texts\[1\] is of int\)"),
         (5, "cannot be read as sentences"),
         (["a\ud800"], "cannot be read as sentences"),
         (polars.DataFrame({"body": LINES}), "has no column 'text', it has \\['body'\\]"),

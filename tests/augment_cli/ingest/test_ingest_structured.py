@@ -27,7 +27,7 @@ def json_line(value) -> bytes:
         (b"[" * 100_000, "broken_json"),
         (b'{"text": NaN}', "wrong_type"),
         (b'{"text": 5}', "wrong_type"),
-        (b'{"text": null}', "wrong_type"),
+        (b'{"text": null}', "missing"),
         (b'{"text": ["a"]}', "wrong_type"),
         (b'"a string"', "wrong_type"),
         (b"[1]", "wrong_type"),
@@ -158,7 +158,7 @@ def test_parquet_columns_nulls_and_ids(read_bytes):
     result = read_bytes(data, "a.parquet", text_column="body", id_column="key")
     assert result.texts == ["one", "two"]
     assert result.store.read("corpus")["id"].to_pylist() == ["5", "7"]
-    assert result.reasons == [(2, "wrong_type"), (4, "empty"), (5, "wrong_type")]
+    assert result.reasons == [(2, "missing"), (4, "empty"), (5, "wrong_type")]
 
 
 @pytest.mark.parametrize(

@@ -129,9 +129,9 @@ def test_each_bar_of_the_lengths_stands_for_equally_many(tmp_path, monkeypatch):
 
 def test_copies_of_another_sentence_are_counted(tmp_path):
     # A window of one neighbour among two terms of equal weight: each sentence becomes the other.
-    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
+    store = made(tmp_path, ["stop", "halt"] * 15, radius=1, beta=1.0, background="none")
     one = facts_of(store, "una")
-    assert (one.changed, one.distinct, one.copies) == (4, 2, 4)
+    assert (one.changed, one.distinct, one.copies) == (30, 2, 30)
     assert "una: 100.0 % are another row's sentence" in write_report(store, tmp_path / "r.html")["notices"]
 
 
@@ -152,6 +152,9 @@ def test_what_stands_out_comes_from_several_stages_and_not_from_what_a_stage_is_
     assert said(rule=few) == [
         ("rule", "changes 10.0 % of the rows that it was run on; most others: the main verb has no subject")
     ]
+    # A few rows more or less would turn such a share.
+    assert said(small={"signs": {"have a word twice in a row": 1}, "sampled": 29}) == []
+    assert len(said(small={"signs": {"have a word twice in a row": 1}, "sampled": 30})) == 1
     # A sign of most rows is what the stage does, and comes last; two of a stage come before its third.
     twice = {"signs": {"have a word twice in a row": 97}}
     loud = {"signs": {"a": 40, "b": 30, "c": 20}}
@@ -281,7 +284,7 @@ def test_without_scores_the_page_says_how_to_get_them(store, tmp_path):
 
 
 def test_contents_and_notices_lead_to_the_examples_by_their_headings(tmp_path):
-    store = made(tmp_path, ["stop", "halt", "stop", "halt"], radius=1, beta=1.0, background="none")
+    store = made(tmp_path, ["stop", "halt"] * 15, radius=1, beta=1.0, background="none")
     text, _ = written(store, tmp_path)
     links = re.findall(r'<a href="#([\w-]+)">([^<]+)</a>', text)
     assert ("stage-1", "Examples of una") in links and ("look", "Look here") in links

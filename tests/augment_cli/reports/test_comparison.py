@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augment_cli.cli import views
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.ingest import IngestOptions
@@ -28,7 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         return session.store
 
 
-def test_the_table_holds_what_the_stages_hold(store: Store) -> None:
+def test_the_table_holds_what_the_stages_hold(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     deletion, negation = comparison.compare(store)
     assert (deletion["stage"], deletion["meaning"]) == ("word-deletion", "possibly altered")
     texts = store.read("word-deletion")["text"].to_pylist()
@@ -37,6 +38,8 @@ def test_the_table_holds_what_the_stages_hold(store: Store) -> None:
     assert deletion["length_ratio"] == pytest.approx(np.mean([len(b) / len(a) for a, b in changed]))
     assert deletion["sentences_per_second"] > 0
     assert (deletion["cosine"], deletion["perplexity_difference"]) == (None, None)
+    views.show_comparison([deletion, negation], as_json=False)
+    assert "sentences/s: the rule alone, timed now" in capsys.readouterr().out
     assert (negation["meaning"], negation["changed_share"]) == ("altered", 0.25)
 
 

@@ -38,7 +38,20 @@ def test_a_file_is_known_by_its_digest_alone(made_store, tmp_path):
     shutil.copytree(made_store, tmp_path / "store")
     with Session(tmp_path / "store", Engine(1)) as session:
         session.augment(make_run("una", radius=3, keep=str(tmp_path / "kept.txt")), "kept")
-    assert options_of(Store.open(tmp_path / "store").stage("kept").settings)[1] == ["keep"]
+    store = Store.open(tmp_path / "store")
+    assert options_of(store.stage("kept").settings)[1] == ["keep"]
+    assert "--keep FILE" in command_of(store, "kept")
+
+
+def test_a_shipped_file_that_is_the_default_is_no_file_of_ones_own(made_store, tmp_path):
+    shutil.copytree(made_store, tmp_path / "store")
+    (tmp_path / "own.txt").write_text("A heron waits.\nA boat drifts.\n")
+    with Session(tmp_path / "store", Engine(1)) as session:
+        session.augment(make_run("random-sentence"))
+        session.augment(make_run("random-sentence", sentences=str(tmp_path / "own.txt")), "own")
+    store = Store.open(tmp_path / "store")
+    assert command_of(store, "random-sentence") == "augment-cli random-sentence"
+    assert command_of(store, "own") == "augment-cli random-sentence --sentences FILE --name own"
 
 
 @pytest.mark.parametrize(

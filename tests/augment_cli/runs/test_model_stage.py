@@ -11,13 +11,16 @@ import time
 
 import pytest
 
+from augment_cli.cli import views
 from augment_cli.engine.engine import Engine
 from augment_cli.errors import MissingError, MixError
 from augment_cli.ingest import IngestOptions
+from augment_cli.pages.facts import facts_of
 from augment_cli.reports import report
 from augment_cli.reports.soundness import verify
 from augment_cli.runs.run import make_run
 from augment_cli.session import Session, Silent
+from augment_cli.session.opened import StageResult
 from augment_cli.store.files import sha256_of_file
 from augment_cli.store.journal import Journal
 from augment_cli.store.store import Store
@@ -102,6 +105,16 @@ def test_a_dead_run_resumes_and_loses_one_batch(store_path, run, expected, monke
     assert everything == len(set(first) | set(second)) > 12
     assert verify(store) == []
     assert journalled(store_path) == []
+
+
+def test_the_share_that_is_changed_is_of_the_rows_that_were_asked_for(store_path, run, capsys):
+    asked = dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, rows=20))
+    store = make(store_path, asked)
+    entry = report.stats(store, "paraphrase")
+    assert (entry["rows"], entry["rows_asked"]) == (len(SENTENCES), 20) and 10 < entry["changed"] <= 20
+    assert entry["changed_share"] == entry["changed"] / 20 == facts_of(store, "paraphrase").changed_share
+    views.show_run(store, [StageResult("paraphrase", 1.0, was_made=True)])
+    assert f"{5 * entry['changed']:.1f} % of 20" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_column_is_read_as_numbers(scored_pairs):
 
 @pytest.mark.parametrize(
     ("column", "message"),
-    [("gold", "is not there; keep scores with"), ("text", "is not a number everywhere")],
+    [("gold", "is not there; pairs with scores are read with"), ("text", "is not a number everywhere")],
 )
 def test_a_column_without_scores_is_refused_before_the_first_step(
     scored_pairs, tiny_encoder, column, message

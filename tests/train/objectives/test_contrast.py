@@ -77,7 +77,7 @@ def test_lengths_are_checked(tmp_path):
     assert load_recipe("simcse", ["dimensions=128,64", "head=none"]).dimensions == (64, 128)
     assert make_recipe(make_recipe(CUT).as_json()).dimensions == (2, 8)
     for wrong in (["half"], [0], [8.5]):
-        with pytest.raises(UsageError, match="should be lengths of vectors"):
+        with pytest.raises(UsageError, match="should be lengths, such as"):
             make_recipe({"dimensions": wrong, "head": "none"})
     with pytest.raises(UsageError, match='head "tanh" mixes'):
         make_recipe({"dimensions": [2]})

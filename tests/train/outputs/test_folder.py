@@ -255,3 +255,10 @@ def test_two_trainings_do_not_write_into_one_folder(tiny_store, tiny_encoder, tm
     assert [event["step"] for event in read_log(tmp_path / "log.jsonl")] == [1]  # nothing of it is touched
     other.close()
     assert quick_run(tiny_store, tiny_encoder, tmp_path, steps=2).steps == 2
+
+
+def test_large_numbers_are_shown_in_full(tmp_path, capsys):
+    log = Log(tmp_path, 0, 3)
+    log.write("step", 1, {"rows_per_second": 10731.4, "learning_rate": 2.5e-5, "loss": 1.23456})
+    log.close()
+    assert "rows_per_second 10730 learning_rate 2.5e-05 loss 1.235" in capsys.readouterr().err

@@ -54,6 +54,9 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
     assert none.stdout.splitlines()[0] == "antonym: no row fits --where 'cosine > 1.5'"
     wrong = command("inspect", "antonym", "--where", "__import__('os')", "--store", path)
     assert wrong.returncode == 2 and "is not COLUMN OPERATOR VALUE" in wrong.stderr
+    missing = command("inspect", "antonym", "--where", "beauty == high", "--store", path)
+    assert missing.returncode == 2 and "has no column 'beauty' for --where; it has" in missing.stderr
+    assert "cosine" in missing.stderr and "text, reason (text)" in missing.stderr
     unknown = command("inspect", "antonym", "--sort", "beauty", "--store", path)
     assert unknown.returncode == 2 and "has no numbers 'beauty'; it has" in unknown.stderr
 
