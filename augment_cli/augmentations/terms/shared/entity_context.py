@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.terms.shared.entity_kinds import DAY, MONTH, NUMBERS, is_year
+from augment_cli.augmentations.terms.shared.entity_kinds import DAY, MONTH, NUMBERS, WORDS, is_year
 from augment_cli.augmentations.terms.shared.vocabulary import Vocabulary
 from augment_cli.contract.rows import TokenRows
 from augment_cli.text.letter_case import LOWER, UPPER, character_classes
@@ -91,6 +91,7 @@ class EntityContext:
         alone &= ~(is_year(kinds) & (self._round[ids] | (spaced & self._amounts[ids[before]])))
         plain = number & ~is_year(kinds)
         alone &= ~(plain & ((spaced & self._ranges[ids[before]]) | (behind & self._ranges[ids[after]])))
+        alone &= ~(plain & first & (kinds < WORDS))  # the number of a paragraph
         owner = np.isin(texts.values[np.minimum(ends, len(texts.values) - 1)], [ord("'"), ord("’")])
         alone &= ~(number & owner)  # `the 747's wings`
         # `Manchester, New Hampshire`
@@ -141,9 +142,9 @@ def _glued(
 
 
 def _several_of_a_kind(tokens: TokenRows, kinds: np.ndarray) -> np.ndarray:
-    """bool (N,): numbers with another of their kind in the row: `from 1981 to 1984` could end too early."""
+    """bool (N,): numbers and months with another of their kind: `from 1981 to 1984` could end too early."""
     result = np.zeros(len(kinds), bool)
-    numbers = np.flatnonzero((kinds >= NUMBERS) | (kinds == DAY))
+    numbers = np.flatnonzero((kinds >= NUMBERS) | (kinds == DAY) | (kinds == MONTH))
     if len(numbers):
         key = tokens.rows[numbers] * _KINDS + kinds[numbers]
         pairs = np.unique(np.stack([key, tokens.term_ids[numbers].astype(np.int64)]), axis=1)

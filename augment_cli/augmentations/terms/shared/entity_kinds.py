@@ -24,6 +24,7 @@ NO_ENTITY = -1
 MALE, FEMALE, SURNAME, MONTH, WEEKDAY, DAY = range(6)
 _LISTED = 100  # plus the line of the list
 NUMBERS = 10_000  # kinds from here on are numbers, in digits or words; those below, but for days, are names
+WORDS = 35_000  # and from here on words of number
 _YEARS = 20_000  # plus the decade, or the century of the Middle Ages
 _LISTS = ("entity_kinds", "male_names", "female_names", "doubtful_surnames")
 _DATES = (
@@ -55,8 +56,9 @@ _SHAPES = (
     (34_001, r"^2[2-9](?:nd|rd|th)$"),
     (34_002, r"^[4-79]th$"),
     (34_003, r"^19\d0s$"),
-    (34_004, r"^1[67]\d0s$|^18\d0s$"),
-    (35_000, r"^(?:two|three|four|five|six|seven|nine|ten)$"),
+    (34_004, r"^17\d0s$"),
+    (34_005, r"^18\d0s$"),
+    (WORDS, r"^(?:two|three|four|five|six|seven|nine|ten)$"),
     (35_001, r"^(?:twenty|thirty|forty|fifty|sixty|seventy|ninety)$"),
     (35_002, r"^(?:third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
 )
