@@ -59,7 +59,7 @@ _MEASURES = words(
     "% percent per cent mile miles hour hours minute minutes seconds metre metres foot feet pounds "
     "dollars place part care advantage"
 )
-_ROLE_MARKS = words("as with among through throughout into like except than for")
+_ROLE_MARKS = words("as with among like except than")
 _SUBTREE_STEPS = 12  # from a word up to its verb
 
 

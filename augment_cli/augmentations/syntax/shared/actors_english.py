@@ -17,6 +17,7 @@ _PERSONS = words("i you he she we they me him her us them")
 # What one person, animal or group, or one name, does to another; a switch says something else, and reads as a
 # sentence. Verbs that say what something is, has, or is called are not among them.
 _ACTIONS = words(
+    "succeed influence visit hit outwit outvote depose jail banish bully mentor coach "
     "abandon accuse address admire adore advise aid annex annoy answer arrest ask assassinate assault "
     "attack beat befriend besiege betray bite blame bless bother bribe buy capture carry catch "
     "challenge chase cheat cheer comfort command condemn confront congratulate conquer convert "
