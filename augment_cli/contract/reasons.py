@@ -55,6 +55,7 @@ class Reason(StrEnum):
     INVENTED_WORD = "invented_word", "a word that is neither the original's nor any vocabulary's"
     NAME_OR_NUMBER_CHANGED = "name_or_number_changed", "a name, number or rare word is lost, new or other"
     UNPAIRED_MARK = "unpaired_mark", "brackets, quotation marks or symbols that are not as before"
+    QUOTATION_CHANGED = "quotation_changed", "what stands inside quotation marks is not as before"
     NEGATION_CHANGED = "negation_changed", "more or fewer negative words"
     WORD_ADDED = "word_added", "a content word that stands for nothing of the original"
     WORD_LOST = "word_lost", "a content word of the original that nothing stands for"

@@ -20,6 +20,7 @@ from augment_cli.neural.vocabulary import Vocabulary, english, vocabulary_digest
 from augment_cli.resources.collocations import collocations_digest
 from augment_cli.syntax.tree import words
 from augment_cli.text.numbers import cardinal, ordinal
+from augment_cli.text.untouched import quotations
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _ABBREVIATION_GAP = re.compile(r"[.!?][\"')\]]*\s+[\"'(\[]*$")
@@ -178,6 +179,8 @@ def unfaithful(original: str, output: str) -> str | None:
     before, after = words_of(original), words_of(output, known)
     if not _marks_pair(original, output):
         return Reason.UNPAIRED_MARK
+    if quotations(original) != quotations(output):
+        return Reason.QUOTATION_CHANGED
     if Counter(w.text for w in before if w.text[0].isdigit()) != Counter(
         w.text for w in after if w.text[0].isdigit()
     ):

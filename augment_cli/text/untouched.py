@@ -40,6 +40,11 @@ def is_quoted(texts: CodePoints) -> np.ndarray:
     return quoted
 
 
+def quotations(text: str) -> list[str]:
+    """What stands inside quotation marks in a text, with its marks, one after the other."""
+    return [match[0] for match in _QUOTED.finditer(text)]
+
+
 def has_gap(texts: CodePoints) -> np.ndarray:
     """bool (n,): texts in which something is missing: `born in , was`, `more than .`, empty brackets."""
     found = [_GAP.search(text) is not None for text in _strings(texts)]

@@ -17,9 +17,10 @@ from augment_cli.augmentations.syntax.languages import codes_with, registered
 from augment_cli.augmentations.syntax.shared.rules_by_language import COLUMNS, by_rules, settings_of_mode
 from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prepared, Resources
 from augment_cli.contract.parameters import parameter
+from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.resources.wordnet import wordnet_digest
 
-_RULES = 3  # number of the rules of the mode `faithful`; those of the other modes have not changed
+_RULES = 4  # number of the rules of the mode `faithful`; those of the other modes have not changed
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,9 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
 def _resolve(parameters: DoubleNegationParameters, resources: Resources) -> dict[str, Any]:
     settings = settings_of_mode(parameters, resources)
     return settings | (
-        {"wordnet": wordnet_digest(), "rules": _RULES} if parameters.mode == "faithful" else {}
+        {"wordnet": wordnet_digest(), "terms": english_terms_digest(), "rules": _RULES}
+        if parameters.mode == "faithful"
+        else {}
     )
 
 

@@ -59,6 +59,7 @@ _MEASURES = words(
     "% percent per cent mile miles hour hours minute minutes seconds metre metres foot feet pounds "
     "dollars place part care advantage"
 )
+_ROLE_MARKS = words("as with among like except than")
 _SUBTREE_STEPS = 12  # from a word up to its verb
 
 
@@ -112,7 +113,7 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
             ~is_action(view, arguments, np.maximum(subjects, 0), np.maximum(objects, 0)),
             Reason.RULE_DOES_NOT_APPLY,
         ),
-        (_is_shared(view)[rows], Reason.RULE_DOES_NOT_APPLY),
+        (_is_shared(view)[rows] | _says_more(view)[rows], Reason.RULE_DOES_NOT_APPLY),
         (_does_more(view)[rows], Reason.RULE_DOES_NOT_APPLY),
     )
     rows, roots, verbs, subjects, objects = (a[good] for a in (rows, roots, verbs, subjects, objects))
@@ -132,7 +133,9 @@ def _switch(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: Edit
             (spans.count(_is_heavy(view, spans), left, right) > 0)
             | (spans.count(_is_heavy(view, spans), object_left, object_right) > 0)
             | (spans.count(spans.commas, right + 1, verbs) > 0)
-            | _may_be_name(view, left),
+            | _may_be_name(view, left)
+            | _loses_capital(view, left)
+            | _refers_elsewhere(view, spans, left, right, object_left, object_right),
             Reason.RULE_DOES_NOT_APPLY,
         ),
         (spans.count(_in_quotation(view), left, object_right) > 0, Reason.RULE_DOES_NOT_APPLY),
@@ -232,6 +235,50 @@ def _does_more(view: ClauseView) -> np.ndarray:
     """bool (n,): rows whose subject has a second verb, which would go on with the object."""
     verbal = view.parses.pos.among({"VERB", "AUX"})
     return view.any((view.roles == Role.CONJUNCT) & verbal & view.of_root)
+
+
+def _says_more(view: ClauseView) -> np.ndarray:
+    """bool (n,): rows with another verb or relative, or a role or means, that goes with one of the two.
+
+    `They sued him, claiming …`, `She left him before he woke`, `He replaced Ann as minister`.
+    """
+    parses = view.parses
+    verbs = parses.pos.among({"VERB"}) | (parses.pos.among({"AUX"}) & ~view.of_root)
+    places = np.arange(len(view.roles))
+    more = verbs & (places != view.roots[view.rows])
+    more |= parses.tags.among({"WDT", "WP", "WP$", "WRB", "UH"}) | parses.lower.among({"--", "—", "–"})
+    after = places > view.roots[view.rows]
+    return view.any(more | (after & parses.lower.among(_ROLE_MARKS)))
+
+
+def _refers_elsewhere(
+    view: ClauseView,
+    spans: Constituents,
+    left: np.ndarray,
+    right: np.ndarray,
+    object_left: np.ndarray,
+    object_right: np.ndarray,
+) -> np.ndarray:
+    """bool (m,): rows that speak of either again, say whose they are, or explain them after a comma."""
+    parses = view.parses
+    pronouns = parses.tags.among({"PRP", "PRP$"}) | parses.lower.among(_POSSESSIVE)
+    first, last = spans.bounds[0][view.rows[left]], spans.bounds[1][view.rows[left]]
+    heads = ((left == right) & pronouns[left]).astype(int)
+    heads += (object_left == object_right) & pronouns[object_left]
+    elsewhere = spans.count(pronouns, first, last) > heads
+    behind = np.minimum(object_right + 1, len(view.roles) - 1)
+    explained = spans.commas[behind] & (view.rows[behind] == view.rows[left])
+    # `I can answer them`: letters, not persons.
+    things = parses.lower_at(object_left).among({"them"}) & (object_left == object_right)
+    return elsewhere | explained | things
+
+
+def _loses_capital(view: ClauseView, left: np.ndarray) -> np.ndarray:
+    """bool (m,): whether a first word may be a name in what was its own right: `Marine pursuers`, `HE`."""
+    parses = view.parses
+    plain = parses.tags.at(left).among({"PRP", "DT", "NNP", "NNPS"})
+    shouted = parses.forms_at(left).where(lambda form: len(form) > 1 and form.isupper())
+    return ~plain | shouted
 
 
 def _is_heavy(view: ClauseView, spans: Constituents) -> np.ndarray:
@@ -384,7 +431,7 @@ def _agreeing(form: str, kind: int, lemma: str, plural: bool, first: bool) -> st
 
 SUBJECT_OBJECT_SWITCH = Augmentation(
     name="subject-object-switch",
-    version=5,
+    version=6,
     kind="negative",
     paper="Tang et al. 2022, AugCSE (SentenceSubjectObjectSwitch)",
     needs=frozenset({"parses"}),

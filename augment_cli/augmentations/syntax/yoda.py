@@ -7,7 +7,9 @@ Differences from the original: one clause moves, that of the main verb, from its
 clause begins, instead of every stretch between conjunctions and marks, which tears lists apart; what opens
 the sentence up to a comma stays in front; `not` stays with its auxiliary (`Seen, he has not`); questions,
 imperatives and what a wrong parse would tear apart are left alone; final punctuation, spacing and the case
-of names survive.
+of names survive. Only a short predicate that ends the sentence moves, in one piece and without a clause of
+its own; what somebody does to something moves before a pronoun alone, since of two nouns nobody knows then
+which does it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from augment_cli.contract.reasons import Reason
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import Role, any_of
 from augment_cli.text.edit_list import EditList
+from augment_cli.text.untouched import has_gap
 
+_LONGEST_FRONT, _LONGEST_SUBJECT, _SHORT_SENTENCE = 8, 7, 12  # tokens
 _SHORT = {
     mark + end: verb
     for mark in "'’"
@@ -70,6 +74,10 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
         ((right < roots) | (first > verbs) | (first < parses.offsets[:-1][rows]), Reason.DOUBTFUL_PARSE),
         (~spans.are_whole(left, right) | ~spans.are_whole(first, keep) | torn, Reason.DOUBTFUL_PARSE),
         (parses.pos.among({"CCONJ"})[inside] | _is_interrogative(view, first), Reason.RULE_DOES_NOT_APPLY),
+        (
+            ~_reads_as_a_front(view, arguments, spans, subjects, first, keep, left, right),
+            Reason.RULE_DOES_NOT_APPLY,
+        ),
     )
     rows, keep, left, right, first = (array[good] for array in (rows, keep, left, right, first))
     opens = spans.opens(first)
@@ -90,6 +98,49 @@ def _move(view: ClauseView, rows: np.ndarray, reasons: np.ndarray, edits: EditLi
     # Another clause that follows without a mark gets a comma.
     follows = (follows & ~spans.is_mark[behind])[good]
     edits.replace(rows, parses.ends[keep], parses.ends[right], ["", ","], follows.astype(np.int64))
+
+
+def _reads_as_a_front(
+    view: ClauseView,
+    arguments: Arguments,
+    spans: Constituents,
+    subjects: np.ndarray,
+    first: np.ndarray,
+    keep: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+) -> np.ndarray:
+    """bool (m,): short predicates that end the sentence, and short subjects with nothing torn off.
+
+    In a sentence of a dozen words any of them is still understood; longer ones take a noun, an adjective or a
+    participle with what belongs to it.
+    """
+    parses, rows, roots = view.parses, view.rows[first], view.roots[view.rows[first]]
+    inside = np.minimum(left, len(view.roles) - 1)
+    bears = spans.count(~spans.is_mark, right + 1, spans.bounds[1][rows]) == 0
+    bears &= spans.count(spans.is_mark & ~spans.is_hyphen, left, right) == 0
+    bears &= (right - left < _LONGEST_FRONT) & (keep - first < _LONGEST_SUBJECT)
+    bears &= first == view.edges[0][subjects]
+    bears &= ~parses.tags.among({"PRP", "RP"})[inside] & ~parses.deps.among({"prt", "compound:prt"})[inside]
+    bears &= ~parses.lower_at(inside).among({"been", "place", "use", "part"})  # `Place in May, it took`
+    bears &= ~view.any(parses.lower.among({"?"}))[rows] & ~has_gap(parses.texts)[rows]
+    # `The engine, any reduction improves`: of two nouns nobody knows then which does it.
+    acts = np.zeros(len(view.parses), bool)
+    acts[view.rows[arguments.direct_objects & view.of_root]] = True
+    says = parses.lemmas_at(roots).lowered().among({"have", "contain", "include"}) | (keep < roots)
+    says |= parses.lower_at(subjects).among({"i", "you", "he", "she", "we", "they"})
+    bears &= ~acts[rows] | says
+
+    clausal = any_of(view.verb_forms, FINITE) & parses.pos.among({"VERB", "AUX"})
+    clausal |= parses.tags.among({"WDT", "WP", "WRB", "WP$"}) | parses.lower.among({"that", "than", "as"})
+    plain = (spans.count(clausal, left, right) == 0) & (spans.count(spans.is_mark, first, keep) == 0)
+    plain &= ~parses.tags.among({"RB", "RBR", "TO", "IN", "VB"})[inside]
+    plain &= ~parses.lower_at(subjects).among({"it", "there", "this", "that"})
+    plain &= ~parses.lower_at(first).among(
+        {"no", "any", "none", "nobody", "nothing"}
+    )  # `Found, no trace was`
+    few = np.diff(parses.offsets)[rows] <= _SHORT_SENTENCE
+    return bears & (plain | few)
 
 
 def _is_interrogative(view: ClauseView, tokens: np.ndarray) -> np.ndarray:
@@ -135,7 +186,7 @@ def _clause_ends(view: ClauseView, spans: Constituents) -> np.ndarray:
 
 YODA = Augmentation(
     name="yoda",
-    version=2,
+    version=3,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (YodaPerturbation)",
     needs=frozenset({"parses"}),

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.terms.shared.entities import NO_ENTITY, entities_of, entity_digests
+from augment_cli.augmentations.terms.shared.entities import entities_of
+from augment_cli.augmentations.terms.shared.entity_context import EntityContext
+from augment_cli.augmentations.terms.shared.entity_kinds import NO_ENTITY, SURNAME, entity_digests
 from augment_cli.augmentations.terms.shared.term_replacement import (
     COLUMNS,
     LONGEST_TERM,
@@ -42,6 +44,8 @@ from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.text.letter_case import UPPER, case_pattern, character_classes
 from augment_cli.text.spans import Edits
 from augment_cli.text.surface import equals_original
+from augment_cli.text.untouched import is_quoted
+from augment_cli.tfidf import forms
 
 _ATTEMPTS = 3  # draws, where the first gives what the sentence has already
 
@@ -76,6 +80,7 @@ class _EntitySwap:
         avoided = tuple(avoided_words(parameters.avoid).to_pylist())
         self._vocabulary = vocabulary_of(own, joined, avoided, LONGEST_TERM, "any")
         self._entities = entities_of(self._vocabulary)
+        self._context = EntityContext(own, self._vocabulary)
         self._share = parameters.share
         self._cases = np.append(self._vocabulary.table.cases, 0)
         self._place_key = resources.key("entity-swap/place")
@@ -91,6 +96,13 @@ class _EntitySwap:
         has_capital = character_classes()[texts.values[starts]] & UPPER > 0
         is_first = np.arange(len(ids)) == tokens.offsets[tokens.rows]
         kinds = self._entities.of_tokens(tokens, ids, has_capital, is_first, self._cases)
+        given, surnames = self._entities.full_names(
+            tokens, ids, kinds, has_capital & ~(is_first & (self._cases[ids] == forms.AS_IT_IS))
+        )
+        alone = self._context.stands_alone(texts, tokens, kinds, has_capital)
+        alone[given] = alone[surnames] = True
+        kinds[surnames] = SURNAME
+        kinds = np.where(alone & ~is_quoted(texts)[starts], kinds, NO_ENTITY)
 
         eligible = np.flatnonzero(kinds != NO_ENTITY)
         chosen = self._chosen(rows, tokens, ids, eligible)
@@ -159,7 +171,7 @@ def _prepare(parameters: EntitySwapParameters, resources: Resources) -> Prepared
 
 ENTITY_SWAP = Augmentation(
     name="entity-swap",
-    version=3,
+    version=4,
     kind="negative",
     paper="after Lai et al. 2024, GCSE (entity and quantity replacement), without a language model",
     needs=frozenset({"tfidf"}),

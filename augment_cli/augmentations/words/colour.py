@@ -1,13 +1,13 @@
-"""Replace colour words by other colours, each drawn evenly among those that are no shade of it.
+"""Replace colour words by other colours, each drawn evenly among the common ones that are no shade of it.
 
 AugCSE's ColorTransformation, with this project's list of words that are seldom anything but a colour
 (`resources/words/colours.txt`) instead of the 147 names of CSS, of which many are fruits, metals and places.
 
 Differences from the original: whole words instead of substrings (`red` in `hundred`), every occurrence
-instead of the first, the same colour for the same word within a sentence, capitalised words inside a
-sentence (`Red Sea`), surnames that begin one, and colours before words for people, before names and in terms
-(`black market`, `yellow fever`; `resources/words/colour_terms.txt`) are left alone; case and spacing survive,
-and each sentence draws for itself.
+instead of the first, the same colour for the same word within a sentence and another for another,
+capitalised words inside a sentence (`Red Sea`), surnames that begin one, and colours before words for
+people, before names and in terms (`black market`, `yellow fever`; `resources/words/colour_terms.txt`) are
+left alone; case and spacing survive, and each sentence draws for itself.
 """
 
 from __future__ import annotations
@@ -45,6 +45,17 @@ _FAMILIES = (
     "green teal turquoise",
     "pink magenta",
 )
+# Rare ones are replaced, but not put in: nobody has ochre hair.
+_DRAWN = frozenset({"black", "white", "red", "green", "blue", "yellow", "purple", "pink", "brown", "grey"})
+# Behind these a colour is a face, or a comparison: `grew red`, `as white as a sheet`.
+_OF_FACES = pa.array(
+    sorted(
+        listed(
+            "grow grows grew growing grown turn turns turned turning go goes went gone look looks looked "
+            "looking as very so deadly quite perfectly"
+        )
+    )
+)
 # In a sentence with one of these a colour may be what people are called by.
 _OF_RACE = pa.array(["black", "white", "brown", "yellow", "red"])
 _RACE = pa.array(
@@ -64,7 +75,13 @@ def _others() -> tuple[np.ndarray, ...]:
     names = word_list("colours")
     families = [set(family.split()) for family in _FAMILIES]
     return tuple(
-        np.array([n for n, other in enumerate(names) if other != one and not _akin(one, other, families)])
+        np.array(
+            [
+                n
+                for n, other in enumerate(names)
+                if other != one and other in _DRAWN and not _akin(one, other, families)
+            ]
+        )
         for one in names
     )
 
@@ -108,6 +125,8 @@ def colour_words(words: Words) -> tuple[np.ndarray, np.ndarray]:
     keep &= ~(words.among(_OF_RACE)[index] & speaks_of_race[words.rows[index]])
     keep &= ~((index + 1 < len(words)) & words.follows_space[following] & behind[following])
     keep &= ~(shared & behind[third])
+    keep &= ~(words.follows_space[index] & words.among(_OF_FACES)[np.maximum(index - 1, 0)])
+    keep &= ~(words.follows_space[following] & words.among(pa.array(["as"]))[following])
     index = index[keep]
     return index, colours[index]
 
@@ -121,13 +140,7 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
         index, colours = colour_words(words)
         # The colour itself is the counter, so that equal words stay equal.
         draws = uniform(key, rows.row_ids[words.rows[index]], colours)
-        drawn = np.array(
-            [
-                others[colour][int(draw * len(others[colour]))]
-                for colour, draw in zip(colours, draws, strict=True)
-            ],
-            np.int64,
-        )
+        drawn = _drawn(words.rows[index], colours, draws, others)
         strings = word_edits.in_case_of(words, index, pc.take(word_set("colours"), pa.array(drawn)))
         return Outcome(
             word_edits.replace_words(words, index, strings), word_edits.reasons_without(words, index)
@@ -136,13 +149,31 @@ def _prepare(parameters: NoParameters, resources: Resources) -> Prepared:
     return run
 
 
+def _drawn(
+    rows: np.ndarray, colours: np.ndarray, draws: np.ndarray, others: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """int64 (m,): for each colour word of a row (m,) another; one for a colour, which its row has not yet."""
+    taken: dict[int, set[int]] = {}
+    for row, colour in zip(rows.tolist(), colours.tolist(), strict=True):
+        taken.setdefault(row, set()).add(colour)
+    chosen: dict[tuple[int, int], int] = {}
+    for row, colour, draw in zip(rows.tolist(), colours.tolist(), draws.tolist(), strict=True):
+        if (row, colour) not in chosen:
+            free = [other for other in others[colour].tolist() if other not in taken[row]]
+            free = free or others[colour].tolist()  # a sentence with all of them
+            chosen[row, colour] = free[int(draw * len(free))]
+            taken[row].add(chosen[row, colour])
+    keys = zip(rows.tolist(), colours.tolist(), strict=True)
+    return np.array([chosen[key] for key in keys], np.int64)
+
+
 def _digests() -> dict[str, str]:
     return {"wordnet": wordnet_digest()} | word_list_digests("colours", "colour_terms")
 
 
 COLOUR = Augmentation(
     name="colour",
-    version=3,
+    version=4,
     kind="positive",
     paper="Tang et al. 2022, AugCSE (ColorTransformation)",
     needs=frozenset(),

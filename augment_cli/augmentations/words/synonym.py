@@ -105,7 +105,7 @@ def _all_occurrences(words: Words, eligible: np.ndarray, index: np.ndarray) -> n
 
 SYNONYM = Augmentation(
     name="synonym",
-    version=4,
+    version=5,
     kind="positive",
     paper="Wei and Zou 2019, EDA; Zhang et al. 2022, VaSCL (WNet); Tang et al. 2022, AugCSE; WordNet 3.0",
     needs=frozenset(),

@@ -57,6 +57,12 @@ def test_what_says_the_same_passes(original, output):
         ("The house (a ruin) burned.", "The house a ruin) burned.", "unpaired_mark"),
         ('He said "no" twice.', 'He said "no twice.', "unpaired_mark"),
         ("It has the @ sign.", "It has the sign.", "unpaired_mark"),
+        (
+            'They wrote "the film was largely lost" on it.',
+            'They wrote "the film was mostly lost" on it.',
+            "quotation_changed",
+        ),
+        ("He said: “I began to run.”", "He said: “I started to run.”", "quotation_changed"),
         ("She was not late.", "She was late.", "negation_changed"),
         ("The cat sat on the mat.", "The cat sat on the table.", "word_added"),
         ("Every knot says a lot.", "A lot, every knot says a lot.", "word_added"),

@@ -12,45 +12,35 @@ from augment_cli.resources.wordnet import NOUN, load_wordnet
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.tree import words
 
-_PERSON, _NAME = 18, -2
+_ANIMAL, _PERSON, _NAME = 5, 18, -2  # lexicographer files noun.animal and noun.person
 _PERSONS = words("i you he she we they me him her us them")
 # What one person, animal or group, or one name, does to another; a switch says something else, and reads as a
 # sentence. Verbs that say what something is, has, or is called are not among them.
 _ACTIONS = words(
-    "abandon absorb accompany accuse address admire adore advise aid annex annoy answer approach "
-    "arrest ask assassinate assault assist attack attract beat befriend besiege betray bite blame bless "
-    "bomb bother bribe buy capture carry catch challenge charge chase cheat cheer coach comfort command "
-    "condemn confront congratulate conquer consult contact convert convict convince court cover criticise "
-    "criticize crush cure curse deceive defeat defend defy delight denounce deserve despise destroy "
-    "dislike dismiss disturb dominate dread drown educate employ encounter encourage endorse entertain "
-    "envy escape escort examine execute exile expel face fear fight fire flatter follow forget forgive "
-    "free frighten grab greet guard guide hate hear help hide hire hit hold honor honour hug hunt hurt "
-    "ignore imitate impress imprison inform inherit inspect inspire instruct insult interrogate interrupt "
-    "interview invade invite kick kidnap kill kiss knock know lead like liberate lift love mock mourn "
-    "murder notice nominate nurse obey observe offend oppose oust outlive outnumber overtake overthrow "
-    "overpower persuade persecute photograph pity please poison praise precede prefer promote protect "
-    "provoke pull punish pursue push raid recall recognize recommend recruit remember rescue resent "
-    "respect reward ride rob rule salute save scare scold search see seduce seize serve shelter "
-    "shoot shout spy stab strike succeed sue support surprise surround suspect tackle teach tease tempt "
-    "thank threaten tolerate torture touch track train trap treat trick trust understand urge warn watch "
-    "welcome whip win worship wound awaken telephone outrank summon slap tickle hail oversee reprimand "
-    "replace pinch"
-)
-# What persons do not do to each other, or what asks for more than an object.
-_NO_ACTIONS = words(
-    "be have become include contain comprise make let take give put tell mean call name term title "
-    "entitle number rank remain seem appear say think suppose consider regard deem get keep set bear "
-    "beget want need owe bring show wear play portray star cost do write father mother promise answer "
-    "lack require use resemble submit propose elect appoint send adopt"
+    "succeed influence visit hit outwit outvote depose jail banish bully mentor coach "
+    "abandon accuse address admire adore advise aid annex annoy answer arrest ask assassinate assault "
+    "attack beat befriend besiege betray bite blame bless bother bribe buy capture carry catch "
+    "challenge chase cheat cheer comfort command condemn confront congratulate conquer convert "
+    "convict convince criticise criticize crush curse deceive defeat defend defy delight denounce "
+    "despise destroy dislike dismiss disturb dominate dread educate encourage endorse entertain envy "
+    "escort exile expel fire flatter follow forget forgive free frighten grab greet guard guide hate "
+    "hear help hire honor honour hug hunt hurt ignore impress imprison inform inspire instruct insult "
+    "interrogate interrupt interview invade invite kick kidnap kill kiss knock know like liberate "
+    "lift love mock mourn murder notice nominate nurse obey observe offend oppose oust outlive "
+    "outnumber overtake overthrow overpower persuade persecute pity please poison praise precede "
+    "promote protect provoke pull punish pursue push recall recognize recommend recruit remember "
+    "rescue resent respect reward rob rule salute save scare scold see seduce seize shelter shoot spy "
+    "stab sue support surprise surround suspect tackle teach tease thank threaten torture track train "
+    "trap trick trust understand urge warn watch welcome whip worship wound telephone outrank summon "
+    "slap hail reprimand replace pinch leave find stop"
 )
 # The same where a preposition stands between.
 _DIRECTED = words(
-    "appeal apologise apologize bow come complain glance gaze glare go laugh lean lie listen look nod "
-    "point pray rely rush run shout smile speak stare submit surrender turn wait walk wave whisper wink "
-    "write yell"
+    "apologise apologize bow complain glance gaze glare laugh listen look nod point rely shout smile speak "
+    "stare surrender wave whisper wink write yell"
 )
 _ADDRESSING = words("at to for on upon after towards toward from behind by")
-_ANIMATE = (5, 18)  # lexicographer files: noun.animal, noun.person
+_OF_NAMES = (14, 18)  # lexicographer files: noun.group, noun.person
 _GROUPS = words(
     "army band brigade club committee company congregation corps council couple court crew crowd family "
     "fleet force garrison gang government group infantry jury ministry navy parliament party police "
@@ -91,10 +81,11 @@ def is_action(
     kinds = kinds_of(view, subjects), kinds_of(view, objects)
     pronoun = parses.pos.at(subjects).among({"PRON"}) | parses.pos.at(objects).among({"PRON"})
     alike = _may_act(view, subjects) & _may_act(view, objects) & ((kinds[0] == kinds[1]) | pronoun)
+    # `You love these horses`, but not `These horses love you`
+    alike &= ~(pronoun & ((kinds[0] == _ANIMAL) | (kinds[1] == _ANIMAL)))
     lemmas = parses.lemmas_at(verbs).lowered()
     direct = arguments.direct_objects[objects]
-    persons = (kinds[0] == _PERSON) & (kinds[1] == _PERSON)
-    acts = lemmas.among(_ACTIONS) | (persons & ~lemmas.among(_NO_ACTIONS))
+    acts = lemmas.among(_ACTIONS)
     marks = np.flatnonzero(parses.deps.among({"case", "prep", "agent"}))
     case = np.full(len(view.roles), -1)
     case[view.parents[marks]] = marks
@@ -115,11 +106,24 @@ def _may_act(view: ClauseView, heads: np.ndarray) -> np.ndarray:
     parses = view.parses
     determined = np.zeros(len(view.roles), bool)
     determined[view.parents[np.flatnonzero(parses.deps.among({"det", "poss", "nmod:poss", "nummod"}))]] = True
-    bare = parses.tags.at(heads).among({"NN"}) & ~determined[heads]
+    # `spectators`, `an excellent cook`: any, of whom another sentence is true.
+    bare = parses.tags.at(heads).among({"NN", "NNS"}) & ~determined[heads]
+    bare |= _has(view, heads, words("a an any another every some"))
     # "this Sertorius": soon after this, he ...
     this = np.zeros(len(view.roles), bool)
     this[view.parents[np.flatnonzero(parses.lower.among({"this", "that"}))]] = True
     kinds = kinds_of(view, heads)
-    names = (kinds == _NAME) & ~this[heads]
-    acts = np.isin(kinds, _ANIMATE) | names | parses.lemmas_at(heads).lowered().among(_GROUPS)
+    # `the Talmud`, `Honorary Doctorates`, `a CLI SAPI` are written as names are.
+    files = parses.lemmas_at(heads).map(_file_of, np.int64)
+    shouted = parses.forms_at(heads).where(lambda form: len(form) > 1 and form.isupper())
+    names = (kinds == _NAME) & ~this[heads] & ((files < 0) | np.isin(files, _OF_NAMES)) & ~shouted
+    acts = np.isin(kinds, (_ANIMAL, _PERSON)) | names | parses.lemmas_at(heads).lowered().among(_GROUPS)
     return acts & ~bare & ~parses.lower_at(heads).among({"it", "this", "that", "these", "those"})
+
+
+def _has(view: ClauseView, heads: np.ndarray, wanted: frozenset[str]) -> np.ndarray:
+    """bool (m,): words with one of some others right below them in the tree."""
+    below = np.zeros(len(view.roles), bool)
+    below[view.parents[np.flatnonzero(view.parses.lower.among(wanted))]] = True
+    has: np.ndarray = below[heads]
+    return has

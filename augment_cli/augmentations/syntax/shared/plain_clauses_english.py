@@ -8,14 +8,18 @@ there is no choice: `A man did not come` leaves open which. What stands in front
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from augment_cli.augmentations.syntax.shared.assertions_english import NEGATIVES, Assertions
 from augment_cli.augmentations.syntax.shared.clause_rules import Arguments, put
 from augment_cli.augmentations.syntax.shared.constituents import Constituents
+from augment_cli.resources.english_terms import load_english_terms
 from augment_cli.syntax.clauses import ClauseView
 from augment_cli.syntax.morphology import VerbForm
 from augment_cli.syntax.tree import Role, any_of, words
 from augment_cli.text.edit_list import EditList
+from augment_cli.text.letter_case import AS_IT_IS
 
 # Of the first the clause is negated; the others are two negations by themselves.
 NOT_TRUE = "It is not true that"
@@ -49,6 +53,7 @@ _INDEFINITE = words(
     "nothing nobody none here that what whatever whoever"
 )
 _SUBJECT_TAGS = frozenset({"DT", "PRP", "PRP$", "NNP", "NNPS", "NN", "NNS", "JJ", "EX"})
+_GRAMMAR = frozenset({"DT", "PRP", "PRP$", "IN", "EX", "CD"})
 _OPENERS = words("in on at during after before from under throughout within by")
 # Not of a time or place: in fact, at least, by contrast.
 _NO_SETTING = words(
@@ -80,7 +85,31 @@ def is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
         & ~clauses.holds_word(_CHOOSING)
         & ~_says_how(view)[rows]
         & (np.diff(parses.offsets)[rows] <= _LONGEST)
+        & _knows_capital(view, clauses.sentence_begins)
     )
+
+
+def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
+    """bool (m,): first words that the tag and the shipped terms alike have for a name, or for none.
+
+    Behind a phrase a name keeps its capital and another word loses it; `Brown`, `Maritime` and words that
+    no table has could be either.
+    """
+    parses = view.parses
+    forms, tags = parses.forms_at(first), parses.tags.at(first)
+    known, plain = _as_terms_are_written(view, first)
+    shouted = forms.where(lambda form: len(form) > 1 and not form[1:].islower() and form[0].isupper())
+    named = tags.among({"NNP", "NNPS"})
+    sure: np.ndarray = tags.among(_GRAMMAR) | np.where(named, (known & ~plain) | shouted, plain & ~shouted)
+    return sure
+
+
+def _as_terms_are_written(view: ClauseView, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """bool (m,): words that the shipped terms have, and those that are written in small letters there."""
+    shipped, lowered = load_english_terms(), view.parses.lower_at(first)
+    place = pc.fill_null(pc.index_in(pa.array(lowered.values, pa.string()), shipped.terms), -1)
+    places = place.to_numpy(zero_copy_only=False)[lowered.codes]
+    return places >= 0, (places >= 0) & (shipped.cases[places] == AS_IT_IS)
 
 
 def _beside_verbs(view: ClauseView) -> np.ndarray:
@@ -174,6 +203,11 @@ def put_phrase(
     always = np.ones(len(first), bool)
     begins = Constituents(view).strings(first, first, always, ~always).to_pylist()
     capital = parses.forms_at(first).where(lambda form: form[:1].isupper()).tolist()
+    tags = parses.tags.at(first)
+    lowers = _as_terms_are_written(view, first)[1] & ~tags.among({"NNP", "NNPS"})
+    begins = [
+        word[0].lower() + word[1:] if lower else word for word, lower in zip(begins, lowers, strict=True)
+    ]
     chosen = [_PHRASES[phrase] for phrase in phrases.tolist()]
     texts = [
         f"{phrase if upper else phrase[0].lower() + phrase[1:]} {word}"

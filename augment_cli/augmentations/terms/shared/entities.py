@@ -1,58 +1,45 @@
 """Names, numbers and dates among the tokens of sentences, by kind, and others of the same kind to draw.
 
-A token is an entity by its term (a shape of digits, a month, a name of a kind that the shipped table knows)
-and by the tokens beside it: what follows a first name is a surname, a small number beside a month is a day.
+A token is an entity by its term (`entity_kinds.py`), by the tokens beside it (what follows a first name is a
+surname, a small number beside a month is a day), and if it is no part of something longer
+(`entity_context.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from augment_cli.augmentations.terms.shared.entity_kinds import (
+    DAY,
+    FEMALE,
+    MALE,
+    MONTH,
+    NO_ENTITY,
+    NUMBERS,
+    SURNAME,
+    kinds_of_terms,
+)
 from augment_cli.augmentations.terms.shared.vocabulary import Vocabulary
 from augment_cli.contract.rows import TokenRows
-from augment_cli.resources import english_terms
-from augment_cli.resources.english_terms import load_english_terms
-from augment_cli.resources.word_lists import word_list_digests, word_set
+from augment_cli.resources.word_lists import word_set
 from augment_cli.tfidf import forms
 from augment_cli.tfidf.term_table import TermTable
 
-NO_ENTITY = -1
-SURNAME, PLACE, DEMONYM, VOWEL_DEMONYM, GIVEN, MALE, FEMALE, MONTH, WEEKDAY, DAY = range(10)
-_KINDS = {
-    english_terms.SURNAME: SURNAME,
-    english_terms.PLACE: PLACE,
-    english_terms.DEMONYM: DEMONYM,
-    english_terms.GIVEN: GIVEN,
-}
-# Names of all kinds and of dates are written with a capital; a token without one is another word.
-_CAPITALISED = WEEKDAY
-_LISTS = ("male_names", "female_names", "other_adjectives")
 _DAYS = r"^(?:[1-9]|1\d|2[0-8])$"
-_SHAPES = (
-    (MONTH, r"^(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
-    (WEEKDAY, r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)$"),
-    (10, r"^(?:1[5-9]\d{2}|20[0-2]\d)$"),  # years of the last centuries
-    (11, r"^1[0-4]\d{2}$"),
-    (12, r"^[2-9]$"),
-    (13, r"^(?:1[02-79]|[2-79]\d)$"),  # behind `a`, as those with a vowel are not
-    (14, r"^[1-79]\d{2}$"),
-    (15, r"^\d{1,3},\d{3}$"),
-    (16, r"^\d{1,3}(?:,\d{3}){2,}$"),
-    (17, r"^\d{1,2}\.\d+$"),
-    (18, r"^(?:1\d|[2-79])th$|^2[1-9](?:st|nd|rd|th)$"),
-    (19, r"^(?:1[5-9]|20)\d0s$"),
-    (
-        20,
-        r"^(?:two|three|four|five|six|seven|nine|ten|twelve|twenty|thirty|forty|fifty|sixty|seventy|ninety)$",
-    ),
-    (21, r"^(?:second|third|fourth|fifth|sixth|seventh|ninth|tenth)$"),
-    (22, r"^(?:thousand|million|billion)$"),
+_NAME = r"^\pL[\pL-]{2,}$"  # no initial, no `Jr.`
+_ROMAN = r"^[ivx]+$"
+# What a first name before it makes no surname: `James Bay`, `Charles River`.
+_NO_SURNAME = (
+    "river bay lake island islands street avenue road square church cathedral college university school "
+    "hospital hall house palace castle foundation prize award airport museum park county city town "
+    "village cup bridge day society company trophy stadium tower medal theatre theater center centre jr "
+    "sr junior senior fort mount point cape"
 )
-KINDS = 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,38 +48,36 @@ class Entities:
 
     Attributes
     ----------
-    kinds : ndarray of int8, shape (V+1,)
+    kinds : ndarray of int64, shape (V+1,)
         Kind of each term by itself, NO_ENTITY for other words; the last for −1.
     is_day : ndarray of bool, shape (V+1,)
         Numbers that a day of a month can have.
+    may_be_surname : ndarray of bool, shape (V+1,)
+        Names behind a first name.
     members : ndarray of int64
         Terms to draw, kind by kind.
-    bounds : ndarray of int64, shape (KINDS+1,)
-        Those of kind k are the places bounds[k] … bounds[k+1]−1.
+    member_kinds : ndarray of int64
+        The kind of each.
     table : TermTable
         Their sentence counts as scores, to draw from.
     """
 
     kinds: np.ndarray
     is_day: np.ndarray
+    may_be_surname: np.ndarray
     members: np.ndarray
-    bounds: np.ndarray
+    member_kinds: np.ndarray
     table: TermTable
-
-    @cached_property
-    def _keys(self) -> np.ndarray:
-        """int64: members as kind·(V+1) + term, rising."""
-        kinds = np.repeat(np.arange(KINDS), np.diff(self.bounds))
-        return kinds * len(self.kinds) + self.members
 
     def draw(self, ids: np.ndarray, kinds: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """For each term (m,) another of its kind (m,), with probability ∝ sentence count; −1 for none."""
-        keys = kinds.astype(np.int64) * len(self.kinds) + ids
-        place = np.searchsorted(self._keys, keys)
-        found = np.append(self._keys, -1)[place] == keys
-        low, high = self.bounds[kinds], self.bounds[kinds + 1]
+        size = len(self.kinds)
+        keys, members = kinds * size + ids, self.member_kinds * size + self.members
+        place = np.searchsorted(members, keys)
+        found = np.append(members, -1)[place] == keys
+        low, high = (np.searchsorted(self.member_kinds, kinds, side) for side in ("left", "right"))
         drawn = self.table.draw_between(low, high, place, found, uniforms)
-        return np.where(drawn >= 0, self.members[drawn], -1)
+        return np.where(drawn >= 0, np.append(self.members, -1)[drawn], -1)
 
     def of_tokens(
         self,
@@ -102,7 +87,7 @@ class Entities:
         is_first: np.ndarray,
         cases: np.ndarray,
     ) -> np.ndarray:
-        """The kind of each token, int8 (N,).
+        """The kind of each token, int64 (N,).
 
         Parameters
         ----------
@@ -118,55 +103,73 @@ class Entities:
         same_row = tokens.rows[1:] == tokens.rows[:-1]
         # `In May`, but not `May I`; `March` the month, but not `march`.
         doubtful = is_first & (cases[ids] == forms.AS_IT_IS)
-        named = (kinds >= 0) & (kinds <= _CAPITALISED)
+        named = (kinds >= 0) & (kinds < NUMBERS)
         kinds = np.where(named & (~has_capital | doubtful), NO_ENTITY, kinds)
-        is_given = (kinds >= GIVEN) & (kinds <= FEMALE)
-        given = np.append(False, is_given[:-1] & same_row)
-        capital_name = has_capital & (cases[ids] != forms.AS_IT_IS)
-        kinds = np.where(given & capital_name & ~is_given, SURNAME, kinds)
         month = kinds == MONTH
         beside = np.append(False, month[:-1] & same_row) | np.append(month[1:] & same_row, False)
         return np.where(beside & self.is_day[ids], DAY, kinds)
+
+    def full_names(
+        self, tokens: TokenRows, ids: np.ndarray, kinds: np.ndarray, is_capital: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """First names, and the surnames behind them, where the two are the whole name.
+
+        `Mary Shelley`, and neither `Sir Thomas More`, `James I` nor `Robert Louis Stevenson`.
+
+        Parameters
+        ----------
+        tokens : TokenRows
+        ids : ndarray of int32, shape (N,)
+        kinds : ndarray of int64, shape (N,)
+        is_capital : ndarray of bool, shape (N,)
+            Tokens with a capital of their own.
+
+        Returns
+        -------
+        tuple of ndarray of int64
+            The tokens of the first names, and of the surnames, one for each.
+        """
+        index = np.arange(len(ids) - 1)
+        rows, starts, ends = tokens.rows, tokens.starts, tokens.ends
+        joined = np.append((rows[1:] == rows[:-1]) & (starts[1:] == ends[:-1] + 1), False)
+        given = (kinds == MALE) | (kinds == FEMALE)
+        capital_behind = np.append(is_capital[1:] & joined[:-1], False)
+        capital_before = np.append(False, is_capital[:-1] & joined[:-1])
+        whole = given[:-1] & joined[:-1] & is_capital[1:] & self.may_be_surname[ids[1:]] & ~given[1:]
+        whole &= ~capital_before[:-1] & ~capital_behind[1:]
+        first = index[whole]
+        return first, first + 1
 
 
 @lru_cache(maxsize=2)
 def entities_of(vocabulary: Vocabulary) -> Entities:
     """The entities of a vocabulary; kept, as it is."""
     table = vocabulary.table
-    shipped = load_english_terms()
-    place = pc.fill_null(pc.index_in(table.terms, shipped.terms), -1).to_numpy(zero_copy_only=False)
-    shipped_kind = np.where(place >= 0, shipped.kinds[place], english_terms.NO_KIND)
-    kinds = np.full(len(table) + 1, NO_ENTITY, np.int8)
-    for number, kind in _KINDS.items():
-        kinds[:-1][shipped_kind == number] = kind
-    # `Edwardian` is no people, and `Sir Kathleen` no knight.
-    kinds[:-1][(kinds[:-1] == DEMONYM) & _among(table, "other_adjectives")] = NO_ENTITY
-    is_given = kinds[:-1] == GIVEN
-    is_male, is_female = _among(table, "male_names"), _among(table, "female_names")
-    kinds[:-1][is_given & is_male & ~is_female] = MALE
-    kinds[:-1][is_given & is_female & ~is_male] = FEMALE
-    vowel = pc.match_substring_regex(table.terms, "^(?:[aeio]|u[^nkgrs])").to_numpy(zero_copy_only=False)
-    kinds[:-1][(kinds[:-1] == DEMONYM) & vowel] = VOWEL_DEMONYM
-    for kind, pattern in _SHAPES:
-        kinds[:-1][pc.match_substring_regex(table.terms, pattern).to_numpy(zero_copy_only=False)] = kind
+    kinds = kinds_of_terms(table)
     is_day = pc.match_substring_regex(table.terms, _DAYS).to_numpy(zero_copy_only=False)
+    surname = pc.match_substring_regex(table.terms, _NAME)
+    surname = pc.and_(surname, pc.invert(pc.match_substring_regex(table.terms, _ROMAN)))
+    surname = pc.and_(surname, pc.invert(pc.is_in(table.terms, pa.array(_NO_SURNAME.split()))))
+    may_be = surname.to_numpy(zero_copy_only=False) & (table.cases != forms.AS_IT_IS)
+    may_be &= (kinds == NO_ENTITY) | (kinds == SURNAME)
+    for name in ("male_names", "female_names"):  # `Mary Joe`
+        may_be &= ~pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
 
     drawable = vocabulary.drawable
-    wanted = [is_day if kind == DAY else kinds[:-1] == kind for kind in range(KINDS)]
-    groups = [np.flatnonzero(drawable & group) for group in wanted]
-    members = np.concatenate(groups)
-    bounds = np.append(0, np.cumsum([len(group) for group in groups]))
+    named = np.flatnonzero(drawable & (kinds != NO_ENTITY))
+    days = np.flatnonzero(drawable & is_day)
+    members = np.concatenate([named, days])
+    member_kinds = np.concatenate([kinds[named], np.full(len(days), DAY)])
+    order = np.lexsort((members, member_kinds))
+    members, member_kinds = members[order], member_kinds[order]
     counts = table.document_frequency
     weights = np.ones(len(members)) if counts is None else counts[members].astype(np.float64)
     scores = TermTable(table.terms.take(members), table.idf[members], weights)
-    return Entities(kinds, np.append(is_day, False), members, bounds, scores)
-
-
-def entity_digests() -> dict[str, str]:
-    """Digests of the word lists behind the kinds, for the fingerprint."""
-    return word_list_digests(*_LISTS)
-
-
-def _among(table: TermTable, name: str) -> np.ndarray:
-    """bool (V,): whether each term is on a word list."""
-    return pc.is_in(table.terms, word_set(name)).to_numpy(zero_copy_only=False)
+    return Entities(
+        np.append(kinds, NO_ENTITY),
+        np.append(is_day, False),
+        np.append(may_be, False),
+        members,
+        member_kinds,
+        scores,
+    )

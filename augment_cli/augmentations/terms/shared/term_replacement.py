@@ -55,9 +55,7 @@ class TermReplacementParameters:
     terms: str = parameter("tfidf", "how replacements are chosen", choices=("tfidf", "random"))
     include_self: bool = parameter(False, "let a term replace itself, as the authors' code does")
     keep: str = parameter("", "file of terms that are never replaced, one a line")
-    same: str = parameter(
-        "any", "pos: draw only terms of the same part of speech and form", choices=("any", "pos")
-    )
+    same: str = parameter("any", "pos: draw only terms of the same kind and form", choices=("any", "pos"))
     background: str = parameter("auto", BACKGROUND_HELP, choices=BACKGROUND_CHOICES)
     avoid: str = avoid_parameter()
     surface: str = parameter(

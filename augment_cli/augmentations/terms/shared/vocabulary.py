@@ -10,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from augment_cli.augmentations.terms.shared.word_classes import class_digests, classes_of, may_be_drawn
+from augment_cli.augmentations.terms.shared.word_classes import RULES, class_digests, classes_of
 from augment_cli.resources.collocations import collocations_digest
 from augment_cli.resources.english_terms import WORD, english_terms_digest, load_english_terms
 from augment_cli.resources.word_lists import word_list_digests, word_set
@@ -175,7 +176,7 @@ def vocabulary_of(
     longest : int
         Characters of the longest term that may be drawn.
     same : {"any", "pos"}
-        One class of all words, or classes by part of speech and form.
+        One class of all words, or classes of words, names and numbers of one kind and form.
     """
     table, ids = joined_table(own) if joined else (own, np.append(np.arange(len(own)), -1))
     table = dataclasses.replace(table, cases=_known_cases(table))
@@ -189,7 +190,6 @@ def vocabulary_of(
     classes = np.where(words, 0, -1)
     if same == "pos":
         classes = np.where(words, classes_of(table), -1)
-        drawable = pc.and_(drawable, pa.array(may_be_drawn(table)))
     return Vocabulary(
         table,
         ids.astype(np.int32),
@@ -199,12 +199,12 @@ def vocabulary_of(
     )
 
 
-def vocabulary_digests(same: str) -> dict[str, str]:
+def vocabulary_digests(same: str) -> dict[str, Any]:
     """Digests of the shipped tables behind a vocabulary, for the fingerprint of what is made with it."""
-    digests = {"english_terms": english_terms_digest()} | word_list_digests("term_fragments")
+    digests: dict[str, Any] = {"english_terms": english_terms_digest()} | word_list_digests("term_fragments")
     if same == "pos":
         fitting = {"collocations": collocations_digest()} | word_list_digests("fixed_phrases")
-        digests |= class_digests() | fitting
+        digests |= class_digests() | fitting | {"rules": RULES}
     return digests
 
 

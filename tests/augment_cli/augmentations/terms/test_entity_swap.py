@@ -6,8 +6,8 @@ import pytest
 
 import augment_cli
 
-# Two thirds of the sentences of a small corpus are of our time, as in most corpora; few are of long ago.
-YEARS = [str(year) for year in range(1950, 2020) for _ in range(4)] + ["1492", "1066", "1588", "1666"] * 3
+# A year is drawn from its own decade, or from its own century where it is of long ago.
+YEARS = [str(year) for year in range(1950, 2020) for _ in range(4)] + ["1492", "1415", "1588", "1583"] * 3
 TEXTS = [f"The bridge over the river was built in {year} by the people of the town." for year in YEARS]
 
 

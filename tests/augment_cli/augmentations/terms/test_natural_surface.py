@@ -43,7 +43,7 @@ def edited(table: pa.Table) -> list[tuple[str, str]]:
 def test_only_words_change_places(sample_store: Store, options: dict) -> None:
     table = augment_cli.augment(sample(), "una", store=sample_store, beta=0.9, **options)
     pairs = edited(table)
-    assert len(pairs) > (1_500 if options.get("same") == "pos" else 2_000)
+    assert len(pairs) > (200 if options.get("same") == "pos" else 2_000)
     for old, new in pairs:
         assert old[0].isalnum()
         assert new.strip()[0].isalnum()
@@ -113,7 +113,7 @@ def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
     own = settled_table(sample_store)
     classes = dict(zip(own.terms.to_pylist(), classes_of(own).tolist(), strict=True))
     pairs = [(old.lower(), new.strip().lower()) for old, new in edited(table)]
-    assert len(pairs) > 1_000
+    assert len(pairs) > 200
     assert all(classes[old] == classes[new] >= 0 for old, new in pairs)
     assert not {old for old, _ in pairs} & {"the", "of", "is", "and"}
     quoted = ['The teacher said "the painter left the bridge".', "The teacher was born in , and left."] * 20
@@ -125,22 +125,23 @@ def test_same_part_of_speech_draws_within_classes(sample_store: Store) -> None:
 @pytest.mark.parametrize(
     ("alike", "different"),
     [
-        (("teacher", "doctor"), "teachers"),
-        (("teachers", "farmers"), "teacher"),
-        (("remained", "stayed"), "remains"),
-        (("hoped", "boasted"), "painted"),  # that it rains
-        (("disappeared", "happened"), "painted"),  # without an object
-        (("tax-based", "land-based"), "based"),
-        (("250", "961"), "4500"),
-        (("furniture", "knowledge"), "chair"),
-        (("apple", "uncle"), "pear"),
-        (("1923", "1874"), "19"),
-        (("3.5", "12.75"), "35"),
+        (("piano", "violin"), "pianos"),
+        (("painters", "sculptors"), "painter"),
+        (("accepted", "rejected"), "accepting"),
+        (("attacked", "defended"), "accepted"),
+        (("northern", "western"), "young"),
+        (("france", "sweden"), "paris"),
+        (("spanish", "dutch"), "swedish"),  # `the Dutch`, but hardly `the Swedish`
+        (("1923", "1927"), "1933"),
+        (("1215", "1270"), "1350"),
+        (("20", "70"), "27"),
+        (("3.5", "2.7"), "22.7"),
+        (("4,000", "7,000"), "4,300"),
         (("monday", "friday"), "june"),
-        (("quickly", "slowly"), "quick"),
+        (("quickly", "slowly"), "often"),
     ],
 )
-def test_classes_tell_forms_apart(alike: tuple[str, str], different: str) -> None:
+def test_classes_tell_kinds_and_forms_apart(alike: tuple[str, str], different: str) -> None:
     terms = pa.array([*alike, different])
     table = TermTable(terms, np.ones(3), np.ones(3), np.zeros(3, np.int8))
     first, second, other = classes_of(table).tolist()
@@ -148,41 +149,56 @@ def test_classes_tell_forms_apart(alike: tuple[str, str], different: str) -> Non
 
 
 def test_some_words_have_no_class() -> None:
-    words = ["thou", "hast", "qqxyz", "ago", "u.s", "30-34", "half-an-hour", "lord"]
-    table = TermTable(pa.array([*words, "river"]), np.ones(9), np.ones(9), np.zeros(9, np.int8))
-    assert classes_of(table).tolist() == [-1] * 8 + [0]
+    # Of no kind, in no table, of several parts of speech, not of a number's size alone.
+    words = ["thou", "qqxyz", "ago", "idea", "attack", "30-34", "8", "007", "million"]
+    table = TermTable(pa.array([*words, "winter"]), np.ones(10), np.ones(10), np.zeros(10, np.int8))
+    assert classes_of(table).tolist() == [-1] * 9 + [0]
 
 
-def test_unknown_words_go_by_their_ending() -> None:
-    terms = pa.array(["qqxying", "vvxying", "qqxyed", "vvxyed", "qqxyly", "vvxyly", "qqxyls", "towns"])
-    pairs = classes_of(TermTable(terms, np.ones(8), np.ones(8), np.zeros(8, np.int8))).reshape(4, 2)
-    assert (pairs[:, 0] == pairs[:, 1]).all()
-    assert len(set(pairs[:, 0].tolist())) == 4
-
-
-def test_a_word_that_is_mostly_a_name_stays_where_it_is_none(fitted: Fitted) -> None:
-    texts = [
-        "We saw Sailor Moon.",
-        "They met Sailor Moon.",
-        "Anna likes Zorblax.",
-        "We met Anna and Zorblax.",
-    ]
-    store = fitted([*texts, "He is a sailor."])
-    options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "none"}
-    table = augment_cli.augment(
-        ["He is a sailor.", "We saw Sailor.", "no sailor here"] * 20, "una", **options
-    )
-    pairs = [edited(table.slice(row, 1)) for row in range(3)]
-    assert "sailor" not in {old for old, _ in pairs[0]}
-    assert "Sailor" in {old for old, _ in pairs[1]}
-    assert "sailor" in {old for old, _ in pairs[2]}  # a text without capitals has its names in small letters
-
-
-def test_every_frame_is_well_formed() -> None:
-    lines = word_lists.word_table("word_frames")
-    assert all(len(line) == 3 and line[1] in "nvar-" for line in lines)
-    words = [(part, word) for _, part, words in lines for word in words.split()]
+@pytest.mark.parametrize("name", ["entity_kinds", "exchangeable_words"])
+def test_a_word_is_of_one_kind(name: str) -> None:
+    lines = word_lists.word_table(name)
+    assert len(lines[0]) == 1 or all(len(line) == 2 and line[0] in "nvar-" for line in lines)
+    words = [(line[0] if len(line) == 2 else "", word) for line in lines for word in line[-1].split()]
     assert len(words) == len(set(words)) > 250
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("He met the governor in 1950 and the mayor in 1953.", {"1950", "1953"}),  # the order of years
+        ("Chapter 3 and No. 5 are from Paris Hilton.", {"3", "5", "Paris"}),
+        ("It seats 20 or 21, with 50–60 outside.", {"20", "21", "50", "60"}),
+        ("It has over 1984 seats and weighs 2000 tons.", {"1984", "2000"}),
+        ("The University of London and the Treaty of Rome are old.", {"London", "Rome"}),
+        ("On 30 March they left Manchester, New Hampshire.", {"30", "Manchester", "Hampshire"}),
+    ],
+)
+def test_parts_of_something_longer_stay(fitted: Fitted, text: str, kept: set[str]) -> None:
+    options = {"store": fitted([text]), "same": "pos", "positions": "random", "beta": 1.0}
+    table = augment_cli.augment([text] * 20, "una", background="always", **options)
+    assert not {old for old, _ in edited(table)} & kept
+
+
+def test_names_numbers_and_words_of_a_kind_change(fitted: Fitted) -> None:
+    text = "It was in 1923 that a physicist from Norway, who had 27 friends, played the piano."
+    store = fitted([text])
+    options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
+    pairs = edited(augment_cli.augment([text] * 20, "una", **options))
+    assert {old for old, _ in pairs} >= {"1923", "piano", "physicist", "Norway", "27"}
+    assert all(new[:3] == "192" for old, new in pairs if old == "1923")
+    assert all(new[0] not in "aeio" for old, new in pairs if old == "physicist")  # behind `a`
+
+
+def test_a_name_stays_where_it_is_none(fitted: Fitted) -> None:
+    store = fitted(["We saw Norway.", "They met Anna in Norway.", "It is a norway maple."])
+    options = {"store": store, "same": "pos", "positions": "random", "beta": 1.0, "background": "always"}
+    texts = ["It is a norway maple.", "We saw Norway.", "no norway here"]
+    table = augment_cli.augment(texts * 20, "una", **options)
+    pairs = [edited(table.slice(row, 1)) for row in range(3)]
+    assert "norway" not in {old for old, _ in pairs[0]}
+    assert "Norway" in {old for old, _ in pairs[1]}
+    assert "norway" in {old for old, _ in pairs[2]}  # a text without capitals has its names in small letters
 
 
 # --- β
