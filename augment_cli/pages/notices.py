@@ -69,7 +69,12 @@ def notices_of(store: Store, stages: Sequence[StageFacts]) -> list[Notice]:
 def _of_stage(one: StageFacts) -> list[Notice]:
     """What stands out in one stage; where its texts are meant to be noisy, that does not come first."""
     found = [
-        Notice(one.name, f"{100 * sign.share:.1f} % {sign.words}", 3 + sign.rows, sign.advice)
+        Notice(
+            one.name,
+            f"{100 * sign.share:.1f} % {sign.words}",
+            3 + sign.rows,
+            sign.advice.replace("STAGE", one.name),
+        )
         for sign in one.stage_signs
     ]
     for sign, count in one.signs.items() if one.sampled >= _FEWEST else ():

@@ -102,8 +102,8 @@ def _one_pair(rows: Sequence[Row]) -> StageSign | None:
         count / total,
         min(count / len(rows), 1.0),
         "One exchange so often is an entry of a word list or a rare sense of the word: read some "
-        f"(`augment-cli inspect STAGE --contains {shlex.quote(after)}`), and keep the word out "
-        "(`--avoid FILE`) if they are wrong.",
+        f"(`augment-cli inspect STAGE --contains {shlex.quote(after)}`), and keep the word out if they are "
+        "wrong, where the augmentation has `--avoid FILE`.",
     )
 
 

@@ -139,7 +139,7 @@ def test_errors_name_parameters_not_options(here):
             "Use the same settings (--avoid none --seed 7 --include-self), or",
             "Use the same settings (avoid='none', seed=7, include_self=True), or",
         ),
-        ("its own 92 (--background none does without).", "its own 92 (background='none' does without)."),
+        ("its own 92 (`--background none` does without).", "its own 92 (`background='none'` does without)."),
         ("`augment-cli remove a b --store s`", "`augment_cli.remove(['a', 'b'], store='s')`"),
         ("a line -- and a dash", "a line -- and a dash"),
     ],

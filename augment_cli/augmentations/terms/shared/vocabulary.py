@@ -234,13 +234,13 @@ def background_note(background: str, own: TermTable, small: int) -> list[str]:
     if _is_domain(own):
         return [
             f"{has}, and {knows}: its domain has words of its own, so terms are drawn from these "
-            f"{len(own):,} alone (--background always joins the table)."
+            f"{len(own):,} alone (`--background always` joins the table)."
         ]
     count = len(load_english_terms().terms)
     less = "" if familiarity(own) >= FAMILIAR else f"; {knows}, so common words will stand out among them"
     return [
         f"{has}: the shipped table of {count:,} common English terms joins its own {len(own):,}{less} "
-        "(--background none does without)."
+        "(`--background none` does without)."
     ]
 
 
