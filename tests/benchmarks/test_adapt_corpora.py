@@ -1,0 +1,53 @@
+"""Adaptation on ordinary corpora and beside its rivals: what is scored; the page shows what was measured."""
+
+import gzip
+import json
+
+import numpy as np
+
+from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
+from benchmarks.adapt_rivals import rivals_table
+from tests.helpers.places import REPOSITORY
+
+PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
+
+
+def test_a_partner_is_found_among_those_of_the_others():
+    def encode(texts):
+        return np.array([[1.0, 0.1 * len(text)] if text.islower() else [0.0, 1.0] for text in texts])
+
+    assert own_partner(encode, [("a", "b"), ("A", "B")]) == 100
+    assert own_partner(encode, [("a", "B"), ("A", "b")]) == 0
+
+
+def test_texts_and_pairs_are_read(tmp_path):
+    for name, texts in (("one", "ab"), ("two", "cdef")):
+        (tmp_path / name).write_bytes(gzip.compress("\n".join(texts).encode()))
+    assert read_texts([tmp_path / "one", tmp_path / "two"], 4) == ["a", "c", "b", "d"]
+
+    (tmp_path / "pairs").write_bytes(gzip.compress(b'sentence1\tsentence2\na "b\tc\nd\te\n'))
+    assert sorted(read_pairs(tmp_path / "pairs")) == [('a "b', "c"), ("d", "e")]
+    (tmp_path / "groups").write_bytes(gzip.compress(b"group\ttext\n1\ta\n1\tb\n1\tc\n2\td\n"))
+    assert read_pairs(tmp_path / "groups") == [("a", "b")]
+
+
+def test_gains_are_shown_beside_what_was_there_before():
+    line = {"model": "m", "corpus": "news", "rows": 4000, "outcome": "better"}
+    line |= {"before": {"main": 50.0, "stsb": 80.0}, "gain": {"main": 1.25, "stsb": -0.5}}
+    row = "| m | news | 4,000 | better | 50.0 +1.2 | – | 80.0 −0.5 |"
+    assert corpora_table([line]).splitlines()[2:] == [row]
+
+
+def test_a_rival_is_shown_at_the_best_of_its_rates():
+    common = {"rival": "r", "domain": "d", "stsb": 80.0}
+    lines = [
+        common | {"rate": "1", "accuracy": 50.0, "purity_10": 60.0},
+        common | {"rate": "2", "accuracy": 55.0, "purity_10": 61.0},
+        common | {"rate": "1", "domain": "e", "accuracy_10": 70.0, "purity_10": 40.0},
+    ]
+    assert rivals_table(lines).splitlines()[2:] == ["| r | 55.0 / 61.0 | 70.0 / 40.0 | 62.5 / 50.5 | 80.0 |"]
+
+
+def test_the_page_shows_what_was_measured():
+    lines = (REPOSITORY / "benchmarks/adapt_corpora.jsonl").read_text(encoding="utf-8").splitlines()
+    assert corpora_table(list(map(json.loads, lines))) in PAGE.read_text(encoding="utf-8")
