@@ -95,8 +95,10 @@ def read_arguments(line: str, monkeypatch) -> None:
         with monkeypatch.context() as patch, pytest.raises(ArgumentsReadError):
             patch.setattr(argparse.ArgumentParser, "parse_args", stop)
             patch.setattr(sys, "argv", words[module:])
-            # Another test may have imported it, of which runpy would warn.
-            patch.delitem(sys.modules, words[module], raising=False)
+            # Another test may have imported it, of which runpy would warn. A package stays: its second import
+            # would be another than the one that its modules are parts of.
+            is_package = hasattr(sys.modules.get(words[module]), "__path__")
+            patch.delitem(sys.modules, words[module] + ".__main__" * is_package, raising=False)
             runpy.run_module(words[module], run_name="__main__")
 
 
