@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +27,7 @@ import polars as pl
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from benchmarks.adapt_domains import Encode, adapt, corpus_of, scores
+from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import unit
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
@@ -162,14 +162,11 @@ def main() -> None:
     options.work /= options.model
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work.parent / "results.jsonl"
-    lines = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
+    lines = read_lines(results)
     for name in options.corpora.split(","):
         if any((line["model"], line["corpus"]) == (options.model, name) for line in lines):
             continue
-        lines.append(measure(name, options))
-        with results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(lines[-1]) + "\n")
-        print(json.dumps(lines[-1]), flush=True)
+        add_line(results, lines, measure(name, options))
     print(corpora_table(lines))
 
 

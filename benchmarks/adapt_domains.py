@@ -20,7 +20,6 @@ whitened on the corpus or without all but 128 of its principal components, poole
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from augment_cli import api
 from augment_cli.encoding import whitening
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
+from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import neighbourhood_purity, unit
 from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
@@ -221,7 +221,7 @@ def main() -> None:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
-    lines = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
+    lines = read_lines(results)
     for seed in map(int, options.seeds.split(",")):  # all domains with the first seed come first
         for name in options.domains.split(","):
             table = read_table(load_registry()[name], options.data)
@@ -231,10 +231,7 @@ def main() -> None:
                 if any(key.items() <= line.items() for line in lines):
                     continue
                 measured = scores(load(), table, options.rows, options.scored, options.data, options.kmeans)
-                lines.append(key | measured)
-                with results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(lines[-1]) + "\n")
-                print(json.dumps(lines[-1]), flush=True)
+                add_line(results, lines, key | measured)
     print(untrained_table(lines) if options.untrained else difference_table(lines))
 
 

@@ -13,7 +13,6 @@ those of `benchmarks.adapt_domains`.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import statistics
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder
 from benchmarks.adapt_domains import DOMAINS, adapt, corpus_of, scores
+from benchmarks.result_lines import add_line, read_lines
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_table
 
@@ -150,17 +150,14 @@ def main() -> None:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
-    lines = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
+    lines = read_lines(results)
     for domain in options.domains.split(","):
         for rival in options.rivals.split(","):
             for rate in RIVALS[rival].rates:
                 key = {"rival": rival, "rate": rate, "domain": domain}
                 if any(key.items() <= line.items() for line in lines):
                     continue
-                lines.append(measure(rival, rate, domain, options))
-                with results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(lines[-1]) + "\n")
-                print(json.dumps(lines[-1]), flush=True)
+                add_line(results, lines, measure(rival, rate, domain, options))
     print(rivals_table(lines))
 
 

@@ -12,7 +12,6 @@ and what the score would take. A checkpoint that has its line is not scored agai
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from benchmarks.adapt_domains import DOMAINS, corpus_of
+from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import anisotropy, effective_rank, neighbourhood_purity, unit
 from eval.protocols import clustering
 from eval.tasks.registry import load_registry
@@ -163,10 +163,11 @@ def score_domain(name: str, options: argparse.Namespace, lines: list[dict[str, A
         if path:
             weights = {part.removeprefix("encoder."): value for part, value in load_file(path).items()}
             encoder.model.load_state_dict(weights, strict=False)
-        lines.append(key | {score_of: round(value, 5) for score_of, value in scorer.of(encoder).items()})
-        with options.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(lines[-1]) + "\n")
-        print(json.dumps(lines[-1]), flush=True)
+        add_line(
+            options.results,
+            lines,
+            key | {score_of: round(value, 5) for score_of, value in scorer.of(encoder).items()},
+        )
 
 
 def correlation_table(lines: list[dict[str, Any]]) -> str:
@@ -221,9 +222,7 @@ def main() -> None:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     options.results = options.results or options.work / "results.jsonl"
-    lines: list[dict[str, Any]] = []
-    if options.results.is_file():
-        lines = [json.loads(line) for line in options.results.read_text(encoding="utf-8").splitlines()]
+    lines = read_lines(options.results)
     for name in options.domains.split(","):
         score_domain(name, options, lines)
     print(f"{correlation_table(lines)}\n\n{choice_table(lines)}")

@@ -10,7 +10,6 @@ the table of benchmarks/results/dev-score.md. What is predicted from are logarit
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.dev_score_choice import PURITY, with_neighbours
+from benchmarks.result_lines import read_lines
 
 RESULTS = Path(__file__).parent / "dev_score_choice.jsonl"
 PREDICTORS = {
@@ -76,7 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
-    lines = [json.loads(line) for line in options.results.read_text(encoding="utf-8").splitlines()]
+    lines = read_lines(options.results)
     print(f"{prediction_table(lines)}\n\n{prediction_table(without_collapse(lines))}")
 
 

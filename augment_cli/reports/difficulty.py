@@ -12,12 +12,12 @@ import numpy as np
 
 from augment_cli.augmentations.labels import label_of
 from augment_cli.errors import BadInputError, MissingError
+from augment_cli.places import STATIC
 from augment_cli.reports.choosing import Choice, choose_rows
 from augment_cli.reports.report import is_augmentation
 from augment_cli.store.conditions import schema_of
 from augment_cli.store.store import Store
 
-ENCODER = "data/models/static"
 _ROWS = 640  # a batch of 64 ten times
 _BATCH = 64  # sentences; the nearest of the 63 others is what a trainer has without hard negatives
 _ALL_ALIKE = 0.8  # mean cosine of random pairs, where the encoder does not know the language
@@ -130,7 +130,7 @@ def _encoder() -> Any:
     try:
         from augment_cli.encoding.loading import load_encoder
 
-        return load_encoder(ENCODER)
+        return load_encoder(STATIC)
     except (ImportError, MissingError):
         return None
 

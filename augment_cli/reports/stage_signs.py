@@ -52,6 +52,11 @@ class StageSign:
     rows: float
     advice: str
 
+    @classmethod
+    def of_rows(cls, words: str, count: int, rows: Sequence[Row], advice: str) -> StageSign:
+        """A sign whose percentage is the share of the changed rows that have it."""
+        return cls(words, count / len(rows), count / len(rows), advice)
+
 
 def signs_of_stage(rows: Sequence[Row], corpus: Iterable[str] = ()) -> list[StageSign]:
     """What looks wrong with many rows together, the weightiest first.
@@ -118,10 +123,10 @@ def _one_opening(rows: Sequence[Row]) -> StageSign | None:
     opening, count = openings.most_common(1)[0]
     if count <= _ONE_OPENING * len(rows):
         return None
-    return StageSign(
+    return StageSign.of_rows(
         f"begin with “{opening}”",
-        count / len(rows),
-        count / len(rows),
+        count,
+        rows,
         "An encoder learns such a frame in place of the meaning: mix the stage with others, or leave it out.",
     )
 
@@ -194,9 +199,9 @@ def _vanished(rows: Sequence[Row]) -> StageSign | None:
     letters = sorted(letter for letter, rows_of in broken.items() if rows_of >= _LEAST_LOST)
     if not letters:
         return None
-    return StageSign(
+    return StageSign.of_rows(
         f"have words without {' '.join(letters)}, which no text of this stage keeps",
-        count / len(rows),
-        count / len(rows),
+        count,
+        rows,
         "What wrote the texts does not know these characters: leave such rows out, or use another model.",
     )
