@@ -25,7 +25,7 @@ from augment_cli.reports.kinds import kind_of
 from augment_cli.reports.report import is_augmentation, is_read, stats
 from augment_cli.reports.signs import is_noise, signs_of
 from augment_cli.reports.signs import kind_of as kind_of_sign
-from augment_cli.reports.stage_signs import StageSign, clauses_lost, signs_of_stage
+from augment_cli.reports.stage_signs import StageSign, clauses_lost, made_of_titles, signs_of_stage
 from augment_cli.reports.typical import amount_of_change
 from augment_cli.store.conditions import numbers_of
 from augment_cli.store.store import Store
@@ -219,7 +219,10 @@ def facts_of(store: Store, name: str, examples: int = 6, seed: int = 0) -> Stage
             "called the same by the judge": _called_the_same(store, name, examples) if judged else [],
         },
         fingerprint=numbers["fingerprint"][:12],
-        stage_signs=_stage_signs(store, rows, unchanged, label == "same" and not is_noise(maker)),
+        stage_signs=(
+            *_stage_signs(store, rows, unchanged, label == "same" and not is_noise(maker)),
+            *_signs_of_parses(rows if "parses" in record.settings.get("inputs", {}) else ()),
+        ),
         labels=labels,
         judged=judged,
         difficulty=difficulty_of(store, name, [(row.original, row.text) for row in rows], seed),
@@ -245,6 +248,12 @@ def _stage_signs(
     )
     lost = clauses_lost(counts[::2], counts[1::2]) if counts is not None else None
     return (*found, *([lost] if lost else []))
+
+
+def _signs_of_parses(rows: Sequence[Example]) -> tuple[StageSign, ...]:
+    """The sign of texts that are hard to parse, of a stage that reads parses."""
+    titles = made_of_titles([row.original for row in rows])
+    return (titles,) if titles else ()
 
 
 def _called_the_same(store: Store, name: str, count: int) -> list[Example]:

@@ -29,6 +29,8 @@ _UNLIKE = 0.3  # of the numbers put in; by chance, of forty, it is 0.18
 _OUTSIDE, _MOST_OUTSIDE = 0.01, 0.1  # beyond each end of the corpus's years; share of those put in
 _FEWER_CLAUSES = 0.1
 _LEAST_LOST = 3  # rows that had a character
+_MOSTLY_TITLES = 0.5
+_FINAL_MARK = re.compile(r"[.!?…。！？][\s\"'”’»)\]]*$")
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,21 @@ def clauses_lost(before: Collection[int], after: Collection[int]) -> StageSign |
         share,
         "A positive has to say all that its original says: read some, and leave the stage out or filter it "
         "(`pack --min-positive`) where a statement is gone.",
+    )
+
+
+def made_of_titles(originals: Sequence[str]) -> StageSign | None:
+    """Whether most changed texts end without a mark, as titles do; for stages that read parses."""
+    count = sum(not _FINAL_MARK.search(text) for text in originals)
+    if len(originals) < _LEAST or count <= _MOSTLY_TITLES * len(originals):
+        return None
+    share = count / len(originals)
+    return StageSign(
+        "are made from texts without a mark at the end, as titles are",
+        share,
+        share,
+        "A parser that has learned from sentences takes words of titles for verbs: read twenty, and leave "
+        "stages that rewrite clauses out if they are wrong.",
     )
 
 

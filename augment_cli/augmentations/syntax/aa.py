@@ -24,6 +24,8 @@ from augment_cli.contract.augmentation import Augmentation, LabelAndReason, Prep
 from augment_cli.contract.parameters import parameter
 from augment_cli.errors import UsageError
 
+_RULES = 2  # number of the rules of the mode `faithful`; those of the other modes have not changed
+
 
 @dataclass(frozen=True)
 class AffirmativeAuxiliaryParameters:
@@ -59,6 +61,11 @@ def _entailment(parameters: Mapping[str, Any]) -> LabelAndReason:
     return "neither", "what must or needs to be is not what is"
 
 
+def _resolve(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> dict[str, Any]:
+    settings = settings_of_mode(parameters, resources)
+    return settings | ({"rules": _RULES} if parameters.mode == "faithful" else {})
+
+
 def _prepare(parameters: AffirmativeAuxiliaryParameters, resources: Resources) -> Prepared:
     names = parameters.names
     key = resources.key("aa")
@@ -83,7 +90,7 @@ AA = Augmentation(
     languages=codes_with("aa"),
     parameters=AffirmativeAuxiliaryParameters,
     prepare=_prepare,
-    resolve=settings_of_mode,
+    resolve=_resolve,
     columns=COLUMNS,
     libraries=("lemminflect",),
     examples=(

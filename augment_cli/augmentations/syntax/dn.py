@@ -20,7 +20,7 @@ from augment_cli.contract.parameters import parameter
 from augment_cli.resources.english_terms import english_terms_digest
 from augment_cli.resources.wordnet import wordnet_digest
 
-_RULES = 4  # number of the rules of the mode `faithful`; those of the other modes have not changed
+_RULES = 5  # number of the rules of the mode `faithful`; those of the other modes have not changed
 
 
 @dataclass(frozen=True)

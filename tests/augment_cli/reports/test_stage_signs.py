@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from augment_cli.reports.stage_signs import clauses_lost, signs_of_stage
+from augment_cli.reports.stage_signs import clauses_lost, made_of_titles, signs_of_stage
 
 
 def found(rows, corpus=()):
@@ -70,3 +70,10 @@ def test_fewer_clauses_are_a_sign_where_many_rows_have_fewer():
     assert clauses_lost(before, before - (np.arange(100) < 5)) is None
     sign = clauses_lost(before, before - (np.arange(100) < 30))
     assert sign.words == "have fewer clauses than their originals" and sign.share == 0.3
+
+
+def test_texts_without_a_mark_at_the_end_are_a_sign_of_stages_that_read_parses():
+    titles, ended = ["Getting started with lists"] * 60, ['He said "No."', "Was it? (Yes.)"] * 30
+    sign = made_of_titles([*titles, *ended[:40]])
+    assert sign.words.startswith("are made from texts without a mark") and sign.share == 0.6
+    assert made_of_titles([*titles[:40], *ended]) is None and made_of_titles(titles[:39]) is None

@@ -23,6 +23,10 @@ NEGATIVES = words(
 # No "do" in front of these: ought to, had better, dare say; "let" and "thank" hide an imperative.
 _WITHOUT_DO = words("ought better beware let thank")
 _QUOTATION_MARKS = words("\" ” ’ ' '' »")
+_FINAL_MARKS = words(". ! ? … ... .. 。")
+_DIVIDERS = words(": ; - – — | / >")
+_DETERMINERS = frozenset({"DT", "PRP", "PRP$", "EX"})
+_PLURAL = frozenset({"NNS", "NNPS", "PRP", "CD", "DT", "WDT", "EX", "JJ"})  # or could be
 _QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "where" open clauses as well
 
 
@@ -123,10 +127,58 @@ class Assertions:
 
     @cached_property
     def _disagrees(self) -> np.ndarray:
-        """bool (m,): verbs that do not agree with "he", "she" or "it": `she ground her teeth` is past."""
-        plain = self.is_verb & (self.view.verb_forms[self.tokens] == VerbForm.PRESENT)
-        single = self.view.parses.lower_at(np.maximum(self.subjects, 0)).among({"he", "she", "it"})
+        """bool (m,): verbs that do not agree with their subject: `she ground her teeth` is past.
+
+        A noun's number is asked where no mark ends the sentence: `Excel detect inactivity` is a title.
+        """
+        view, parses = self.view, self.view.parses
+        plain = self.is_verb & (view.verb_forms[self.tokens] == VerbForm.PRESENT)
+        heads = np.maximum(self.subjects, 0)
+        joined = np.zeros(len(view.roles), bool)  # "salt and pepper go"
+        joined[view.parents[(view.roles == Role.CONJUNCT) | parses.deps.among({"cc"})]] = True
+        several = parses.tags.among(_PLURAL)[heads] | joined[heads]
+        single = parses.lower_at(heads).among({"he", "she", "it"}) | (self._is_open & ~several)
         return plain & single & (self.subjects >= 0)
+
+    @cached_property
+    def _is_no_verb(self) -> np.ndarray:
+        """bool (m,): supposed verbs that something else speaks against: `"watched" objects`, `: found format`."""
+        parses, tokens = self.view.parses, self.tokens
+        before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, len(self.view.roles) - 1)
+        quoted = parses.lower_at(before).among(_QUOTATION_MARKS) & parses.lower_at(behind).among(
+            _QUOTATION_MARKS
+        )
+        return self.is_verb & (quoted | parses.lower_at(before).among({":", ";"}))
+
+    @cached_property
+    def _is_open(self) -> np.ndarray:
+        """bool (m,): sentences with no mark at their end, as titles are."""
+        marks = np.append(0, np.cumsum(self.view.parses.forms.among(_FINAL_MARKS)))
+        ends = self.sentence_ends  # the mark may stand before a closing quotation mark or bracket
+        is_open: np.ndarray = marks[ends + 1] == marks[np.maximum(ends - 1, self.tokens)]
+        return is_open
+
+    @cached_property
+    def _is_title(self) -> np.ndarray:
+        """bool (m,): titles, mostly without a mark at the end, whose supposed verb is a participle or a noun.
+
+        `Oracle listener state blocked`, `Getting started with templates`, `shell script templates` say
+        nothing of anything, and a tagger that has learned from prose takes a word of theirs for a verb.
+        """
+        view, parses, tokens = self.view, self.view.parses, self.tokens
+        heads, begins = np.maximum(self.subjects, 0), self.sentence_begins
+        known = parses.tags.among(_DETERMINERS)
+        determined = known[heads] | known[view.edges[0][heads]]
+        past = (view.verb_forms[tokens] == VerbForm.PAST) & ~determined
+        imperative = parses.tags.among({"VB"})[begins] | parses.lower_at(begins).among({"howto"})
+        gerund = parses.tags.among({"VBG"})[begins]
+        capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper()) & (tokens > begins)
+        divided = parses.lower_at(np.maximum(tokens - 1, 0)).among(_DIVIDERS)
+        # "Convert Oracle" and "Getting" for a subject are wrong whatever stands at the end.
+        inside = (heads > begins) & (view.edges[0][heads] == begins)
+        wrong = imperative & inside | gerund & (heads == begins)
+        doubtful = past | imperative | gerund | capital | divided | (tokens == self.sentence_ends)
+        return self.is_verb & (wrong | (self._is_open & doubtful))
 
     @cached_property
     def follows_speech(self) -> np.ndarray:
@@ -215,7 +267,7 @@ class Assertions:
             (self.subjects > tokens, Reason.INVERTED),
             (no_do | runs_on(view, tokens), Reason.OTHER_AUXILIARY),
             (view.is_doubtful[tokens] & (view.verb_forms[tokens] != VerbForm.MODAL), Reason.DOUBTFUL_PARSE),
-            (self.is_torn | self._disagrees, Reason.DOUBTFUL_PARSE),
+            (self.is_torn | self._disagrees | self._is_no_verb | self._is_title, Reason.DOUBTFUL_PARSE),
             (self.bases == None, Reason.DOUBTFUL_PARSE),  # noqa: E711  (element by element)
         ]
 

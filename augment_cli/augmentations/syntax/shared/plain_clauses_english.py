@@ -92,15 +92,19 @@ def is_plain(view: ClauseView, clauses: Assertions) -> np.ndarray:
 def _knows_capital(view: ClauseView, first: np.ndarray) -> np.ndarray:
     """bool (m,): first words that the tag and the shipped terms alike have for a name, or for none.
 
-    Behind a phrase a name keeps its capital and another word loses it; `Brown`, `Maritime` and words that
-    no table has could be either.
+    Behind a phrase a name keeps its capital and another word loses it; `Brown`, `Maritime`, the first word
+    of `Visual Studio` and `New Wranglers`, and words that no table has could be either.
     """
     parses = view.parses
     forms, tags = parses.forms_at(first), parses.tags.at(first)
     known, plain = _as_terms_are_written(view, first)
     shouted = forms.where(lambda form: len(form) > 1 and not form[1:].islower() and form[0].isupper())
     named = tags.among({"NNP", "NNPS"})
-    sure: np.ndarray = tags.among(_GRAMMAR) | np.where(named, (known & ~plain) | shouted, plain & ~shouted)
+    second = np.minimum(first + 1, len(view.roles) - 1)
+    joined = parses.forms_at(second).where(lambda form: form[:1].isupper()) & (second > first)
+    sure: np.ndarray = tags.among(_GRAMMAR) | np.where(
+        named, (known & ~plain) | shouted, plain & ~shouted & ~joined
+    )
     return sure
 
 
