@@ -57,9 +57,9 @@ class RephraseParameters:
     """Parameters of rephrasing: how many of the places where a rule applies are changed."""
 
     clauses: float = parameter(
-        0.8, "share of the changes of clauses (at most one a sentence) to make", minimum=0, maximum=1
+        0.9, "share of the changes of clauses (at most one a sentence) to make", minimum=0, maximum=1
     )
-    phrases: float = parameter(0.6, "share of the changes of phrases to make", minimum=0, maximum=1)
+    phrases: float = parameter(0.75, "share of the changes of phrases to make", minimum=0, maximum=1)
     words: float = parameter(0.3, "share of the words with a synonym to replace", minimum=0, maximum=1)
 
 
@@ -107,7 +107,7 @@ class Rephrasing:
 
         choice = Choice(_places(grammar, draw, self._synonyms), len(grammar))
         chosen = choice.without_collisions(self._order(choice, parses, row_ids))
-        return _as_edits(choice, chosen, len(parses))
+        return _as_edits(choice, chosen, grammar)
 
     def _draws(self, row_ids: np.ndarray, counters: np.ndarray) -> np.ndarray:
         if self._key is None:
@@ -141,7 +141,7 @@ def _places(grammar: Grammar, draw: lexicon.Draw, synonyms: lexicon.Synonyms) ->
     ]
 
 
-def _as_edits(choice: Choice, chosen: np.ndarray, count: int) -> tuple[Edits, pa.ListArray]:
+def _as_edits(choice: Choice, chosen: np.ndarray, grammar: Grammar) -> tuple[Edits, pa.ListArray]:
     """The edits of some places, sorted, and the names of their rules for each row."""
     rows: list[int] = []
     starts: list[int] = []
@@ -154,7 +154,8 @@ def _as_edits(choice: Choice, chosen: np.ndarray, count: int) -> tuple[Edits, pa
             rows.append(row)
             starts.append(start)
             ends.append(end)
-            texts.append(text)
+            # "6 a.m." at the end of a sentence has its full stop.
+            texts.append(text[:-1] if text.endswith(".") and grammar.text_at(row, end) == "." else text)
             names.append(rule)
             places.append(place)
     columns = [np.array(column, np.int64) for column in (rows, starts, ends, places)]
@@ -162,7 +163,7 @@ def _as_edits(choice: Choice, chosen: np.ndarray, count: int) -> tuple[Edits, pa
     of_row, first, last = (column[order] for column in columns[:3])
     edits = EditList()
     edits.replace(of_row, first, last, [texts[number] for number in order.tolist()], np.arange(len(order)))
-    offsets = np.append(0, np.cumsum(np.bincount(of_row, minlength=count)))
+    offsets = np.append(0, np.cumsum(np.bincount(of_row, minlength=len(grammar.parses))))
     rules = pa.array(names, pa.string()).take(pa.array(order))
     return edits.edits(), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rules)
 
@@ -195,7 +196,7 @@ def _prepare(parameters: RephraseParameters, resources: Resources) -> Prepared:
 
 REPHRASE = Augmentation(
     name="rephrase",
-    version=2,
+    version=3,
     kind="positive",
     paper="none; the rules behind the shipped paraphraser's training pairs",
     needs=frozenset({"parses"}),

@@ -28,6 +28,17 @@ RULES = [
     ("front_adverbial_to_end", "In 1999, he moved to Rome.", "He moved to Rome in 1999."),
     ("source_to_end", "According to Anna, the mill burned down.", "The mill burned down, according to Anna."),
     ("however_inside", "However, the plan failed.", "The plan, however, failed."),
+    (
+        "adverb_to_front",
+        "The mill was originally built in 1890.",
+        "Originally, the mill was built in 1890.",
+    ),
+    ("adverb_inside", "Originally, the mill was built in 1890.", "The mill was originally built in 1890."),
+    (
+        "semicolon_to_sentences",
+        "The shop closed early; the owner went home.",
+        "The shop closed early. The owner went home.",
+    ),
     ("place_of_existence_to_front", "There are three schools in Bern.", "In Bern, there are three schools."),
     ("passive_to_active", "The bridge was painted by two men.", "Two men painted the bridge."),
     ("active_to_passive", "Smith founded the school.", "The school was founded by Smith."),
@@ -122,6 +133,11 @@ LEFT_ALONE = [
     "In each metal two of these qualities were interior and two were exterior.",
     "He came home (in 1999).",
     "Not only did he sing, but he danced.",
+    "They waited for two hours and ten minutes.",
+    "It helped a plumber and his niece.",
+    "They came at once.",
+    "The house was originally a mill and is a school.",
+    "Few houses were originally white.",
 ]
 EVERYTHING = RephraseParameters(clauses=1.0, phrases=1.0, words=1.0)
 DRAWS = 24
@@ -271,6 +287,11 @@ def test_places_that_share_a_mark_do_not_overlap() -> None:
     clause = "The crowd cheered as well when the bus arrived."
     assert (clause, ["front_adverbial_to_end"]) in [(text, sorted(set(rules))) for (text, rules), _ in made]
     assert "She sang too." in {text for _, (text, _) in made}
+
+
+def test_an_abbreviation_at_the_end_of_a_sentence_has_its_full_stop() -> None:
+    made = {rephrased(rows_of(["When he came to the U.S., the crowd cheered."]), EVERYTHING, draw)[0][0] for draw in range(8)}
+    assert "The crowd cheered when he came to the U.S." in made and not any(".." in text for text in made)
 
 
 def test_every_phrase_is_well_formed() -> None:

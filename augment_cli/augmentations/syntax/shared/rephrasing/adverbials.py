@@ -17,6 +17,16 @@ _CONTRASTING = words("although though while whereas despite")
 _ABSTRACT = words(
     "comparison addition fact general relation order contrast term spite favor favour response turn"
 )
+# Of the whole sentence, in front of it as in front of its verb.
+_ADVERBS = words(
+    "originally initially subsequently eventually currently presently recently previously formerly afterwards "
+    "later finally soon then sometimes usually often generally typically occasionally traditionally "
+    "historically reportedly allegedly apparently possibly presumably meanwhile"
+)
+_NARRATING = words("then later finally eventually soon subsequently afterwards meanwhile")
+_QUANTIFIED = words("all every each most many some few no any both several none")
+# With these verbs "after" and "before" say whom or what, not when.
+_OBJECTS_BEHIND = words("look take name run go come chase ask inquire call seek model pattern appear bring put")
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
 _LONGEST_REST = 14
@@ -31,6 +41,8 @@ def adverbials(grammar: Grammar) -> list[Places]:
         _there(grammar),
         _however(grammar),
         _source_last(grammar),
+        _adverb_to_front(grammar),
+        _adverb_inside(grammar),
     ]
 
 
@@ -45,6 +57,7 @@ def _moves(
     """bool (m,): adverbials (m,) that may stand at either end of the sentence."""
     opens = grammar.is_pos("ADP", "SCONJ", at=left)
     free = grammar.is_word(_FREE, left)
+    free &= ~(grammar.is_word({"after", "before"}, left) & _takes_object(grammar, heads))
     timed = grammar.is_word(prepositions, left) & grammar.is_time[heads]
     whole = grammar.is_whole(heads, left, right)
     clausal = grammar.count(grammar.is_verb, left, right) > 0
@@ -57,10 +70,16 @@ def _moves(
     return whole & no_comma & (phrase | adverbial)
 
 
+def _takes_object(grammar: Grammar, heads: np.ndarray) -> np.ndarray:
+    """bool (m,): nouns (m,) of a verb that takes one behind "after" or "before": `looked after the child`."""
+    return grammar.is_lemma(_OBJECTS_BEHIND, grammar.parents[heads]) & ~grammar.is_time[heads]
+
+
 def _final_to_front(grammar: Grammar) -> Places:
     """`He moved to Rome in 1999.` to `In 1999, he moved to Rome.`"""
     of_root = _is_oblique(grammar) | (grammar.of_root & grammar.is_dep("advcl"))
-    heads = np.flatnonzero(of_root & (grammar.is_plain & grammar.opens_with_subject)[grammar.rows])
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital
+    heads = np.flatnonzero(of_root & chosen[grammar.rows])
     left, right = grammar.trimmed(heads)
     rows = grammar.rows[heads]
     roots = grammar.roots[rows]
@@ -70,7 +89,7 @@ def _final_to_front(grammar: Grammar) -> Places:
     # A clause in between could be what the adverbial belongs to.
     other = grammar.is_verb & (~grammar.of_root | ~grammar.is_dep("aux", "aux:pass", "cop"))
     good &= grammar.count(other, roots + 1, before) == 0
-    good &= grammar.count(grammar.is_comma, roots, before - comma) == 0
+    good &= grammar.count(grammar.is_comma | grammar.is_word({"only"}), roots, before - comma) == 0
     clausal = grammar.is_dep("advcl", at=heads) | grammar.is_word({"because", "despite"}, left)
     good &= ~(clausal & grammar.is_negated[rows])
     good &= ~grammar.is_word({"before", "after", "since", "until"}, left) | ~grammar.is_time[before - comma]
@@ -259,3 +278,63 @@ def _source_last(grammar: Grammar) -> Places:
         ]
 
     return Places("source_to_end", CLAUSE, rows, [(left, begins)], write)
+
+
+def _adverb_to_front(grammar: Grammar) -> Places:
+    """`The mill was originally built in 1890.` to `Originally, the mill was built in 1890.`"""
+    adverbs = grammar.is_word(_ADVERBS) & grammar.is_tag("RB", "RBR") & grammar.is_dep("advmod")
+    chosen = grammar.is_plain & grammar.opens_with_subject & grammar.knows_capital & ~grammar.is_negated
+    tokens = np.flatnonzero(adverbs & grammar.of_root & chosen[grammar.rows])
+    rows = grammar.rows[tokens]
+    first, subject_end = grammar.parses.offsets[:-1][rows], grammar.subject_spans[1][rows]
+    before, after = tokens - 1, grammar.next_in_row(tokens)
+    good = (tokens > subject_end) & (tokens <= grammar.roots[rows]) & (grammar.edges[0][tokens] == tokens)
+    good &= (grammar.edges[1][tokens] == tokens) & ((before == subject_end) | grammar.is_pos("AUX", at=before))
+    good &= ~grammar.is_mark[after] & ~grammar.is_pos("ADV", "CCONJ", at=after)
+    good &= grammar.count(grammar.is_word(_QUANTIFIED), first, subject_end) == 0
+    # In front it would speak of both: `was originally a mill and is a school`.
+    joined = grammar.rows_with(grammar.of_root & grammar.is_dep("conj"))[rows]
+    good &= ~joined | grammar.is_word(_NARRATING, tokens)
+    rows, tokens, first = (array[good] for array in (rows, tokens, first))
+
+    def write(number: int) -> list[Edit]:
+        opening, token = int(first[number]), int(tokens[number])
+        adverb = grammar.in_front(token, token, opening)
+        text = f"{adverb}, {grammar.inward(opening, opening)}"
+        return [
+            (grammar.starts[opening], grammar.stops[opening], text),
+            (grammar.stops[token - 1], grammar.stops[token], ""),
+        ]
+
+    return Places("adverb_to_front", CLAUSE, rows, [(first, first), (tokens, tokens)], write)
+
+
+def _adverb_inside(grammar: Grammar) -> Places:
+    """`Originally, the mill was built in 1890.` to `The mill was originally built in 1890.`"""
+    first = grammar.parses.offsets[:-1]
+    rows = np.flatnonzero(grammar.is_plain & (grammar.subjects >= 0) & ~grammar.is_negated)
+    opening = first[rows]
+    left, right = (edge[rows] for edge in grammar.subject_spans)
+    roots = grammar.roots[rows]
+    good = grammar.is_word(_ADVERBS, at=opening) & grammar.is_dep("advmod", at=opening) & (left == opening + 2)
+    good &= grammar.is_comma[np.minimum(opening + 1, len(grammar) - 1)]
+    good &= grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
+    good &= grammar.count(grammar.is_word(_QUANTIFIED), left, right) == 0
+    verb = grammar.next_in_row(right)
+    auxiliary = grammar.is_pos("AUX", at=verb) & (verb <= roots)
+    good &= auxiliary | ((verb == roots) & grammar.is_tag(*FINITE, at=verb))
+    good &= grammar.parses.whitespace[verb] & grammar.parses.whitespace[right]  # not "he's"
+    rows, opening, left, right, verb, auxiliary = (
+        array[good] for array in (rows, opening, left, right, verb, auxiliary)
+    )
+    place = np.where(auxiliary, verb, right)
+
+    def write(number: int) -> list[Edit]:
+        begin, subject, behind = int(opening[number]), int(left[number]), int(place[number])
+        adverb = grammar.inward(begin, begin)
+        return [
+            (grammar.starts[begin], grammar.stops[subject], grammar.in_front(subject, subject, begin)),
+            (grammar.stops[behind], grammar.stops[behind], f" {adverb}"),
+        ]
+
+    return Places("adverb_inside", CLAUSE, rows, [(opening, left), (place, place)], write)

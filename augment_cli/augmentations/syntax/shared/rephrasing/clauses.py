@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from augment_cli.augmentations.syntax.shared.rephrasing.grammar import FINITE, SUBJECTS, Grammar
+from augment_cli.augmentations.syntax.shared.rephrasing.grammar import FINITE, HEAVY_MARKS, SUBJECTS, Grammar
 from augment_cli.augmentations.syntax.shared.rephrasing.places import CLAUSE, PHRASE, Edit, Places
 from augment_cli.syntax.tree import words
 
@@ -19,6 +19,7 @@ def clauses(grammar: Grammar) -> list[Places]:
     """Places of all rules on clauses."""
     return [
         *_parted(grammar),
+        _at_semicolon(grammar),
         *_subordinate_in_front(grammar),
         *_pronouns(grammar),
         _speaker_last(grammar),
@@ -60,7 +61,7 @@ def _parted(grammar: Grammar) -> list[Places]:
     )
     last = left - comma - 1
     is_and, is_but = grammar.is_word({"and"}, links), grammar.is_word({"but"}, links)
-    plain_but = is_but & ~grammar.is_word(words("also rather instead only then now"), after)
+    plain_but = is_but & grammar.knows_capital[rows] & ~grammar.is_word(words("also rather instead only then now"), after)
     plain_but &= grammar.count(grammar.is_comma, grammar.parses.offsets[:-1][rows], last) == 0
     plain_but &= (left - grammar.parses.offsets[:-1][rows] < _LONGEST_MAIN) & ~grammar.rows_with(
         grammar.is_word({"only", "also", "neither", "not"})
@@ -71,7 +72,34 @@ def _parted(grammar: Grammar) -> list[Places]:
     ]
 
 
-def _two_sentences(grammar: Grammar, rows: np.ndarray, last: np.ndarray, after: np.ndarray) -> Places:
+def _at_semicolon(grammar: Grammar) -> Places:
+    """`She left; he stayed.` to `She left. He stayed.`"""
+    semicolons = grammar.is_word({";"})
+    once = np.bincount(grammar.rows[semicolons], minlength=len(grammar.parses)) == 1
+    other = grammar.is_word(HEAVY_MARKS - {";"}) & ~grammar.is_tag("POS", "HYPH")
+    tokens = np.flatnonzero(semicolons & (once & grammar.is_statement & ~grammar.rows_with(other))[grammar.rows])
+    after = grammar.next_in_row(tokens)
+    helper = grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD")
+    finite = (grammar.is_tag(*FINITE) & grammar.is_verb) | grammar.has_child(helper)
+    subjects = grammar.is_dep(*SUBJECTS, "expl") & finite[grammar.parents] & (grammar.parents > grammar.places)
+    subjects &= ~grammar.is_tag("WP", "WDT", "WRB", "WP$")
+    opening = np.flatnonzero(subjects)
+    opens = np.zeros(len(grammar), bool)  # first words of subjects
+    opens[grammar.trimmed(opening)[0]] = True
+    rows = grammar.rows[tokens]
+    good = opens[after] & ~grammar.is_pos("CCONJ", "SCONJ", "ADV", at=after)
+    good &= grammar.count(subjects, grammar.parses.offsets[:-1][rows], tokens) > 0
+    good &= (grammar.roots[rows] < tokens) & (tokens > grammar.parses.offsets[:-1][rows] + 2)
+    return _two_sentences(grammar, rows[good], tokens[good] - 1, after[good], "semicolon_to_sentences")
+
+
+def _two_sentences(
+    grammar: Grammar,
+    rows: np.ndarray,
+    last: np.ndarray,
+    after: np.ndarray,
+    rule: str = "clauses_to_sentences",
+) -> Places:
     first = grammar.parses.offsets[:-1][rows]
 
     def write(number: int) -> list[Edit]:
@@ -80,7 +108,7 @@ def _two_sentences(grammar: Grammar, rows: np.ndarray, last: np.ndarray, after: 
         text = ". " + grammar.in_front(begin, begin, opening)
         return [(grammar.stops[before], grammar.stops[begin], text)]
 
-    return Places("clauses_to_sentences", CLAUSE, rows, [(last + 1, after)], write)
+    return Places(rule, CLAUSE, rows, [(last + 1, after)], write)
 
 
 def _although(grammar: Grammar, rows: np.ndarray, last: np.ndarray, links: np.ndarray) -> Places:
@@ -250,7 +278,9 @@ def _speaker_first(grammar: Grammar) -> Places:
 def _also(grammar: Grammar) -> list[Places]:
     """`He also wrote plays.` to `In addition, he wrote plays.` or `He wrote plays as well.`"""
     also = grammar.is_word({"also"}) & grammar.of_root & grammar.is_dep("advmod")
-    tokens = np.flatnonzero(also & (grammar.is_statement & grammar.opens_with_subject)[grammar.rows])
+    tokens = np.flatnonzero(
+        also & (grammar.is_statement & grammar.opens_with_subject & grammar.knows_capital)[grammar.rows]
+    )
     rows = grammar.rows[tokens]
     roots = grammar.roots[rows]
     after = grammar.next_in_row(tokens)
@@ -311,6 +341,8 @@ def _complementisers(grammar: Grammar) -> list[Places]:
     bare = direct & (mark < 0) & (begin == left) & plain & grammar.is_tag("VBD", "VBZ", at=left - 1)
     finite = grammar.has_child(grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD"))
     bare &= finite[heads] | grammar.is_tag(*FINITE, at=heads)
+    speaker = grammar.child(grammar.is_dep(*SUBJECTS))[grammar.parents[heads]]
+    bare &= (speaker >= 0) & (speaker < grammar.parents[heads])  # `"It failed," said the minister`
     dropped, added = left[that], left[bare]
 
     def drop(number: int) -> list[Edit]:

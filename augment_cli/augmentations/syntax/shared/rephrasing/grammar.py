@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from augment_cli.augmentations.words.shared.word_case import loses_capital
+from augment_cli.augmentations.words.shared.word_case import common_words, loses_capital
 from augment_cli.resources.word_lists import word_list
 from augment_cli.syntax.clauses import subtree_edges
 from augment_cli.syntax.parses import Coded, ParseRows
@@ -24,7 +24,7 @@ BE_FORMS = words("am is are was were be been being 's 're 'm ’s ’re ’m")
 OBJECT_FORMS = {"he": "him", "she": "her", "they": "them", "i": "me", "we": "us"}
 _NAMED = frozenset({"NNP", "NNPS"})
 # With one of these in it, the parts of a sentence are not moved.
-_HEAVY_MARKS = words("\" “ ” „ « » '' `` ( ) [ ] { } ; : – — -- … ... ! ? / ‘ ’ ' `")
+HEAVY_MARKS = words("\" “ ” „ « » '' `` ( ) [ ] { } ; : – — -- … ... ! ? / ‘ ’ ' `")
 TIMES = words(
     "year month week day night morning evening afternoon summer winter spring autumn century decade "
     "season time moment period era war age beginning end January February March April May June July August "
@@ -245,7 +245,7 @@ class Grammar:
     @cached_property
     def is_plain(self) -> np.ndarray:
         """bool (n,): statements without quotation marks, brackets, semicolons, colons and dashes."""
-        heavy = self.is_word(_HEAVY_MARKS) & ~self.is_tag("POS", "HYPH")
+        heavy = self.is_word(HEAVY_MARKS) & ~self.is_tag("POS", "HYPH")
         heavy |= self.is_dep("parataxis")
         return self.is_statement & ~self.rows_with(heavy)
 
@@ -309,6 +309,10 @@ class Grammar:
         """The text of a span."""
         return self._strings[self._row_of[first]][self.starts[first] : self.stops[last]]
 
+    def text_at(self, row: int, place: int) -> str:
+        """The character of a row at a code point; "" at its end."""
+        return self._strings[row][place : place + 1]
+
     def has_text(self, token: int, text: str) -> bool:
         """Whether a text occurs anywhere in the row of a token."""
         return text in self._strings[self._row_of[token]]
@@ -341,17 +345,34 @@ class Grammar:
         return begins.tolist()
 
     @cached_property
-    def _gives_up_capital(self) -> list[bool]:
-        """Whether each token has a capital because it begins its row."""
-        gives = np.zeros(len(self), bool)
+    def _first_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """First token of each row (m,): whether it could be written small, is tagged as a name, has one behind."""
         filled = self.parses.offsets[:-1][np.diff(self.parses.offsets) > 0]
         forms = self.parses.forms_at(filled)
         common = loses_capital(pa.array(forms.values, pa.string()))[forms.codes]
+        plural = self.is_tag("NNS", at=filled) & forms.where(str.istitle)
+        common |= plural & self.is_lemma(common_words(), filled)
+        named = self.parses.tags.among(_NAMED)
         function = self.is_pos("DET", "PRON", "ADP", "ADV", "SCONJ", "CCONJ", "AUX", "PART", at=filled)
         function |= self.is_word(frozenset(word_list("function_words")), filled)
-        followed = self.parses.tags.among(_NAMED)[self.next_in_row(filled)] & ~function
-        gives[filled] = common & ~self.parses.tags.among(_NAMED)[filled] & ~followed
+        return filled, common, named[filled], named[self.next_in_row(filled)] & ~function
+
+    @cached_property
+    def _gives_up_capital(self) -> list[bool]:
+        """Whether each token has a capital because it begins its row."""
+        gives = np.zeros(len(self), bool)
+        filled, common, named, followed = self._first_words
+        gives[filled] = common & ~named & ~followed
         return gives.tolist()
+
+    @cached_property
+    def knows_capital(self) -> np.ndarray:
+        """bool (n,): rows whose first word can stand elsewhere; not `Hail`, a noun that is tagged as a name."""
+        filled, common, named, followed = self._first_words
+        noun = self.is_tag("NN", "NNS", at=filled) & self.parses.forms_at(filled).where(str.istitle)
+        knows = np.ones(len(self.parses), bool)
+        knows[self.rows[filled]] = ~((common & named & ~followed) | (noun & ~common))
+        return knows
 
 
 def upper_first(text: str) -> str:

@@ -15,6 +15,7 @@ _SETTLEMENTS = words(
     "village town city municipality commune hamlet settlement suburb neighbourhood neighborhood lake "
     "mountain hill church castle park school island museum hospital cemetery railway station airport"
 )
+_QUANTITIES = words("all every each any some most many few several no both another other")
 _ORDERED = words("former latter respectively both either between")
 
 
@@ -212,6 +213,8 @@ def _partners(grammar: Grammar) -> Places:
     has_own = (own[found] >= 0) & (own[found] < found)
     good &= ((first != partner) == has_own) & ~(grammar.is_pos("ADJ", at=found) & (first != partner))
     inner = grammar.is_pos("ADP", "PUNCT", "CCONJ", "SCONJ", "VERB", "AUX") | grammar.is_dep("advmod")
+    # `two hours and ten minutes` is one measure; "his" in `a plumber and his niece` looks back.
+    inner |= grammar.is_pos("NUM") | grammar.is_tag("PRP$") | grammar.is_word(_QUANTITIES)
     good &= (grammar.count(inner, first, partner) == 0) & (grammar.count(inner, left + 1, found) == 0)
     good &= grammar.is_whole(found, left, right)
     # `a university's hospital and medical school`: the article or owner may be that of both.

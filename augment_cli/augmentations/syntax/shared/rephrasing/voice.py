@@ -72,6 +72,8 @@ def _to_active(grammar: Grammar) -> Places:
     bad = grammar.of_root & grammar.is_dep(
         "conj", "cop", "expl", "aux", "mark", "xcomp", "ccomp", "parataxis"
     )
+    # "was caught while travelling": the one who travels is the subject.
+    bad |= grammar.of_root & grammar.is_dep("advcl") & grammar.is_tag("VBG")
     good &= ~grammar.rows_with(bad)[rows]
     rows, roots, subject, agent, be = (array[good] for array in (rows, roots, subject, agent, be))
     low, high = (edge[rows] for edge in grammar.subject_spans)
@@ -81,6 +83,7 @@ def _to_active(grammar: Grammar) -> Places:
     good &= grammar.is_tag("VBD", "VBZ", "VBP", at=be) & grammar.is_word(words("was were is are"), be)
     adverbs = grammar.count(grammar.is_tag("RB"), be + 1, roots - 1) == roots - 1 - be
     good &= (high == be - 1) & adverbs & (roots - be <= 2) & _starts_clause(grammar, low)
+    good &= grammar.knows_capital[rows]
     good &= grammar.count(grammar.is_comma, low, high) == 0
     good &= grammar.count(grammar.is_comma | grammar.is_verb | grammar.is_tag("VBG"), by, right) == 0
     good &= grammar.count(grammar.is_word(_BOUND) & grammar.is_pos("ADP", "SCONJ"), by + 1, right) == 0
