@@ -29,7 +29,7 @@ from augment_cli.store.settings import Settings, library_versions
 from augment_cli.store.store import Store
 from augment_cli.text.spans import CodePoints, apply_edits
 
-VERSION = 1
+VERSION = 2
 READ_STAGE = "read"
 SCHEMA = pa.schema([*AUGMENTATION, LABEL_COLUMN])
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from augment_cli.contract.reasons import Reason
-from augment_cli.neural.slips import has_slip
+from augment_cli.neural.slips import ends_or_begins_otherwise, has_slip, is_garbled
 from augment_cli.neural.structure import is_restructured, parser
 from augment_cli.neural.vocabulary import Vocabulary, english, vocabulary_digests
 from augment_cli.resources.collocations import collocations_digest
@@ -85,6 +85,7 @@ _FIGURES = (
     }
     | {"third": "3rd", "twenty-first": "21st"}
 )
+_ORDINALS = frozenset(["first", "second"])  # "second" may be of a minute
 # Words and phrases that turn an argument; one of a group may stand for another.
 _TURNS = (
     re.compile(r"\b(?:therefore|hence|consequently|accordingly|as a (?:result|consequence))\b"),
@@ -181,20 +182,26 @@ def unfaithful(original: str, output: str) -> str | None:
         return Reason.UNPAIRED_MARK
     if quotations(original) != quotations(output):
         return Reason.QUOTATION_CHANGED
-    if Counter(w.text for w in before if w.text[0].isdigit()) != Counter(
-        w.text for w in after if w.text[0].isdigit()
-    ):
+    numbers = (
+        Counter(w.text for w in side if w.text[0].isdigit() or w.text in _ORDINALS) for side in (before, after)
+    )
+    if next(numbers) != next(numbers):
         return Reason.NAME_OR_NUMBER_CHANGED
     low, high = _SHORTEST * len(before) - _SLACK, _LONGEST * len(before) + _SLACK
     if not low <= len(after) <= high:
         return Reason.ABSURD_LENGTH
-    letters = [
-        word for word in before if not (word.is_capitalised or word.is_first or word.text[0].isdigit())
-    ]
+    lost, new = _difference(before, after)
+    if any(is_garbled(word, lost) for word in new if not vocabulary.knows(word)):
+        return Reason.INVENTED_WORD
+    if ends_or_begins_otherwise(original, output):
+        return Reason.BROKEN_GRAMMAR
+    letters = [word for word in before if not (word.is_capitalised or word.text[0].isdigit())]
     recognised = sum(vocabulary.knows(word.text) for word in letters)
     plain = sum(word.text in vocabulary.function_words for word in letters)
     if recognised < _ENGLISH_SHARE * len(letters) and plain < _FUNCTION_SHARE * len(letters):
-        return None
+        # A title of rare words, or another language: an English word for one that no list has is a loss.
+        is_lost = any(not vocabulary.knows(word) for word in lost) and any(map(vocabulary.knows, new))
+        return Reason.NAME_OR_NUMBER_CHANGED if is_lost else None
     own = {word.text for word in before} | known
     if any(not (word.text in own or _is_real(word.text, vocabulary)) for word in after):
         return Reason.INVENTED_WORD
@@ -295,10 +302,15 @@ def _is_participle(word: str, words: Sequence[str]) -> bool:
     return "by" in words[place + 1 : place + 4] or (place > 0 and words[place - 1] in _BEFORE_PARTICIPLE)
 
 
+def _difference(before: Sequence[Word], after: Sequence[Word]) -> tuple[list[str], list[str]]:
+    """The words that only one of two texts has, each as often as it has it more."""
+    counts = [Counter(word.text for word in side) for side in (before, after)]
+    return list((counts[0] - counts[1]).elements()), list((counts[1] - counts[0]).elements())
+
+
 def _compare_content(before: Sequence[Word], after: Sequence[Word], vocabulary: Vocabulary) -> str | None:
     """Whether every content word of one text has its counterpart in the other, each used once."""
-    lost = list((Counter(w.text for w in before) - Counter(w.text for w in after)).elements())
-    new = list((Counter(w.text for w in after) - Counter(w.text for w in before)).elements())
+    lost, new = _difference(before, after)
     lost = [word for word in lost if word not in vocabulary.function_words]
     new = [word for word in new if word not in vocabulary.function_words]
     before_texts = [word.text for word in before]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 
 from augment_cli.neural.vocabulary import Vocabulary
@@ -34,7 +36,16 @@ _NEVER = (
     ),
     re.compile(r"\b(?:extremely|highly) (?:well|much|many|few|same|good|best|one)\b"),
     re.compile(r"\bmost(?: \w+ and)? many\b"),
+    re.compile(r"(?<!\bwho )(?<!\bwhat )(?<!\bit )\b(?:is|the|an?|of)[.?!]$"),
+    re.compile(r"(?:'re|'m|'ve|'ll|\b(?:it|he|she|there)'s) (?:but|and|or|though)\b"),
 )
+_STUTTER = re.compile(r"(\w{3,})\1|(\w{2})\2\2")
+_ARTICLES = {"a": "an", "an": "a"}
+# A question is built with these; "is" and "has" may be contracted.
+_BUILDING = words(
+    "do does did am are was were have had can could will would shall should may might must n't not"
+)
+_ASKING = words("what which who whom whose why how when where")
 
 
 def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
@@ -48,10 +59,16 @@ def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
         Says which words are written small.
     """
     texts = [text.replace("’", "'") for text in (original, output)]
-    if _ends_or_begins_otherwise(original, output) or _has_slip_of_the_pen(original, output, vocabulary):
+    if ends_or_begins_otherwise(original, output) or _has_slip_of_the_pen(original, output, vocabulary):
         return True
     before, after = (_TOKEN.findall(text.lower()) for text in texts)
     known = set(pairwise(before))
+    if any((_ARTICLES.get(one), two) in known and (one, two) not in known for one, two in pairwise(after)):
+        return True
+    if (before[:1] and before[0] in _ASKING or before[-1:] == ["?"]) and _asks_otherwise(
+        before, after, vocabulary
+    ):
+        return True
     return (
         any(_is_impossible(*pair) for pair in pairwise(after) if pair not in known)
         or any(after.count(word) < before.count(word) for word in _KEPT)
@@ -66,7 +83,7 @@ def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
     )
 
 
-def _ends_or_begins_otherwise(original: str, output: str) -> bool:
+def ends_or_begins_otherwise(original: str, output: str) -> bool:
     """Another mark at the end, a small letter at the beginning, or more sentences."""
     starts = [text.lstrip("\"'“‘([ ")[:1] for text in (original, output)]
     if starts[0].isupper() and starts[1].islower():
@@ -75,6 +92,38 @@ def _ends_or_begins_otherwise(original: str, output: str) -> bool:
     marks = [end if end in ".!?;:," else "" for end in ends]
     breaks = [len(_SENTENCE_BREAK.findall(text)) for text in (original, output)]
     return marks[0] != marks[1] or breaks[0] != breaks[1]
+
+
+def is_garbled(word: str, lost: Collection[str]) -> bool:
+    """Whether a new word is one that was lost, with a syllable too many: "repopo", "anccessing".
+
+    Parameters
+    ----------
+    word : str
+        Lower-case; of the output alone, and not known.
+    lost : collection of str
+        Words of the original alone.
+    """
+    if _STUTTER.search(word):
+        return True
+    return any(len(other) > 2 and word != other and word.endswith(other[1:]) for other in lost)
+
+
+def _asks_otherwise(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether a question is built with other auxiliaries, "n't" is written out, or a verb changes its form."""
+    built = [Counter(word for text in words_ for word in _parts(text)) for words_ in (before, after)]
+    if any(built[0][word] != built[1][word] for word in _BUILDING):
+        return True
+    lost, new = set(before) - set(after), set(after) - set(before)
+    return any(vocabulary.is_inflection(one, other) for one in new for other in lost)
+
+
+def _parts(token: str) -> list[str]:
+    """`don't` as `do` and `n't`, `you're` as `you` and `are`; a written-out "not" is not "n't"."""
+    if token.endswith("n't"):
+        return [{"ca": "can", "wo": "will"}.get(token[:-3], token[:-3]), "n't"]
+    host, mark, end = token.rpartition("'")
+    return [host, {"re": "are", "ve": "have", "ll": "will", "m": "am"}.get(end, end)] if mark else [token]
 
 
 def _has_slip_of_the_pen(original: str, output: str, vocabulary: Vocabulary) -> bool:

@@ -207,7 +207,7 @@ def _prepare(parameters: BackTranslateParameters, resources: Resources) -> Prepa
 
 BACK_TRANSLATE = Augmentation(
     name="back-translate",
-    version=6,
+    version=7,
     kind="positive",
     paper="Sennrich et al. 2016; as a positive: Shu and Lampos 2024, Table 4",
     needs=frozenset({"model"}),

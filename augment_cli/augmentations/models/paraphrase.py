@@ -277,7 +277,7 @@ def _prepare(parameters: ParaphraseParameters, resources: Resources) -> Prepared
 
 PARAPHRASE = Augmentation(
     name="paraphrase",
-    version=6,
+    version=7,
     kind="positive",
     paper="Zhang et al. 2020, PEGASUS; as a positive: Shu and Lampos 2024",
     needs=frozenset({"model"}),

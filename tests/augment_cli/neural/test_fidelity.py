@@ -68,6 +68,12 @@ def test_what_says_the_same_passes(original, output):
         ("Every knot says a lot.", "A lot, every knot says a lot.", "word_added"),
         ("The goal was missed.", "The objective was missed.", "word_added"),
         ("The old house burned down.", "The house burned down.", "word_lost"),
+        ("The second is older than the first.", "The first is older than the first.", "name_or_number_changed"),
+        # Titles of rare words, most of which no list has.
+        ("Bash reg-exp substitution", "Bash reg-exp substitutionstitution", "invented_word"),
+        ("Change the svn repo", "Change the svn repopopo", "invented_word"),
+        ("AJAX XMLHttpRequest object limt", "AnJAX XMLHttpRequest object limt", "invented_word"),
+        ("Stringstream vstudio manipulators", "Worldwide vstudio manipulators", "name_or_number_changed"),
         ("The fellow is at large.", "The fellow is at big.", "word_lost"),
         (
             "The house burned.",
@@ -103,6 +109,13 @@ def test_what_is_lost_added_or_invented_is_a_reason(original, output, reason):
         ("Don't you like it?", "Do not you like it?"),
         ("They lived first in Oslo and then in Bergen.", "In Bergen, they lived first in Oslo and then."),
         ("He looks like an office boy.", "He looks like office boy."),
+        ("What is the best tree here?", "What does the best tree here?"),
+        ("How do I make it work?", "How does I make it work?"),
+        ("How do I make it work?", "How do I makes it work?"),
+        ("Why isn't there a boat?", "Why is not there a boat?"),
+        ("What if you are but it sinks?", "What if you're but it sinks?"),
+        ("Running an MVC boat", "Running a MVC boat"),
+        ("The boat left at night", "The boat left at night."),
     ],
 )
 def test_slips_of_grammar_are_a_reason(original, output):
