@@ -193,15 +193,15 @@ def unfaithful(original: str, output: str) -> str | None:
     lost, new = _difference(before, after)
     if any(is_garbled(word, lost) for word in new if not vocabulary.knows(word)):
         return Reason.INVENTED_WORD
-    if ends_or_begins_otherwise(original, output):
-        return Reason.BROKEN_GRAMMAR
     letters = [word for word in before if not (word.is_capitalised or word.text[0].isdigit())]
     recognised = sum(vocabulary.knows(word.text) for word in letters)
     plain = sum(word.text in vocabulary.function_words for word in letters)
     if recognised < _ENGLISH_SHARE * len(letters) and plain < _FUNCTION_SHARE * len(letters):
         # A title of rare words, or another language: an English word for one that no list has is a loss.
         is_lost = any(not vocabulary.knows(word) for word in lost) and any(map(vocabulary.knows, new))
-        return Reason.NAME_OR_NUMBER_CHANGED if is_lost else None
+        if is_lost:
+            return Reason.NAME_OR_NUMBER_CHANGED
+        return Reason.BROKEN_GRAMMAR if ends_or_begins_otherwise(original, output) else None
     own = {word.text for word in before} | known
     if any(not (word.text in own or _is_real(word.text, vocabulary)) for word in after):
         return Reason.INVENTED_WORD

@@ -111,7 +111,7 @@ def test_what_is_lost_added_or_invented_is_a_reason(original, output, reason):
         ("He looks like an office boy.", "He looks like office boy."),
         ("What is the best tree here?", "What does the best tree here?"),
         ("How do I make it work?", "How does I make it work?"),
-        ("How do I make it work?", "How do I makes it work?"),
+        ("How do I work on two boats?", "How do I works on two boats?"),
         ("Why isn't there a boat?", "Why is not there a boat?"),
         ("What if you are but it sinks?", "What if you're but it sinks?"),
         ("Running an MVC boat", "Running a MVC boat"),
