@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,18 +90,18 @@ def _score(arguments: Sequence[str]) -> None:
     built = tables.build(results, registry, published=options.published)
     print_tables(results, built, as_json=options.json)
     if options.labelled and len(results) == 2:
-        _say_difference(results[0], results[1], [table.task.name for table in data_tables])
+        _say_difference(results[0], results[1], {table.task.name: table.task.title for table in data_tables})
     scoring.write_overview(results, registry, options)
 
 
-def _say_difference(before: ModelResults, after: ModelResults, tasks: Sequence[str]) -> None:
+def _say_difference(before: ModelResults, after: ModelResults, titles: Mapping[str, str]) -> None:
     """Say on stderr how far the second encoder is from the first."""
     from eval.results.compare import compare, in_words  # loads scipy's statistics
 
     if unlike := unlike_settings(before, after):
         print(f"not scored alike: {visible(unlike)}", file=sys.stderr)
-    found = [one for one in compare(after, before) if one.task in tasks]
-    print(visible(in_words(found, after.label, before.label)), file=sys.stderr)
+    found = [one for one in compare(after, before) if one.task in titles]
+    print(visible(in_words(found, after.label, before.label, titles)), file=sys.stderr)
 
 
 def _score_parser() -> ArgumentParser:

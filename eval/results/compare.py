@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -201,15 +201,23 @@ def compare(
     return comparisons
 
 
-def in_words(comparisons: Sequence[Comparison], first: str, second: str) -> str:
-    """All differences in one sentence, in points, each with its 95 % interval where that is known."""
+def in_words(comparisons: Sequence[Comparison], first: str, second: str, titles: Mapping[str, str]) -> str:
+    """All differences in one sentence, in points, each with its 95 % interval where that is known.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+    first, second : str
+        What the encoders are called.
+    titles : mapping of str to str
+        What tables call each task.
+    """
     differences = []
     for one in comparisons:
         interval = "" if math.isnan(one.low) else f" ({100 * one.low:+.1f} to {100 * one.high:+.1f})"
-        # A task may be called by what is measured: mine-purity and purity_10.
-        is_in_name = one.task.endswith(f"-{one.statistic.partition('_')[0]}")
-        named = one.task if is_in_name else f"{one.task} {one.statistic}"
-        differences.append(f"{named} {100 * one.difference:+.1f}{interval}")
+        name, _, examples = one.statistic.partition("_")
+        shots = f", {examples} a class" if name == "accuracy" and examples else ""
+        differences.append(f"{titles[one.task]}{shots} {100 * one.difference:+.1f}{interval}")
     ahead, behind = (sum(one.low > 0 for one in comparisons), sum(one.high < 0 for one in comparisons))
     return (
         f"{first} minus {second}, in points: {'; '.join(differences)}. "

@@ -68,9 +68,9 @@ def test_two_encoders_are_compared_in_one_sentence(tiny_encoder, tmp_path, capsy
     main([f"mean={tiny_encoder}", f"first={tiny_encoder}", *arguments])
     printed = capsys.readouterr()
     sentence = next(line for line in printed.err.splitlines() if line.startswith("first minus mean"))
-    assert "mine-clustering main score, 2 runs +0.0" in sentence
-    assert "; mine-purity +0.0 (+0.0 to +0.0)" in sentence
-    assert "purity of the ten nearest " in printed.err and "purity_10" not in printed.err  # named once
+    # Called as in the tables.
+    assert "in points: mine, K-means +0.0 (" in sentence and "; mine, few-shot, 5 a class +0.0 (" in sentence
+    assert "; mine, purity of the ten nearest +0.0 (+0.0 to +0.0)" in sentence and "_10" not in sentence
     assert sentence.endswith("Ahead beyond the 95 % interval in 0 of 3, behind in 0.")
     assert "mine, K-means" in printed.out
     main(["table", str(out)])  # from what was stored, where no registry knows these tasks
