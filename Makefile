@@ -65,7 +65,8 @@ TEXT_COLUMN ?=
 ARGS   ?=
 FILES   = $(if $(CORPUS),--corpus $(CORPUS)) $(if $(TEXT_COLUMN),--text-column $(TEXT_COLUMN))
 
-REPORT ?= report.html
+# Another store has a page of its own.
+REPORT ?= $(if $(filter store,$(STORE)),report.html,$(STORE).html)
 
 ## augment: augment the sample, or CORPUS=sentences.txt, into STORE=, and write REPORT= (ARGS="--set una.beta=0.4")
 augment: $(if $(wildcard .venv/.complete),.venv/.complete,.venv/.augment)
