@@ -99,6 +99,7 @@ _TURNS = (
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("„", "“"))
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['’]|['’](?!\w)")  # an apostrophe has a letter on either side
 _NAME = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][\w-]*(?: (?:(?:upon|on|under|sur|de|von|van) )?[A-Z][\w-]*)+")
+_VERSION = re.compile(r"\b(([A-Z]\w*)[ -]\d+)\b")  # "Oracle 10" is not "Oracle ten"
 _SYMBOL = re.compile(r"[@#$€£°^*+=<>|~/\\&]")
 _SHORTEST, _LONGEST = 0.6, 1.7  # words of the output over words of the original
 _SLACK = 3  # words that an output may have more or fewer in any case
@@ -162,13 +163,15 @@ def _figure(word: str) -> str:
     return _FIGURES.get(word, word)
 
 
-def unfaithful(original: str, output: str) -> str | None:
+def unfaithful(original: str, output: str, is_english: bool = False) -> str | None:
     """Why an output does not say what the original says, or None where no guard finds anything.
 
     Parameters
     ----------
     original, output : str
         Output in one line.
+    is_english : bool
+        The model knows English alone, so that a text of words that no list has is a title of rare words.
 
     Returns
     -------
@@ -185,7 +188,11 @@ def unfaithful(original: str, output: str) -> str | None:
     numbers = (
         Counter(w.text for w in side if w.text[0].isdigit() or w.text in _ORDINALS) for side in (before, after)
     )
-    if next(numbers) != next(numbers):
+    if next(numbers) != next(numbers) or any(
+        text not in output
+        for text, word in _VERSION.findall(original)
+        if word.lower() not in vocabulary.function_words
+    ):
         return Reason.NAME_OR_NUMBER_CHANGED
     low, high = _SHORTEST * len(before) - _SLACK, _LONGEST * len(before) + _SLACK
     if not low <= len(after) <= high:
@@ -196,7 +203,8 @@ def unfaithful(original: str, output: str) -> str | None:
     letters = [word for word in before if not (word.is_capitalised or word.text[0].isdigit())]
     recognised = sum(vocabulary.knows(word.text) for word in letters)
     plain = sum(word.text in vocabulary.function_words for word in letters)
-    if recognised < _ENGLISH_SHARE * len(letters) and plain < _FUNCTION_SHARE * len(letters):
+    is_rare = recognised < _ENGLISH_SHARE * len(letters) and plain < _FUNCTION_SHARE * len(letters)
+    if is_rare and not is_english:
         # A title of rare words, or another language: an English word for one that no list has is a loss.
         is_lost = any(not vocabulary.knows(word) for word in lost) and any(map(vocabulary.knows, new))
         if is_lost:

@@ -94,12 +94,16 @@ class Rewriter(abc.ABC):
         Pinned.
     columns : sequence of pyarrow.Field
         Own columns; null or false for rows that the model is not run on.
+    is_english : bool
+        Whether the model knows English alone.
     """
 
-    def __init__(self, parameters: RewritingParameters, columns: Sequence[pa.Field]) -> None:
+    def __init__(
+        self, parameters: RewritingParameters, columns: Sequence[pa.Field], is_english: bool = False
+    ) -> None:
         self._batch_tokens, self._first_rows = parameters.batch_tokens, parameters.rows
         self._longest, self._is_faithful = parameters.longest, parameters.faithful
-        self._columns = columns
+        self._columns, self._is_english = columns, is_english
         self._guard = MemoryGuard()
 
     @abc.abstractmethod
@@ -117,7 +121,9 @@ class Rewriter(abc.ABC):
     def reason(self, original: str, output: Generated) -> str | None:
         """Why an output is turned down by what it says, or None."""
         reason = reason_against(original, output.text, output.is_complete)
-        return reason or (unfaithful(original, output.text) if self._is_faithful else None)
+        if reason or not self._is_faithful:
+            return reason
+        return unfaithful(original, output.text, self._is_english)
 
     def sound_part(self, original: str, output: str) -> str | None:
         """The original with those changes of an output that are not turned down, or None where none is."""

@@ -119,7 +119,7 @@ class _BackTranslator(Rewriter):
     """There and back."""
 
     def __init__(self, parameters: BackTranslateParameters, resources: Resources) -> None:
-        super().__init__(parameters, COLUMNS)
+        super().__init__(parameters, COLUMNS, is_english=parameters.engine == "bergamot")
         self._keys = resources.key("back-translate/forward"), resources.key("back-translate/backward")
         # Of the one output of a small model some changes may be sound, as of `paraphrase`'s.
         self._takes_parts = parameters.engine == "bergamot" and parameters.faithful

@@ -104,10 +104,14 @@ def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str
     return runtime_settings(parameters) | decoding | values
 
 
+def _is_demonstration(parameters: ParaphraseParameters) -> bool:
+    """Whether a model calls itself one (`demonstration` in its config.json), as the shipped one does: of English."""
+    return bool(getattr(read_config(_model(parameters).path), "demonstration", False))
+
+
 def _warnings(parameters: ParaphraseParameters, resources: Resources) -> list[str]:
-    """A model that calls itself a demonstration is one (`demonstration` in its config.json)."""
     limit = limit_warnings(parameters)
-    if not getattr(read_config(_model(parameters).path), "demonstration", False):
+    if not _is_demonstration(parameters):
         return limit
     return [
         *limit,
@@ -131,7 +135,7 @@ class _Paraphraser(Rewriter):
     """Reads, writes, checks and chooses."""
 
     def __init__(self, parameters: ParaphraseParameters, resources: Resources) -> None:
-        super().__init__(parameters, COLUMNS)
+        super().__init__(parameters, COLUMNS, is_english=_is_demonstration(parameters))
         decoding = Decoding(
             parameters.beams,
             parameters.candidates,

@@ -26,7 +26,7 @@ _QUOTATION_MARKS = words("\" ” ’ ' '' »")
 _FINAL_MARKS = words(". ! ? … ... .. 。")
 _DIVIDERS = words(": ; - – — | / >")
 _DETERMINERS = frozenset({"DT", "PRP", "PRP$", "EX"})
-_PLURAL = frozenset({"NNS", "NNPS", "PRP", "CD", "DT", "WDT", "EX", "JJ"})  # or could be
+_PLURAL = frozenset({"NNS", "NNPS", "PRP", "CD", "DT", "WDT", "EX"})  # or could be
 _QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "where" open clauses as well
 
 
@@ -137,18 +137,23 @@ class Assertions:
         joined = np.zeros(len(view.roles), bool)  # "salt and pepper go"
         joined[view.parents[(view.roles == Role.CONJUNCT) | parses.deps.among({"cc"})]] = True
         several = parses.tags.among(_PLURAL)[heads] | joined[heads]
+        several |= parses.tags.among({"JJ"})[heads] & parses.tags.among({"DT"})[view.edges[0][heads]]
         single = parses.lower_at(heads).among({"he", "she", "it"}) | (self._is_open & ~several)
         return plain & single & (self.subjects >= 0)
 
     @cached_property
     def _is_no_verb(self) -> np.ndarray:
         """bool (m,): supposed verbs that something else speaks against: `"watched" objects`, `: found format`."""
-        parses, tokens = self.view.parses, self.tokens
-        before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, len(self.view.roles) - 1)
-        quoted = parses.lower_at(before).among(_QUOTATION_MARKS) & parses.lower_at(behind).among(
-            _QUOTATION_MARKS
-        )
-        return self.is_verb & (quoted | parses.lower_at(before).among({":", ";"}))
+        view, parses, tokens = self.view, self.view.parses, self.tokens
+        before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, len(view.roles) - 1)
+        quotes = parses.lower.among(_QUOTATION_MARKS) & ~parses.tags.among({"POS"})
+        quoted = quotes[before] & quotes[behind]
+        divided = parses.lower_at(before).among({":", ";"}) | parses.lower_at(behind).among({"-"})
+        # What stands in quotation marks inside a sentence is a message or a name.
+        counts = np.append(0, np.cumsum(quotes))
+        begins = self.sentence_begins
+        inside = ((counts[tokens] - counts[begins]) % 2 == 1) & ~quotes[begins]
+        return self.is_verb & (quoted | divided | inside)
 
     @cached_property
     def _is_open(self) -> np.ndarray:
@@ -167,17 +172,22 @@ class Assertions:
         """
         view, parses, tokens = self.view, self.view.parses, self.tokens
         heads, begins = np.maximum(self.subjects, 0), self.sentence_begins
-        known = parses.tags.among(_DETERMINERS)
+        known = parses.tags.among(_DETERMINERS) & ~parses.lower.among({"no"})
         determined = known[heads] | known[view.edges[0][heads]]
         past = (view.verb_forms[tokens] == VerbForm.PAST) & ~determined
-        imperative = parses.tags.among({"VB"})[begins] | parses.lower_at(begins).among({"howto"})
+        imperative = parses.tags.among({"VB"})[begins]
         gerund = parses.tags.among({"VBG"})[begins]
         capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper()) & (tokens > begins)
-        divided = parses.lower_at(np.maximum(tokens - 1, 0)).among(_DIVIDERS)
+        dividers = np.append(0, np.cumsum(parses.lower.among(_DIVIDERS)))
+        divided = dividers[tokens] > dividers[begins]
+        # `Bulk inserts with Spring`: a verb with nothing to it but a phrase behind could be a plural.
+        objects = view.any((parses.deps.among({"dobj", "obj"}) | (view.roles == Role.CLAUSE)) & view.of_root)
+        bare = parses.tags.among({"NN", "JJ"})[heads] & ~determined & ~objects[self.rows]
         # "Convert Oracle" and "Getting" for a subject are wrong whatever stands at the end.
         inside = (heads > begins) & (view.edges[0][heads] == begins)
         wrong = imperative & inside | gerund & (heads == begins)
-        doubtful = past | imperative | gerund | capital | divided | (tokens == self.sentence_ends)
+        wrong |= parses.lower_at(begins).among({"howto"})
+        doubtful = past | imperative | gerund | capital | divided | bare | (tokens == self.sentence_ends)
         return self.is_verb & (wrong | (self._is_open & doubtful))
 
     @cached_property

@@ -236,6 +236,9 @@ def _partners(grammar: Grammar) -> Places:
     titled = grammar.is_word({"of", "for", "the", "by", "&"}, at=before) | grammar.is_pos("NOUN", at=before)
     good &= ~(named & (titled | grammar.is_mark[before]))
     good &= ~(named & grammar.is_pos("NOUN", "VERB", at=behind) & ~grammar.is_verb[behind])
+    # `the names Ann and Bea are those of Carl and Dan`: the first belongs to the first.
+    pairs_of_names = np.bincount(grammar.rows[joined & grammar.is_name], minlength=len(grammar.parses))
+    good &= ~named | (pairs_of_names[grammar.rows[found]] == 1)
     noun_behind = grammar.is_pos("NOUN", at=behind) & grammar.is_pos("NOUN", at=found)
     good &= ~noun_behind & ~grammar.is_tag("VBN", "VBG", at=behind)
     pairs = [f"{a} {b}" for a, b in zip(_words(grammar, partner), _words(grammar, found), strict=True)]
