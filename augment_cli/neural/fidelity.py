@@ -305,9 +305,10 @@ def _roles(words: Sequence[Word]) -> Counter[str]:
 
 
 def _is_participle(word: str, words: Sequence[str]) -> bool:
-    """Whether a word stands where only a participle can: behind "be" or "have", or before "by"."""
+    """Whether a word stands where only a participle can: behind "be", "have" or an adverb, or before "by"."""
     place = words.index(word)
-    return "by" in words[place + 1 : place + 4] or (place > 0 and words[place - 1] in _BEFORE_PARTICIPLE)
+    before = words[place - 1] if place else ""
+    return "by" in words[place + 1 : place + 4] or before in _BEFORE_PARTICIPLE or before.endswith("ly")
 
 
 def _difference(before: Sequence[Word], after: Sequence[Word]) -> tuple[list[str], list[str]]:

@@ -65,7 +65,7 @@ def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
     known = set(pairwise(before))
     if any((_ARTICLES.get(one), two) in known and (one, two) not in known for one, two in pairwise(after)):
         return True
-    if (before[:1] and before[0] in _ASKING or before[-1:] == ["?"]) and _asks_otherwise(
+    if (before[:1] and before[0] in _ASKING | _BUILDING or before[-1:] == ["?"]) and _asks_otherwise(
         before, after, vocabulary
     ):
         return True

@@ -126,6 +126,15 @@ def test_a_participle_is_not_replaced_by_a_past_tense():
     original = "The choir, started by Olaf, sings."
     assert unfaithful(original, "The choir, began by Olaf, sings.") == "word_added"
     assert unfaithful("He started the choir.", "He began the choir.") is None
+    original = "Remove the wrongly started choir."
+    assert unfaithful(original, "Remove the wrongly began choir.") == "word_added"
+
+
+def test_a_model_of_english_alone_writes_no_words_that_nobody_knows():
+    original, output = "Aggregates in Linq foreach", "Aggregates in Linq foreached"
+    assert unfaithful(original, output, is_english=True) == "invented_word"
+    assert unfaithful("Local table in Oracle 10", "Local table in Oracle ten") == "name_or_number_changed"
+    assert unfaithful("In 10 days they began to run.", "In ten days they started to run.") is None
 
 
 WORDS = [

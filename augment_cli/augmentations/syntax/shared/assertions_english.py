@@ -24,9 +24,8 @@ NEGATIVES = words(
 _WITHOUT_DO = words("ought better beware let thank")
 _QUOTATION_MARKS = words("\" ” ’ ' '' »")
 _FINAL_MARKS = words(". ! ? … ... .. 。")
-_DIVIDERS = words(": ; - – — | / >")
+_INVERTED = words("i we they he she it you")
 _DETERMINERS = frozenset({"DT", "PRP", "PRP$", "EX"})
-_PLURAL = frozenset({"NNS", "NNPS", "PRP", "CD", "DT", "WDT", "EX"})  # or could be
 _QUESTION_WORDS = words("who what which whose whom why how")  # "when" and "where" open clauses as well
 
 
@@ -127,68 +126,46 @@ class Assertions:
 
     @cached_property
     def _disagrees(self) -> np.ndarray:
-        """bool (m,): verbs that do not agree with their subject: `she ground her teeth` is past.
-
-        A noun's number is asked where no mark ends the sentence: `Excel detect inactivity` is a title.
-        """
-        view, parses = self.view, self.view.parses
-        plain = self.is_verb & (view.verb_forms[self.tokens] == VerbForm.PRESENT)
-        heads = np.maximum(self.subjects, 0)
-        joined = np.zeros(len(view.roles), bool)  # "salt and pepper go"
-        joined[view.parents[(view.roles == Role.CONJUNCT) | parses.deps.among({"cc"})]] = True
-        several = parses.tags.among(_PLURAL)[heads] | joined[heads]
-        several |= parses.tags.among({"JJ"})[heads] & parses.tags.among({"DT"})[view.edges[0][heads]]
-        single = parses.lower_at(heads).among({"he", "she", "it"}) | (self._is_open & ~several)
+        """bool (m,): verbs that do not agree with "he", "she" or "it": `she ground her teeth` is past."""
+        plain = self.is_verb & (self.view.verb_forms[self.tokens] == VerbForm.PRESENT)
+        single = self.view.parses.lower_at(np.maximum(self.subjects, 0)).among({"he", "she", "it"})
         return plain & single & (self.subjects >= 0)
 
     @cached_property
     def _is_no_verb(self) -> np.ndarray:
-        """bool (m,): supposed verbs that something else speaks against: `"watched" objects`, `: found format`."""
+        """bool (m,): supposed verbs that something else speaks against.
+
+        `"watched" objects`, `: found format`, `Getting started`, and what stands in quotation marks inside a
+        sentence, which is a message or a name.
+        """
         view, parses, tokens = self.view, self.view.parses, self.tokens
         before, behind = np.maximum(tokens - 1, 0), np.minimum(tokens + 1, len(view.roles) - 1)
         quotes = parses.lower.among(_QUOTATION_MARKS) & ~parses.tags.among({"POS"})
-        quoted = quotes[before] & quotes[behind]
         divided = parses.lower_at(before).among({":", ";"}) | parses.lower_at(behind).among({"-"})
-        # What stands in quotation marks inside a sentence is a message or a name.
+        heads, begins = np.maximum(self.subjects, 0), self.sentence_begins
+        inner = (heads > begins) & (view.edges[0][heads] == begins)
+        named = parses.tags.among({"VB"})[begins] & inner  # "Convert Oracle" is no subject, nor is "Getting"
+        named |= parses.tags.among({"VBG"})[begins] & (heads == begins) | parses.lower_at(begins).among({"howto"})
         counts = np.append(0, np.cumsum(quotes))
-        begins = self.sentence_begins
         inside = ((counts[tokens] - counts[begins]) % 2 == 1) & ~quotes[begins]
-        return self.is_verb & (quoted | divided | inside)
-
-    @cached_property
-    def _is_open(self) -> np.ndarray:
-        """bool (m,): sentences with no mark at their end, as titles are."""
-        marks = np.append(0, np.cumsum(self.view.parses.forms.among(_FINAL_MARKS)))
-        ends = self.sentence_ends  # the mark may stand before a closing quotation mark or bracket
-        is_open: np.ndarray = marks[ends + 1] == marks[np.maximum(ends - 1, self.tokens)]
-        return is_open
+        inside |= ~self.is_verb & parses.lower_at(behind).among(_INVERTED)  # "Oracle can I use"
+        return inside | (self.is_verb & (divided | named | (quotes[before] & quotes[behind])))
 
     @cached_property
     def _is_title(self) -> np.ndarray:
-        """bool (m,): titles, mostly without a mark at the end, whose supposed verb is a participle or a noun.
+        """bool (m,): texts without a mark at the end, but those whose subject is a pronoun or has an article.
 
-        `Oracle listener state blocked`, `Getting started with templates`, `shell script templates` say
-        nothing of anything, and a tagger that has learned from prose takes a word of theirs for a verb.
+        `Oracle listener state blocked`, `SVN hooks for Windows` and `shell script templates` say nothing of
+        anything, and a tagger that has learned from prose takes a word of theirs for a verb.
         """
-        view, parses, tokens = self.view, self.view.parses, self.tokens
-        heads, begins = np.maximum(self.subjects, 0), self.sentence_begins
+        parses = self.view.parses
+        marks = np.append(0, np.cumsum(parses.forms.among(_FINAL_MARKS)))
+        ends = self.sentence_ends  # the mark may stand before a closing quotation mark or bracket
+        is_open = marks[ends + 1] == marks[np.maximum(ends - 1, self.tokens)]
+        heads = np.maximum(self.subjects, 0)
         known = parses.tags.among(_DETERMINERS) & ~parses.lower.among({"no"})
-        determined = known[heads] | known[view.edges[0][heads]]
-        past = (view.verb_forms[tokens] == VerbForm.PAST) & ~determined
-        imperative = parses.tags.among({"VB"})[begins]
-        gerund = parses.tags.among({"VBG"})[begins]
-        capital = parses.forms_at(tokens).where(lambda form: form[:1].isupper()) & (tokens > begins)
-        dividers = np.append(0, np.cumsum(parses.lower.among(_DIVIDERS)))
-        divided = dividers[tokens] > dividers[begins]
-        # `Bulk inserts with Spring`: a verb with nothing to it but a phrase behind could be a plural.
-        objects = view.any((parses.deps.among({"dobj", "obj"}) | (view.roles == Role.CLAUSE)) & view.of_root)
-        bare = parses.tags.among({"NN", "JJ"})[heads] & ~determined & ~objects[self.rows]
-        # "Convert Oracle" and "Getting" for a subject are wrong whatever stands at the end.
-        inside = (heads > begins) & (view.edges[0][heads] == begins)
-        wrong = imperative & inside | gerund & (heads == begins)
-        wrong |= parses.lower_at(begins).among({"howto"})
-        doubtful = past | imperative | gerund | capital | divided | bare | (tokens == self.sentence_ends)
-        return self.is_verb & (wrong | (self._is_open & doubtful))
+        determined: np.ndarray = known[heads] | known[self.view.edges[0][heads]]
+        return is_open & ~determined
 
     @cached_property
     def follows_speech(self) -> np.ndarray:

@@ -24,10 +24,12 @@ from augment_cli.contract.rows import Outcome, Rows
 from augment_cli.resources.collocations import collocations_digest, load_collocations
 from augment_cli.resources.word_lists import word_list_digests, word_table
 from augment_cli.resources.wordnet import NOUN, load_wordnet
+from augment_cli.syntax.tree import words as words_of
 
 # In a million sentences, the times that one word may go, and one may come, if nothing else hinders it.
 _MOST_OFTEN = 1500
 _LISTS = ("noun_kinds",)
+_DETERMINERS = words_of("a an the this that his her its their my our your whose one no each every another")
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,18 @@ def _is_pointed_at(words: Words) -> np.ndarray:
     return np.append(False, pointing[:-1]) & (words.positions > 0)
 
 
+def _is_bare(words: Words) -> np.ndarray:
+    """bool (N,): nouns in the singular with no article near: `attend university`, where a wider one needs it."""
+    codes, distinct = words.lower
+    names = distinct.to_pylist()
+    determines = np.array([name in _DETERMINERS or name.endswith(("'s", "’s")) for name in names], bool)
+    plural = np.array([name.endswith("s") for name in names], bool)
+    near = np.zeros(len(words), bool)
+    for distance in (1, 2):  # an adjective may stand between
+        near[distance:] |= determines[codes[:-distance]] & (words.positions[distance:] >= distance)
+    return ~near & ~plural[codes]
+
+
 def noun_augmentation(
     name: str,
     method: str,
@@ -163,8 +177,7 @@ def noun_augmentation(
             reading = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
             eligible = replacer.eligible(reading) & _is_alone(words) & entails_wider(words, rows.parses)
             eligible &= may_be_replaced(words, rows.parses)
-            if name == "hyponym":
-                eligible &= ~_is_pointed_at(words)
+            eligible &= ~(_is_pointed_at(words) if name == "hyponym" else _is_bare(words))
             draws = uniform(common, rows.row_ids[words.rows], words.positions)
             eligible &= draws < shares[np.maximum(reading, 0)]
             # What is narrower is often of another sense, which nothing shows but its company: a full village.
@@ -177,7 +190,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=8 if name == "hyponym" else 7,
+        version=8,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),

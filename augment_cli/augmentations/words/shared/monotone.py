@@ -81,6 +81,9 @@ def _in_scope(parses: ParseRows) -> np.ndarray:
     head &= ~(parses.deps.among({"advmod"}) & verbs[parents])
     head |= parses.tags.among({"CD"}) & parses.deps.among({"nummod"})
     scope[parents[np.flatnonzero(head)]] = True
+    # "the most powerful hurricane": what compares an adjective compares its noun.
+    adjectives = np.flatnonzero(scope & parses.deps.among({"amod"}) & parses.pos.among({"ADJ"}))
+    scope[parents[adjectives]] = True
     for _ in range(_DEEPEST):
         wider = scope | scope[parents]
         if (wider == scope).all():

@@ -274,6 +274,7 @@ def _list_order(grammar: Grammar) -> Places:
     begin, end = grammar.trimmed(item)
     good = joined[item] & (grammar.parents[item] == grammar.parents[last]) & (end == item)
     good &= grammar.rows[item] == grammar.rows[last]
+    good &= comma | (begin == item)  # `dirt, grain size and shape`: the grain is that of both
     good &= grammar.is_comma[np.maximum(begin - 1, 0)] & (item - begin < 5) & (last - link < 6)
     good &= (grammar.parses.pos.codes[item] == grammar.parses.pos.codes[last]) & (begin <= item)
     inner = grammar.is_pos("PUNCT", "VERB", "AUX", "SCONJ", "PRON", "ADP") | grammar.is_dep("advmod", "cc")
