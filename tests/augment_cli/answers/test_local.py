@@ -1,6 +1,8 @@
 """generate in this process: what small random models answer, whatever else is in the batch."""
 
 import json
+import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from augment_cli.neural.loading import load_tokenizer, load_weights
 from augment_cli.neural.sampling import KeyedNoise
 from augment_cli.reports.behind import command_for
 from augment_cli.reports.soundness import verify
+from augment_cli.session import Session
 from augment_cli.store.store import Store
 from tests.helpers.tiny_models import SENTENCES
 
@@ -57,6 +60,37 @@ def slowly(folder, kind, prompts, first, **options):
         own = whole[0][first if first is not None else ids.shape[1] :]
         found.append((tokenizer.decode(own, skip_special_tokens=True), ids.shape[1], len(own)))
     return found
+
+
+def test_a_sample_is_timed_without_loading_and_changes_no_answer(store, model, monkeypatch, tmp_path):
+    folder = str(model("llama"))
+    parameters = GenerateParameters(model=folder, engine="process", max_tokens=12, precision="fp32")
+    whole = tmp_path / "whole"
+    shutil.copytree(store, whole)
+    ask(whole, folder)
+    load, asked = local.load_weights, []
+
+    def slow(*arguments):
+        time.sleep(2)
+        return load(*arguments)
+
+    write = local.LocalModel._write
+    monkeypatch.setattr(
+        local.LocalModel,
+        "_write",
+        lambda self, rows, ids, places: (
+            asked.extend(rows[one] for one in places) or write(self, rows, ids, places)
+        ),
+    )
+    monkeypatch.setattr(local, "load_weights", slow)
+    with Session(store) as session:
+        stage, numbers = session.sample(parameters, 3)
+    assert (stage, numbers["asked"], numbers["requests"]) == ("answers-paraphrase", 3, ROWS - 3)
+    assert 0 < numbers["seconds"] < 2
+    monkeypatch.setattr(local, "load_weights", load)
+    ask(store, folder)
+    assert sorted(asked) == list(range(ROWS))
+    assert texts(store) == texts(whole)
 
 
 def as_chat(text, sentence):
