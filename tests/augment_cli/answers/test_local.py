@@ -2,15 +2,15 @@
 
 import json
 import shutil
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from augment_cli import api
-from augment_cli.answers import local
+from augment_cli.answers import generate, local
 from augment_cli.answers.templates import find_template
 from augment_cli.contract.generate_parameters import GenerateParameters
 from augment_cli.errors import MissingError, UsageError
@@ -68,27 +68,27 @@ def test_a_sample_is_timed_without_loading_and_changes_no_answer(store, model, m
     whole = tmp_path / "whole"
     shutil.copytree(store, whole)
     ask(whole, folder)
-    load, asked = local.load_weights, []
+    load, write = local.load_weights, local.LocalModel._write
+    now, asked = [0.0], []
 
-    def slow(*arguments):
-        time.sleep(2)
+    def slow_load(*arguments):
+        now[0] += 100
         return load(*arguments)
 
-    write = local.LocalModel._write
-    monkeypatch.setattr(
-        local.LocalModel,
-        "_write",
-        lambda self, rows, ids, places: (
-            asked.extend(rows[one] for one in places) or write(self, rows, ids, places)
-        ),
-    )
-    monkeypatch.setattr(local, "load_weights", slow)
-    with Session(store) as session:
-        stage, numbers = session.sample(parameters, 3)
+    def slow_write(self, rows, ids, places):
+        now[0] += len(places)
+        asked.extend(rows[place] for place in places)
+        return write(self, rows, ids, places)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(local.LocalModel, "_write", slow_write)
+        patched.setattr(local, "load_weights", slow_load)
+        patched.setattr(generate, "time", SimpleNamespace(monotonic=lambda: now[0]))
+        with Session(store) as session:
+            stage, numbers = session.sample(parameters, 3)
+        ask(store, folder)
     assert (stage, numbers["asked"], numbers["requests"]) == ("answers-paraphrase", 3, ROWS - 3)
-    assert 0 < numbers["seconds"] < 2
-    monkeypatch.setattr(local, "load_weights", load)
-    ask(store, folder)
+    assert numbers["seconds"] == numbers["seconds_left"] == 3
     assert sorted(asked) == list(range(ROWS))
     assert texts(store) == texts(whole)
 
