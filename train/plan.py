@@ -19,7 +19,7 @@ def plan(run: Run, ranks: Ranks) -> str:
     encoder, objective = trainee.encoder, trainee.objective
     store = Store.open(run.store)
     columns = column_draws(objective, store)
-    rows = prepare_rows(run, store)
+    rows = prepare_rows(run, store, columns)
     for addition in trainee.model.additions.values():
         addition.on_train_begin(store)  # type: ignore[operator]
     parameters = sum(parameter.numel() for parameter in encoder.model.parameters())
@@ -41,6 +41,7 @@ def plan(run: Run, ranks: Ranks) -> str:
             f"corpus        {corpus.name}: {len(corpus.rows):,} rows, {corpus.count:,} an epoch"
             for corpus in (rows.weighting.corpora if rows.weighting else ())
         ),
+        *(f"usable        {name}: {usable.sum():,} texts" for name, usable in rows.usable.items()),
         *(
             f"draws         {name}: {len(draws)}, epoch e uses draw e mod {len(draws)}"
             for name, draws in columns.items()

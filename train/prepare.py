@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from augment_cli.augmentations.labels import check_labels, has_row_labels
-from augment_cli.contract.entailment import BY_LABEL, NEEDED
+from augment_cli.augmentations.labels import needed_labels, usable_rows
+from augment_cli.contract.entailment import BY_LABEL
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.pooling import canonical, weights_in
 from augment_cli.encoding.static import StaticTable
 from augment_cli.encoding.token_weights import count_store
 from augment_cli.errors import UsageError
 from augment_cli.neural.loading import find_folder
+from augment_cli.store.conditions import conditions_by_stage, scores_of
 from augment_cli.store.store import Store
 from train.data.order import epoch_rows, row_groups, steps_per_epoch
-from train.data.reader import changed_rows
-from train.data.texts import CORPUS, SELF
+from train.data.texts import CORPUS
 from train.data.tokens import cache_tokens, stage_draws
 from train.data.weights import Weighting, weighting
 from train.draws import draw_key
@@ -85,7 +85,10 @@ class TrainingRows:
     count: int  # rows of an epoch
     per_epoch: int  # steps of an epoch
     steps: int  # steps of the whole run
-    labels: dict[str, str] = field(default_factory=dict)  # label that a stage's rows need, if they have any
+    # By stage that has labels of its rows or must meet conditions: which of its texts may be used, (corpus
+    # rows,), bool. And the stages of scores that the conditions read.
+    usable: dict[str, np.ndarray] = field(default_factory=dict)
+    scores: tuple[str, ...] = ()
     weighting: Weighting | None = None  # of several corpora, how often each row comes in an epoch
 
 
@@ -137,31 +140,38 @@ def column_prompts(encoder: Encoder, recipe: Recipe, columns: Iterable[str]) -> 
     return found
 
 
-def prepare_rows(run: Run, store: Store) -> TrainingRows:
+def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows:
     """Count the rows and steps of a run."""
     recipe = run.recipe
-    by_label = recipe.labels == BY_LABEL
-    labels = needed_labels(store, recipe.positives, recipe.negatives) if by_label else {}
-    keep = changed_rows(store, [draw for name in recipe.only_changed for draw in stage_draws(store, name)])
+    asked = conditions_by_stage(recipe.where)
+    known = sorted({*columns, *recipe.only_changed} - {CORPUS})
+    if unread := sorted(asked.keys() - known):
+        raise UsageError(
+            f"where: {unread[0]!r} is not read; it may name {', '.join(known) or 'nothing here'}"
+        )
+    by_kind = {"positive": recipe.positives, "negative": recipe.negatives}
+    labels = needed_labels(store, by_kind) if recipe.labels == BY_LABEL else {}
+
+    def usable(name: str, label: str = "") -> dict[str, np.ndarray]:
+        conditions = asked.get(name, ())
+        return {draw: usable_rows(store, draw, label, conditions) for draw in stage_draws(store, name)}
+
+    texts: dict[str, np.ndarray] = {}
+    for name in dict.fromkeys((*labels, *asked)):
+        texts |= usable(name, labels.get(name, ""))
+    scores = [scores_of(store, draw) for name in asked for draw in stage_draws(store, name)]
+    changed = [rows for name in recipe.only_changed for rows in usable(name).values()]
+    keep = np.logical_and.reduce(changed) if changed else None
     weighted = weighting(store, recipe.corpus_weights, recipe.seed, recipe.held_out, keep)
     count = weighted.count if weighted else epoch_rows(row_groups(store.parts), recipe.held_out, keep)
     if not count:
         raise NoRowsError(
             f"{run.store}: no row is left to train on; lower held_out ({recipe.held_out}), shorten "
-            f"only_changed ({', '.join(recipe.only_changed) or 'empty'}) or raise corpus_weights"
+            f"only_changed ({', '.join(recipe.only_changed) or 'empty'}) or where, or raise corpus_weights"
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
-    return TrainingRows(keep, count, per_epoch, recipe.steps or per_epoch * recipe.epochs, labels, weighted)
-
-
-def needed_labels(store: Store, positives: Iterable[str], negatives: Iterable[str]) -> dict[str, str]:
-    """Check the labels of stages, and say which label the rows of some of them must have."""
-    needed: dict[str, str] = {}
-    for kind, names in (("positive", positives), ("negative", negatives)):
-        stages = [name for name in names if name not in {SELF, CORPUS} and name in store.stages()]
-        check_labels(store, kind, stages, f"{kind}s:", 'labels = "kind"')
-        needed |= {name: NEEDED[kind] for name in stages if has_row_labels(store, name)}
-    return needed
+    steps = recipe.steps or per_epoch * recipe.epochs
+    return TrainingRows(keep, count, per_epoch, steps, texts, tuple(filter(None, scores)), weighted)
 
 
 def column_draws(objective: Objective, store: Store) -> dict[str, list[str]]:

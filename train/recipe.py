@@ -55,6 +55,12 @@ class Recipe:
         later=True,
     )
     alpha: int = setting(1, "negatives are used in every alpha-th step, counted from 0", minimum=1)
+    where: tuple[str, ...] = setting(
+        (),
+        "STAGE:CONDITIONS, as `pack --where` has them, such as llm-near-miss:judged_same == 0: texts of that "
+        "stage which do not meet them count as left unchanged",
+        later=True,
+    )
     only_changed: tuple[str, ...] = setting(
         (), "stages; rows that one of them left unchanged are not trained on"
     )

@@ -118,14 +118,14 @@ def begin(run: Run, ranks: Ranks) -> Training:
     optimizer = make_optimizer(model, recipe)
 
     store, stages = open_columns(run.store, objective, tokenizer, ranks, trainee.prompts)
-    rows = prepare_rows(run, store)
+    rows = prepare_rows(run, store, objective.columns)
     check_memory(model, objective.views_a_row, recipe, ranks, rows.count)
     for addition in model.additions.values():
         addition.steps = rows.steps  # type: ignore[assignment]
     reader = Reader(
         store, stages, batch=recipe.batch, seed=recipe.seed, window=recipe.window, held_out=recipe.held_out,
         rank=ranks.rank, ranks=ranks.ranks, workers=recipe.workers,
-        length_homogeneous=recipe.length_homogeneous, keep=rows.keep, labels=rows.labels,
+        length_homogeneous=recipe.length_homogeneous, keep=rows.keep, usable=rows.usable,
         weighting=rows.weighting, finish=objective.finish,
         vocabulary=1 + max(tokenizer.get_vocab().values()),
     )  # fmt: skip
@@ -134,7 +134,7 @@ def begin(run: Run, ranks: Ranks) -> Training:
     names = (*objective.columns, *recipe.only_changed)
     data = {draw: store.stage(draw).digest for name in names for draw in stage_draws(store, name)}
     read = [stage for addition in model.additions.values() for stage in addition.on_train_begin(store)]  # type: ignore[operator]
-    data |= {stage: store.stage(stage).digest for stage in read}
+    data |= {stage: store.stage(stage).digest for stage in (*read, *rows.scores)}
     # As they read back from a checkpoint's JSON.
     settings = json.loads(json.dumps({"encoder": trainee.digest, "data": data} | recipe.as_json()))
     progress = resume(run.out / CHECKPOINTS, recipe, settings, model, optimizer)

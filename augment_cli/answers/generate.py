@@ -6,7 +6,9 @@ that fails for good is none: the next run asks again, unless its part was finish
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -190,6 +192,40 @@ def estimate(store: Store, work: Work) -> dict[str, int]:
     return {"requests": requests, "prompt_tokens": characters // _CHARACTERS_A_TOKEN}
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Some requests that were asked to see how long all of them take."""
+
+    account: Account
+    seconds: float  # that they took, loading aside
+
+    def seconds_for(self, requests: int) -> float:
+        """How long so many take at that speed; 0 where nothing was asked."""
+        return self.seconds * requests / max(1, self.account.sums["requests"])
+
+
+def sample(store: Store, work: Work, count: int, progress: Callable[[int], None]) -> Sample:
+    """Ask at most `count` of what is left, from all over the first part that has some left.
+
+    The answers are kept where an interrupted run leaves its own, so that they are not asked for again.
+
+    Raises
+    ------
+    IncompleteError
+        If too many requests fail.
+    """
+    account, failures = Account(), TooManyFailures(work.parameters.max_failures)
+    for index in work.missing:
+        if not questions(store, work, index).keys() - _kept(work, index).keys():
+            continue
+        with contextlib.closing(_engine(work)) as engine:
+            engine.load()
+            began = time.monotonic()
+            _ask_part(store, work, index, engine, (failures, account), progress, count)
+            return Sample(account, time.monotonic() - began)
+    return Sample(account, 0.0)
+
+
 def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account:
     """Ask what is left, and commit each part as it is complete.
 
@@ -202,19 +238,19 @@ def finish(store: Store, work: Work, progress: Callable[[int], None]) -> Account
     if not work.missing:
         return account
     failures = TooManyFailures(work.parameters.max_failures)
-    engine = LocalModel(work.parameters, work.key) if work.parameters.runs_here else _Server(work)
-    try:
+    with contextlib.closing(_engine(work)) as engine:
         for index in work.missing:
             answers = _ask_part(store, work, index, engine, (failures, account), progress)
             _commit(store, work, index, answers)
-    finally:
-        engine.close()
     store.clean_work(work.stage)
     return account
 
 
 class _Engine(Protocol):
     """Who answers."""
+
+    def load(self) -> None:
+        """Do what comes before the first answer, and no other."""
 
     def answers(self, asked: Mapping[int, Messages]) -> Iterator[tuple[int, Answer]]:
         """Each row with its answer, as they come."""
@@ -248,9 +284,16 @@ class _Server:
                 )
             yield row, answer
 
+    def load(self) -> None:
+        pass
+
     def close(self) -> None:
         self._pace.stop()
         self._client.close()
+
+
+def _engine(work: Work) -> _Engine:
+    return LocalModel(work.parameters, work.key) if work.parameters.runs_here else _Server(work)
 
 
 def _ask_part(
@@ -260,13 +303,18 @@ def _ask_part(
     engine: _Engine,
     keeping: tuple[TooManyFailures, Account],
     progress: Callable[[int], None],
+    most: int = 0,
 ) -> dict[int, Answer]:
+    """The answers of a part; with `most`, of so many more rows than there are answers, evenly spaced."""
     failures, account = keeping
     asked, answers = questions(store, work, index), _kept(work, index)
     answers = {row: answer for row, answer in answers.items() if row in asked}
     latest, number = "", max(work.journal.finished(index), default=-1) + 1
     single: dict[int, int] = {}  # pieces of one row each, by number
-    for row, answer in engine.answers({row: asked[row] for row in asked if row not in answers}):
+    left = [row for row in asked if row not in answers]
+    if 0 < most < len(left):
+        left = [left[place * len(left) // most] for place in range(most)]
+    for row, answer in engine.answers({row: asked[row] for row in left}):
         answers[row] = answer
         account.add(answer)
         progress(1)

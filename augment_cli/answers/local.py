@@ -69,6 +69,10 @@ class LocalModel:
         self._config = read_config(self._folder)
         self._has_encoder = bool(self._config.is_encoder_decoder)
 
+    def load(self) -> None:
+        """Load the model."""
+        _ = self._tokenizer, self._model
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from augment_cli import augmentations
 from augment_cli.contract.entailment import LABEL_COLUMN, NEEDED, Entailment, entailment_of
+from augment_cli.contract.pack_options import CORPUS_STAGE
 from augment_cli.errors import UsageError
+from augment_cli.store.conditions import Condition, meets
 from augment_cli.store.store import Store
 
 
@@ -80,6 +83,56 @@ def row_labels(
     entailment = entailment_of_stage(store.stage(name).settings)
     labels = store.read_part(name, index, [LABEL_COLUMN.name], groups)[LABEL_COLUMN.name]
     return pc.fill_null(labels, entailment.label if entailment else "neither")
+
+
+def needed_labels(store: Store, wanted: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Which label the rows of a trainer's stages must have, of those stages whose rows have their own.
+
+    Parameters
+    ----------
+    store : Store
+    wanted : mapping of str to sequence of str
+        The stages by their kind, `positive` or `negative`; what the store has not is not looked at.
+
+    Raises
+    ------
+    UsageError
+        For the first stage whose label does not let it stand there.
+    """
+    needed: dict[str, str] = {}
+    for kind, names in wanted.items():
+        stages = [name for name in names if name != CORPUS_STAGE and name in store.stages()]
+        check_labels(store, kind, stages, f"{kind}s:", 'labels = "kind"')
+        needed |= {name: NEEDED[kind] for name in stages if has_row_labels(store, name)}
+    return needed
+
+
+def usable_rows(store: Store, name: str, label: str = "", conditions: Sequence[Condition] = ()) -> np.ndarray:
+    """Which rows of a stage have a text that a trainer may take; bool (N,).
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        A stage.
+    label : str
+        That a row must have where rows have their own; empty for any.
+    conditions : sequence of Condition
+        On columns of the stage, or of its scores.
+
+    Raises
+    ------
+    UsageError
+        If such a column is not there, or holds something else.
+    """
+    usable = []
+    for index in range(len(store.parts)):  # a part's texts are dropped before the next is read
+        there = store.read_part(name, index, ["text"])["text"].is_valid().to_numpy()
+        labels = row_labels(store, name, index) if label else None
+        if labels is not None:
+            there &= pc.equal(labels, label).to_numpy()
+        usable.append(there & meets(store, name, conditions, [index]))
+    return np.concatenate(usable)
 
 
 def counted_labels(store: Store, name: str) -> Counter[str]:

@@ -54,6 +54,13 @@ def size(count: int | None) -> str:
     return f"{value:.1f} TB"
 
 
+def duration(seconds: float) -> str:
+    """A time for people, in seconds, minutes or hours."""
+    unit, length = ("s", 1) if seconds < 100 else ("min", 60) if seconds < 6_000 else ("h", 3_600)
+    value = seconds / length
+    return f"{value:.1f} {unit}" if value < 10 else f"{value:,.0f} {unit}"
+
+
 def print_run(store: Store, results: Sequence[StageResult]) -> None:
     """Every stage of the store as JSON, with the seconds of those that this run made."""
     seconds = {result.stage: round(result.seconds, 3) for result in results if result.was_made}

@@ -14,7 +14,7 @@ from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, P
 from augment_cli.contract.parameters import check_parameters, several
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
-from augment_cli.store.conditions import Condition, meets, parse_where
+from augment_cli.store.conditions import Condition, conditions_by_stage, meets
 from augment_cli.store.small_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
@@ -123,13 +123,7 @@ def choose(
 
 def conditions_of(options: PackOptions) -> dict[str, list[Condition]]:
     """What the texts of each stage must meet; raises `UsageError` where that cannot be read."""
-    found: dict[str, list[Condition]] = {}
-    for text in options.where:
-        name, colon, conditions = text.partition(":")
-        if not colon:
-            raise UsageError(f"--where {text!r}: begin with the stage, such as 'una:cosine < 0.9'")
-        found.setdefault(name.strip(), []).extend(parse_where(conditions))
-    return found
+    return conditions_by_stage(options.where)
 
 
 def _check_values(options: PackOptions) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from augment_cli.answers import generate as asking
 from augment_cli.answers import read as reading
@@ -44,6 +45,40 @@ class Asking:
                 self.reporter.say(line)
             stages.append(work.stage)
         return stages
+
+    def sample(
+        self, parameters: GenerateParameters, count: int, name: str | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Ask a few of what `generate` would, and keep the answers for it.
+
+        Parameters
+        ----------
+        parameters : GenerateParameters
+        count : int
+            At most so many.
+        name : str, optional
+
+        Returns
+        -------
+        str
+            The folder.
+        dict
+            `requests` and `prompt_tokens` that are left, `asked`, `seconds` that these took, and
+            `seconds_left`, an estimate by their speed.
+        """
+        if not parameters.runs_here:
+            check_endpoint(parameters.endpoint, parameters.allow_remote)
+        template = find_template(parameters.template)
+        settings = functools.partial(asking.answers_settings, self.store, template, parameters)
+        self._opened.make_room([asking.answers_name(str(template.name), name, 0)], settings)
+        work = asking.plan(self.store, parameters, name, begins=True)
+        with self.reporter.progress(work.stage, count) as progress:
+            tried = asking.sample(self.store, work, count, progress)
+        for line in tried.account.lines(parameters.model):
+            self.reporter.say(line)
+        left = asking.estimate(self.store, work)
+        seconds = {"seconds": tried.seconds, "seconds_left": tried.seconds_for(left["requests"])}
+        return work.stage, {**left, "asked": tried.account.sums["requests"], **seconds}
 
     def read(self, answers: str, parameters: ReadParameters | None = None, name: str | None = None) -> str:
         """Make texts of answers, each with its label or a reason.

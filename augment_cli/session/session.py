@@ -47,7 +47,7 @@ class Session:
     fit, parse : methods of `Preparing`
     augment : method of `Augmenting`
     embed, combine, score, mine : methods of `Comparing`
-    generate, read, paraphrase : methods of `Asking`
+    generate, sample, read, paraphrase : methods of `Asking`
     pack : method of `Packing`
     """
 
@@ -77,7 +77,8 @@ class Session:
         self.embed, self.combine = comparing.embed, comparing.combine
         self.score, self.mine = comparing.score, comparing.mine
         asking = Asking(opened)
-        self.generate, self.read, self.paraphrase = asking.generate, asking.read, asking.paraphrase
+        self.generate, self.sample = asking.generate, asking.sample
+        self.read, self.paraphrase = asking.read, asking.paraphrase
         self.pack = Packing(opened, comparing).pack
 
     def __enter__(self) -> Self:

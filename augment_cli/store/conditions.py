@@ -40,8 +40,14 @@ class Condition:
     value: str
 
 
-def parse_where(text: str) -> list[Condition]:
+def parse_where(text: str, option: str = "--where") -> list[Condition]:
     """Conditions joined by `and`, all of which must hold. Nothing else is understood, and nothing is run.
+
+    Parameters
+    ----------
+    text : str
+    option : str
+        How they were given, for the message.
 
     Raises
     ------
@@ -58,13 +64,35 @@ def parse_where(text: str) -> list[Condition]:
         match = _CONDITION.fullmatch(piece)
         if match is None:
             raise UsageError(
-                f"--where {text!r}: {piece.strip()!r} is not COLUMN OPERATOR VALUE with one of "
+                f"{option} {text!r}: {piece.strip()!r} is not COLUMN OPERATOR VALUE with one of "
                 f"{', '.join(sorted(_OPERATORS))}; join several with `and`: 'cosine < 0.6 and rank >= 5', "
                 "'label == other', 'is_negated == true'"
             )
         sign = "==" if match[2] == "=" else match[2]
         conditions.append(Condition(match[1], sign, match[3].strip("'\"")))
     return conditions
+
+
+def conditions_by_stage(texts: Sequence[str], option: str = "--where") -> dict[str, list[Condition]]:
+    """What the texts of each stage must meet, of `STAGE:CONDITIONS` each.
+
+    Raises
+    ------
+    UsageError
+        If one is anything else.
+
+    Examples
+    --------
+    >>> conditions_by_stage(["una:cosine < 0.9"])
+    {'una': [Condition(column='cosine', operator='<', value='0.9')]}
+    """
+    found: dict[str, list[Condition]] = {}
+    for text in texts:
+        name, colon, conditions = text.partition(":")
+        if not colon:
+            raise UsageError(f"{option} {text!r}: begin with the stage, such as 'una:cosine < 0.9'")
+        found.setdefault(name.strip(), []).extend(parse_where(conditions, option))
+    return found
 
 
 def number_columns(store: Store, stage: str) -> list[str]:
@@ -149,7 +177,9 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
         if pa.types.is_boolean(kind):
             value = _TRUTH.get(value.lower())
             if value is None or condition.operator not in ("==", "!="):
-                raise UsageError(f"--where: {name} is true or false; write '{name} == true'")
+                raise UsageError(
+                    f"{store.path}: {name!r} of {stage!r} is true or false; write '{name} == true'"
+                )
         return np.array(
             [
                 one is not None and compare(one, value)
@@ -162,7 +192,9 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
     try:
         number = float(condition.value)
     except ValueError:
-        raise UsageError(f"--where: {name} holds numbers, and {condition.value!r} is none") from None
+        raise UsageError(
+            f"{store.path}: {name!r} of {stage!r} holds numbers, and {condition.value!r} is none"
+        ) from None
     return ~np.isnan(numbers) & compare(numbers, number)
 
 
@@ -177,4 +209,4 @@ def _check_there(store: Store, stage: str, name: str) -> None:
     kinds = {"numbers": numbers, "text": words, "true or false": truths}
     there = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items() if names)
     hint = "" if scores or stage == "corpus" else f"; `augment-cli score {stage}` makes more numbers"
-    raise UsageError(f"{store.path}: {stage!r} has no column {name!r} for --where; it has {there}{hint}")
+    raise UsageError(f"{store.path}: {stage!r} has no column {name!r} for a condition; it has {there}{hint}")

@@ -90,10 +90,13 @@ def _run(args: argparse.Namespace) -> None:
         raise UsageError(f"no profile is called {args.profile!r}; there are: {', '.join(grid.profiles)}")
     profile = grid.profiles[args.profile]
     if profile.rates_from and args.action != "bed":
-        from benchmarks.reproduce.rates import at_own_rates
+        from benchmarks.reproduce.rates import at_own_rates, skipped_rows
 
         chosen_by = Results(_results_file(args, whole.profiles[profile.rates_from]))
-        profile = at_own_rates(whole, profile, chosen_by)
+        skipped = skipped_rows(whole, profile, _stages(whole.of_profile(profile), profile, args))
+        profile = at_own_rates(whole, profile, chosen_by, skipped)
+        for name in skipped.keys() & {*profile.left_out}:
+            print(f"{name} is left out: {skipped[name]}", file=sys.stderr)
     grid = grid.of_profile(profile)
     if args.action == "bed":
         print(_bed(grid, profile, args))

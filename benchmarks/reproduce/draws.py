@@ -43,10 +43,8 @@ def measured(grid: Grid, folder: Path) -> Measures:
         chosen_by = Results(folder / f"{profile.rates_from}.jsonl")
         swept = grid.profiles[profile.rates_from]
         rates = chosen_rates(dev_scores(grid, swept, chosen_by), swept.sweep_seeds)
-        trained = [row for row in grid.of_profile(profile).rows if row.recipe]
-        if any(row.name not in rates for row in trained):
-            continue
-        tuned = at_own_rates(grid, profile, chosen_by)
+        trained = {row.name for row in grid.of_profile(profile).rows if row.recipe}
+        tuned = at_own_rates(grid, profile, chosen_by, trained - rates.keys())
         results, own = Results(folder / f"{name}.jsonl"), grid.of_profile(tuned)
         for unit in make_units(own, tuned, own.rows):
             data = dict.fromkeys(unit.stages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import mean
 
 import numpy as np
@@ -13,9 +13,11 @@ from augment_cli.errors import UsageError
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.results import Results
+from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import make_units
 from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.table import Table
+from train.data.texts import CORPUS
 
 DEV = "stsb-dev"
 OWN = f"{DEV}:own"  # Spearman over the dev pairs that are in no test set
@@ -59,7 +61,18 @@ def chosen_rates(scores: Mapping[str, Mapping[float, Sequence[float]]], seeds: i
     }
 
 
-def at_own_rates(grid: Grid, profile: Profile, results: Results) -> Profile:
+def skipped_rows(grid: Grid, profile: Profile, stages: Stages) -> dict[str, str]:
+    """Rows of which a stage cannot be made on this machine, each with the reason."""
+    own = grid.of_profile(profile)
+    skipped: dict[str, str] = {}
+    for unit in make_units(own, profile, [row for row in own.rows if row.recipe]):
+        for stage in unit.stages:
+            if stage != CORPUS and not stages.has(stage) and (why := stages.reason(stage)):
+                skipped.setdefault(unit.row.name, why)
+    return skipped
+
+
+def at_own_rates(grid: Grid, profile: Profile, results: Results, skipped: Collection[str] = ()) -> Profile:
     """The profile with each row's learning rate as another profile has chosen it.
 
     Parameters
@@ -68,6 +81,8 @@ def at_own_rates(grid: Grid, profile: Profile, results: Results) -> Profile:
         With `rates_from`.
     results : Results
         Of that other profile.
+    skipped : collection of str
+        Rows that cannot be made on this machine: left out while no rate of theirs is chosen.
 
     Raises
     ------
@@ -77,10 +92,12 @@ def at_own_rates(grid: Grid, profile: Profile, results: Results) -> Profile:
     other = grid.profiles[profile.rates_from]
     rates = chosen_rates(dev_scores(grid, other, results), other.sweep_seeds)
     wanted = [row.name for row in grid.of_profile(profile).rows if row.recipe]
+    left_out = [name for name in wanted if name in skipped and name not in rates]
+    wanted = [name for name in wanted if name not in left_out]
     if missing := [name for name in wanted if name not in rates]:
         raise UsageError(
             f"profile {profile.name}: the learning rate of {', '.join(missing)} is not chosen yet; "
             f"make reproduce PROFILE={other.name}"
         )
     of_row = {name: [*profile.of_row.get(name, ()), f"learning_rate={rates[name]:g}"] for name in wanted}
-    return dataclasses.replace(profile, of_row=of_row)
+    return dataclasses.replace(profile, of_row=of_row, left_out=(*profile.left_out, *left_out))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from augment_cli import augmentations
+from augment_cli.contract.augmentation import Resources
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.neural.loading import find_folder
 from augment_cli.reports.doctor import examine
@@ -119,6 +120,8 @@ class Stages:
         words = self.commands(name)[-1]
         if words[0] not in augmentations.names():
             return f"augment-cli has no augmentation {words[0]!r}"
+        if "--engine" in words:  # which no download brings
+            return _lacking_engine(words[0], words[words.index("--engine") + 1])
         if self.allow_download and _runs_model(words[0]):
             return ""
         if "--model" in words:
@@ -197,6 +200,16 @@ class Stages:
 
 def _runs_model(command: str) -> bool:
     return command in augmentations.names() and "model" in augmentations.get(command).needs
+
+
+def _lacking_engine(augmentation: str, engine: str) -> str:
+    """What an augmentation with an engine that is not its usual one lacks; empty where it runs here."""
+    descriptor = augmentations.get(augmentation)
+    try:
+        descriptor.uses(descriptor.parameters(engine=engine), Resources(0, 0))
+    except MissingError as error:
+        return f"{augmentation}: {error}"
+    return ""
 
 
 def _lacking(augmentation: str, model: str) -> str:

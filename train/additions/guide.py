@@ -48,7 +48,8 @@ class Guide(TeacherAddition):
     """In-batch pairs that a guide's cached vectors call too alike are no negatives.
 
     It holds for anchors and positives of different rows. A recipe's own hard negatives stay negatives, and so
-    do further ones such as a queue's.
+    do further ones such as a queue's. Those that a judge calls the same are left out by `where`, a setting of
+    the recipe.
 
     Source: Solatorio 2024 (GISTEmbed).
     """

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from augment_cli.augmentations.labels import row_labels
 from augment_cli.errors import BadInputError
 from augment_cli.store.promises import wrong_ids
 from augment_cli.store.store import Store
-from train.data.order import PADDING_ROW, RowGroup, Window, rank_slice, row_groups, windows
+from train.data.order import PADDING_ROW, Window, rank_slice, row_groups, windows
 from train.data.texts import Texts
 from train.data.weights import Weighting
 
@@ -62,9 +61,9 @@ class Reader:
     """Batches of a store's rows in the order of `train.data.order`."""
 
     # stages: column to the token stages of its draws, such as {"una": ["tokens/1f…/una",
-    # "tokens/1f…/una.1"]}, of which epoch e reads draw e mod K. labels: column to the label that its rows
-    # must have, others counting as unchanged. finish: done to all texts of a row group. workers: threads that
-    # read windows ahead, each holding one; they change nothing but the speed.
+    # "tokens/1f…/una.1"]}, of which epoch e reads draw e mod K. usable: by stage of texts, whose
+    # rows may be used, (corpus rows,), bool; others count as unchanged. finish: done to all texts of a row
+    # group. workers: threads that read windows ahead, each holding one; they change nothing but the speed.
 
     def __init__(
         self,
@@ -80,13 +79,12 @@ class Reader:
         workers: int = 1,
         length_homogeneous: bool = False,
         keep: np.ndarray | None = None,
-        labels: dict[str, str] | None = None,
+        usable: Mapping[str, np.ndarray] = MappingProxyType({}),
         weighting: Weighting | None = None,
         finish: Callable[[Texts], Texts] | None = None,
         vocabulary: int | None = None,
     ) -> None:
-        self.labels = labels or {}
-        self.store, self.stages, self.batch = store, stages, batch
+        self.store, self.stages, self.batch, self.usable = store, stages, batch, usable
         self.seed, self.window, self.held_out, self.keep = seed, window, held_out, keep
         self.slice = rank_slice(batch, rank, ranks)
         self.workers, self.length_homogeneous = workers, length_homogeneous
@@ -137,11 +135,9 @@ class Reader:
                 if problems := wrong_ids(table["ids"], self.vocabulary):
                     path = self.store.part_path(stage, group.part)
                     raise BadInputError(f"{path}: {problems[0]}; `augment-cli remove {stage}`, and run again")
-                unfit = None
-                if name in self.labels:
-                    text_stage = stage.split("/", 2)[-1]  # of tokens/DIGEST/STAGE
-                    unfit = unfit_rows(self.store, text_stage, group, self.labels[name])
-                whole = stored_texts(table, unfit)
+                usable = self.usable.get(stage.split("/", 2)[-1])  # of tokens/DIGEST/STAGE
+                own = slice(group.first_row, group.first_row + group.rows)
+                whole = stored_texts(table, None if usable is None else usable[own])
                 lengths.append(whole.lengths)
                 texts.append(self.finish(whole) if self.finish else whole)
             columns[name] = _Column(Texts.joined(texts), np.concatenate(lengths))
@@ -166,37 +162,17 @@ class Reader:
         return Batch(step, ids[self.slice], cells, epoch)
 
 
-def stored_texts(table: pa.Table, unfit: np.ndarray | None = None) -> Texts:
+def stored_texts(table: pa.Table, usable: np.ndarray | None = None) -> Texts:
     """The token ids of a row group."""
-    # unfit: rows that are to count as without a text, (rows,), bool.
+    # usable: which rows are not to count as without a text, (rows,), bool.
     ids = table["ids"].combine_chunks()
     present = ids.is_valid().to_numpy(zero_copy_only=False)
     values = ids.flatten().to_numpy()  # leaves out what is null
     lengths = np.where(present, np.diff(ids.offsets.to_numpy()).astype(np.int64), 0)
-    if unfit is not None:
-        values = values[np.repeat(~unfit, lengths)]
-        present, lengths = present & ~unfit, np.where(unfit, 0, lengths)
+    if usable is not None:
+        values = values[np.repeat(usable, lengths)]
+        present, lengths = present & usable, np.where(usable, lengths, 0)
     return Texts(values, lengths, present)
-
-
-def unfit_rows(store: Store, stage: str, group: RowGroup, needed: str) -> np.ndarray | None:
-    """Rows of a row group whose own label is not the one that their column needs, (rows,), bool."""
-    labels = row_labels(store, stage, group.part, [group.index])
-    return None if labels is None else pc.not_equal(labels, needed).to_numpy()
-
-
-def changed_rows(store: Store, stages: Iterable[str]) -> np.ndarray | None:
-    """Which rows all of the given augmentations changed."""
-    # Shape (corpus rows,), bool; None without any stage.
-    keep = None
-    for stage in stages:
-        # A part's texts are dropped before the next is read.
-        parts = range(len(store.parts))
-        changed = np.concatenate(
-            [store.read_part(stage, part, ["text"])["text"].is_valid().to_numpy() for part in parts]
-        )
-        keep = changed if keep is None else keep & changed
-    return keep
 
 
 def map_ahead(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +12,18 @@ from augment_cli.cli.application import app
 from augment_cli.cli.guard import guarded
 from augment_cli.contract.generate_parameters import GenerateParameters, ReadParameters
 from augment_cli.contract.parameters import declared, help_of
+from augment_cli.errors import UsageError
 
 _FAITHFUL = next(item for item in declared(ReadParameters) if item.name == "faithful")
 Draws = Annotated[int, typer.Option("--draws", help="ask so many times, each a stage of its own")]
+Sample = Annotated[
+    int,
+    typer.Option(
+        "--sample",
+        min=0,
+        help="ask so many at most, keep their answers, say how long the rest takes, and stop; 0: ask all",
+    ),
+]
 AnswersName = Annotated[str | None, typer.Option("--name", help="for answers beside the first")]
 
 
@@ -28,6 +38,7 @@ def generate(
     store: options.Store = options.DEFAULT_STORE,
     overwrite: options.Overwrite = False,
     dry_run: options.DryRun = False,
+    sample: Sample = 0,
     output: options.Output,
 ) -> None:
     """Ask a language model about each sentence, and keep its answers as they come.
@@ -43,33 +54,68 @@ def generate(
 
         augment-cli generate --model NAME --template query --dry-run
 
+        augment-cli generate --model NAME --sample 20
+
         augment-cli generate --model FOLDER --engine process
     """
+    from augment_cli.session import Session
+    from augment_cli.store.store import Store
+
+    Store.open(store)  # there must be one
+    if dry_run or sample:
+        _look_ahead(parameters, name, store, overwrite, dry_run, sample, output)
+        return
+    with Session(store, None, output.reporter(), overwrite=overwrite) as session:
+        session.generate(parameters, name, draws)
+        output.show(session.store, session.results)
+
+
+def _look_ahead(
+    parameters: GenerateParameters,
+    name: str | None,
+    path: Path,
+    overwrite: bool,
+    dry_run: bool,
+    sample: int,
+    output: options.Output,
+) -> None:
+    """Say what is left to ask, and after some requests how long that takes."""
     from augment_cli.answers import generate as asking
     from augment_cli.answers.client import check_endpoint
     from augment_cli.cli import views
     from augment_cli.session import Session
     from augment_cli.store.store import Store
 
-    opened = Store.open(store)  # there must be one
+    if dry_run and sample:
+        raise UsageError(f"--sample {sample}: asks, and --dry-run asks nobody; leave one of them out")
+    reporter = output.reporter()
+    numbers: dict[str, Any]
     if dry_run:
         if not parameters.runs_here:
             check_endpoint(parameters.endpoint, parameters.allow_remote)
-        work = asking.plan(opened, parameters, name)
-        numbers = asking.estimate(opened, work)
-        if output.as_json:
-            views.print_json({"stage": work.stage, **numbers})
-        else:
-            most = numbers["requests"] * parameters.max_tokens
-            output.reporter().say(
-                f"{work.stage}: {numbers['requests']:,} requests, about {numbers['prompt_tokens']:,} tokens "
-                f"to read (a quarter of the characters), at most {most:,} to write, for each draw; "
-                "--rows 20 --name trial shows how long that takes"
-            )
+        store = Store.open(path)
+        work = asking.plan(store, parameters, name)
+        stage, numbers = work.stage, asking.estimate(store, work)
+    else:
+        with Session(path, None, reporter, overwrite=overwrite) as session:
+            stage, numbers = session.sample(parameters, sample, name)
+    if output.as_json:
+        views.print_json({"stage": stage, **numbers})
         return
-    with Session(store, None, output.reporter(), overwrite=overwrite) as session:
-        session.generate(parameters, name, draws)
-        output.show(session.store, session.results)
+    if sample:
+        reporter.say(
+            f"{stage}: {numbers['asked']:,} requests took {views.duration(numbers['seconds'])}; "
+            f"{numbers['requests']:,} are left for each draw, and take about "
+            f"{views.duration(numbers['seconds_left'])} at that speed, an estimate. The same command without "
+            "--sample goes on"
+        )
+        return
+    most = numbers["requests"] * parameters.max_tokens
+    reporter.say(
+        f"{stage}: {numbers['requests']:,} requests, about {numbers['prompt_tokens']:,} tokens to read (a "
+        f"quarter of the characters), at most {most:,} to write, for each draw; --sample 20 asks 20 of them "
+        "and says how long the rest takes"
+    )
 
 
 @app.command("llm-paraphrase")
@@ -83,6 +129,8 @@ def llm_paraphrase(
     name: AnswersName = None,
     store: options.Store = options.DEFAULT_STORE,
     overwrite: options.Overwrite = False,
+    dry_run: options.DryRun = False,
+    sample: Sample = 0,
     output: options.Output,
 ) -> None:
     """Ask a language model for paraphrases and read its answers: `generate` and `read` in one.
@@ -100,6 +148,9 @@ def llm_paraphrase(
     from augment_cli.store.store import Store
 
     Store.open(store)  # there must be one
+    if dry_run or sample:
+        _look_ahead(parameters, name, store, overwrite, dry_run, sample, output)
+        return
     with Session(store, None, output.reporter(), overwrite=overwrite) as session:
         stages = session.paraphrase(parameters, faithful, name, draws)
         output.show(session.store, session.results)

@@ -397,15 +397,67 @@ def test_text_that_no_file_can_hold_is_mended_and_other_names_are_said(store, co
 def test_a_dry_run_asks_and_writes_nothing(store, command):
     before = sorted(store.rglob("*"))
     with serving(echo) as server:
-        words = ("generate", "--endpoint", server.endpoint, "--store", store, "--model", "small", "--dry-run")
-        result, as_json = command(*words), command(*words, "--json")
+        words = ("--endpoint", server.endpoint, "--store", store, "--model", "small", "--dry-run")
+        result, as_json = command("generate", *words), command("llm-paraphrase", *words, "--json")
         assert not server.requests
-    assert f"answers-paraphrase: {ROWS} requests, about " in result.stderr
+    assert f"answers-paraphrase: {ROWS} requests, about " in result.stderr and "--sample 20" in result.stderr
     assert json.loads(as_json.stdout)["requests"] == ROWS
     assert json.loads(as_json.stdout)["prompt_tokens"] > ROWS * 50
     assert [path for path in sorted(store.rglob("*")) if ".work" not in path.parts] == [
         path for path in before if ".work" not in path.parts
     ]
+
+
+@pytest.mark.parametrize("name", ["generate", "llm-paraphrase"])
+def test_a_sample_is_timed_and_never_asked_again(store, command, name):
+    def behave(handler, number, body):
+        time.sleep(0.05)
+        echo(handler, number, body)
+
+    with serving(behave) as server:
+        words = (name, "--endpoint", server.endpoint, "--store", store, "--model", "small")
+        limits = ("--concurrency", "1", "--sample")
+        result = command(*words, *limits, "2")
+        assert result.returncode == 0, result.stderr
+        # Of the first part, which has five rows, and not its first ones.
+        assert [last_text(body) for _, _, body in server.requests] == [
+            "the river number 0 flows", "the river number 2 flows",
+        ]  # fmt: skip
+        again = command(*words, *limits, "4", "--json")
+        assert len(server.requests) == 5  # three were left in that part
+        numbers = json.loads(again.stdout)
+        third = json.loads(command(*words, *limits, "99", "--json").stdout)
+        assert len(server.requests) == 10
+        assert command(*words).returncode == 0
+        assert len(server.requests) == ROWS
+        done = json.loads(command(*words, *limits, "3", "--json").stdout)
+    assert "answers-paraphrase: 2 requests took 0." in result.stderr
+    assert "10 are left for each draw, and take about " in result.stderr and "an estimate" in result.stderr
+    assert "2 requests, 14 tokens read, 6 written; 0 without an answer" in result.stderr
+    assert (numbers["asked"], numbers["requests"]) == (3, 7)
+    assert numbers["seconds"] >= 0.15 and numbers["seconds_left"] == pytest.approx(7 / 3 * numbers["seconds"])
+    assert (third["asked"], third["requests"]) == (5, 2)
+    assert (done["asked"], done["requests"], done["seconds_left"]) == (0, 0, 0)
+    assert [row["answer"] for row in answers(store)] == [
+        f"stream the river number {n} flows" for n in range(ROWS)
+    ]
+    assert len({last_text(body) for _, _, body in server.requests}) == ROWS
+
+
+def test_a_sample_that_fails_says_so_and_keeps_what_came(store, command):
+    def behave(handler, number, body):
+        if number == 0:
+            echo(handler, number, body)
+        else:
+            handler.reply(b"no", status=400)
+
+    with serving(behave) as server:
+        words = ("generate", "--endpoint", server.endpoint, "--store", store, "--model", "small")
+        result = command(*words, "--sample", "4", "--concurrency", "1")
+        both = command(*words, "--sample", "4", "--dry-run")
+    assert result.returncode == 3 and "3 of the last 4 requests got no answer" in result.stderr
+    assert rows_in_work(Store.open(store))["answers-paraphrase"] == 1
+    assert both.returncode == 2 and "--sample 4: asks, and --dry-run asks nobody" in both.stderr
 
 
 def test_what_is_asked_for_must_make_sense(store):

@@ -12,7 +12,7 @@ from augment_cli.errors import UsageError
 from benchmarks.reproduce import draws
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import resampled, sign_flip
-from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs
+from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs, skipped_rows
 from benchmarks.reproduce.results import Result, Results
 from benchmarks.reproduce.units import make_units
 from eval.tasks.pairs import Pairs
@@ -108,6 +108,30 @@ def test_a_rate_that_is_not_chosen_yet_is_refused_with_the_command(grid, results
         UsageError, match=r"rate of augmented is not chosen yet; make reproduce PROFILE=rates"
     ):
         at_own_rates(grid, grid.profiles["draw"], results)
+
+
+def test_a_row_that_cannot_be_made_here_is_left_out_unless_its_rate_is_chosen(grid, results, tmp_path):
+    class Lacking:
+        """A machine that makes `una` and nothing else; the store holds nothing."""
+
+        def has(self, name):
+            return False
+
+        def reason(self, name):
+            return "" if name == "una" else f"{name} lacks a package"
+
+    draw = grid.profiles["draw"]
+    skipped = skipped_rows(grid, draw, Lacking())
+    assert skipped == {"augmented": "una-random lacks a package"}
+    with_rate = at_own_rates(grid, draw, results, skipped)
+    assert with_rate.left_out == draw.left_out and set(with_rate.of_row) == {"simcse", "augmented"}
+    without = Results(tmp_path / "fewer.jsonl")
+    lines = results.path.read_text("utf-8").splitlines(keepends=True)
+    without.path.write_text("".join(line for line in lines if "augmented" not in line))
+    without.read()
+    profile = at_own_rates(grid, draw, without, skipped)
+    assert set(profile.of_row) == {"simcse"}
+    assert {row.name for row in grid.of_profile(profile).rows} == {"no-training", "simcse"}
 
 
 def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():

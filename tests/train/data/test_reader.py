@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from transformers import AutoTokenizer
 
+from augment_cli.augmentations.labels import usable_rows
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import BadInputError
 from augment_cli.store.files import sha256_of_file
@@ -17,7 +18,7 @@ from augment_cli.store.store import Store
 from tests.helpers.sealing import sealed
 from tests.helpers.training import logged_run
 from train.data.order import PADDING_ROW, is_held_out, windows
-from train.data.reader import Reader, ahead, changed_rows, map_ahead
+from train.data.reader import Reader, ahead, map_ahead
 from train.data.tokens import cache_tokens, stage_draws
 from train.loading import make_recipe
 from train.machine.distributed import join
@@ -197,9 +198,8 @@ def test_working_ahead_keeps_order_and_passes_errors_on():
 
 def test_only_changed_rows_are_trained_on(tiny_store, tiny_encoder, tmp_path):
     store = Store.open(tiny_store)
-    keep = changed_rows(store, ["aa", "pi"])
+    keep = usable_rows(store, "aa") & usable_rows(store, "pi")
     np.testing.assert_array_equal(keep, [bool(row % 2) and bool(row % 5) for row in range(150)])
-    assert changed_rows(store, []) is None
     tokenizer = load_encoder(tiny_encoder).tokenizer
     opened, stages = open_columns(
         tiny_store, SimpleNamespace(columns=("corpus", "aa"), once=()), tokenizer, join(), {}

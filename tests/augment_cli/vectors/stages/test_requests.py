@@ -55,7 +55,7 @@ def test_the_python_functions_do_what_the_commands_do(path, model, command):
     wrong = command("inspect", "antonym", "--where", "__import__('os')", "--store", path)
     assert wrong.returncode == 2 and "is not COLUMN OPERATOR VALUE" in wrong.stderr
     missing = command("inspect", "antonym", "--where", "beauty == high", "--store", path)
-    assert missing.returncode == 2 and "has no column 'beauty' for --where; it has" in missing.stderr
+    assert missing.returncode == 2 and "has no column 'beauty' for a condition; it has" in missing.stderr
     assert "cosine" in missing.stderr and "text, reason (text)" in missing.stderr
     unknown = command("inspect", "antonym", "--sort", "beauty", "--store", path)
     assert unknown.returncode == 2 and "has no numbers 'beauty'; it has" in unknown.stderr

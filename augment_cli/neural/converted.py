@@ -1,0 +1,108 @@
+"""Marian models by CTranslate2: those of a folder, converted as they are loaded, in int8 on a CPU."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from augment_cli.errors import MissingError, UsageError
+from augment_cli.neural.generation import Decoding, Generated, Seq2Seq
+from augment_cli.neural.loading import ModelFolder, load_weights
+from augment_cli.neural.runtime import dtype_of
+
+PACKAGE = "ctranslate2"
+PRECISION = "int8"
+# Settings of a model's search: those that are passed on, and those that change nothing or are seen to here.
+_PASSED = ("length_penalty", "no_repeat_ngram_size", "repetition_penalty")
+_KNOWN = {*_PASSED, "num_beams", "num_return_sequences", "max_length", "early_stopping", "use_cache"}
+_KNOWN |= {"renormalize_logits", "do_sample", "transformers_version"}
+_KNOWN |= {"output_attentions", "output_hidden_states", "output_scores", "return_dict_in_generate"}
+
+
+def _library() -> Any:
+    try:
+        import ctranslate2
+    except ImportError:
+        raise MissingError(
+            f"--engine {PACKAGE} needs {PACKAGE}, not installed here; `pip install 'augment-cli[{PACKAGE}]'`"
+        ) from None
+    return ctranslate2
+
+
+def resources() -> dict[str, str]:
+    """What an output depends on beside the model; raises `MissingError` without the package."""
+    _library()
+    return {PACKAGE: importlib.metadata.version(PACKAGE)}
+
+
+class Converted(Seq2Seq):
+    """A Marian model whose search runs in CTranslate2; it is found, checked and read as every other one.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds a model of another kind, or one with two vocabularies.
+    MissingError
+        If the package is not installed.
+    """
+
+    def __init__(self, folder: ModelFolder, decoding: Decoding, prefix: str, threads: int) -> None:
+        super().__init__(folder, decoding, prefix, threads=threads)
+        _library()
+        kind = self._config.model_type
+        if kind != "marian" or not getattr(self._config, "share_encoder_decoder_embeddings", True):
+            raise UsageError(
+                f"{folder.path}: --engine {PACKAGE} is for Marian models of one vocabulary, and this is "
+                f"{'one of two' if kind == 'marian' else f'a {kind}'}; leave --engine out"
+            )
+
+    @cached_property
+    def _model(self) -> Any:
+        """What the search needs of the model: its settings, and the translator, which holds the weights."""
+        library = _library()
+        model = load_weights(self._folder.path, "AutoModelForSeq2SeqLM", dtype_of("fp32"), "cpu")
+        converter = library.converters.TransformersConverter(str(self._folder.path))
+        # What was checked is what is converted.
+        converter.load_model = lambda *arguments, **options: model
+        converter.load_tokenizer = lambda *arguments, **options: self.tokenizer
+        with tempfile.TemporaryDirectory() as folder:
+            place = str(Path(folder) / "model")
+            converter.convert(place, quantization=PRECISION)
+            translator = library.Translator(
+                place, device="cpu", compute_type=PRECISION, intra_threads=self._threads, inter_threads=1
+            )
+        return SimpleNamespace(generation_config=model.generation_config, translator=translator)
+
+    @cached_property
+    def _search(self) -> dict[str, Any]:
+        """The model's settings under the library's names, which are the same."""
+        config = self._generation_config
+        wanted = {name: value for name, value in config.to_diff_dict().items() if value is not None}
+        if wanted.get("bad_words_ids") == [[config.pad_token_id]]:  # which the library never writes
+            del wanted["bad_words_ids"]
+        others = (name for name in wanted if not name.startswith("_") and not name.endswith("_token_id"))
+        unknown = sorted({*others} - _KNOWN)
+        if unknown:
+            raise UsageError(
+                f"{self._folder.path}: its search has {unknown[0]}, which {PACKAGE} lacks; leave --engine out"
+            )
+        return {name: wanted[name] for name in _PASSED if name in wanted}
+
+    def write(self, ids: Sequence[Sequence[int]], key: int, row_ids: Sequence[int]) -> list[list[Generated]]:
+        """Outputs for one batch, as `Seq2Seq.write`; nothing is drawn."""
+        config, tokenizer = self._generation_config, self.tokenizer
+        found = self._model.translator.translate_batch(
+            [tokenizer.convert_ids_to_tokens(row) for row in ids],
+            beam_size=config.num_beams,
+            num_hypotheses=config.num_return_sequences,
+            max_decoding_length=config.max_length - 1,  # the start token is not written
+            return_end_token=True,
+            **self._search,
+        )
+        outputs = [tokenizer.convert_tokens_to_ids(one) for result in found for one in result.hypotheses]
+        return self._decode([[config.decoder_start_token_id, *output] for output in outputs], config)
