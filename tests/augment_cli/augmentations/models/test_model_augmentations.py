@@ -250,7 +250,7 @@ def test_what_the_guards_turn_down_is_a_reason_and_the_next_output_is_tried(
     first = {row["original"]: row["text"] for row in plain if row["text"]}
     seen = []
 
-    def not_the_first(original, output):
+    def not_the_first(original, output, is_english):
         seen.append(output)
         return "invented_word" if output == first.get(original) else None
 
