@@ -186,7 +186,8 @@ def unfaithful(original: str, output: str, is_english: bool = False) -> str | No
     if quotations(original) != quotations(output):
         return Reason.QUOTATION_CHANGED
     numbers = (
-        Counter(w.text for w in side if w.text[0].isdigit() or w.text in _ORDINALS) for side in (before, after)
+        Counter(w.text for w in side if w.text[0].isdigit() or w.text in _ORDINALS)
+        for side in (before, after)
     )
     if next(numbers) != next(numbers) or any(
         text not in output

@@ -65,7 +65,7 @@ def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
     known = set(pairwise(before))
     if any((_ARTICLES.get(one), two) in known and (one, two) not in known for one, two in pairwise(after)):
         return True
-    if (before[:1] and before[0] in _ASKING | _BUILDING or before[-1:] == ["?"]) and _asks_otherwise(
+    if ((before[:1] and before[0] in _ASKING | _BUILDING) or before[-1:] == ["?"]) and _asks_otherwise(
         before, after, vocabulary
     ):
         return True
@@ -110,7 +110,7 @@ def is_garbled(word: str, lost: Collection[str]) -> bool:
 
 
 def _asks_otherwise(before: list[str], after: list[str], vocabulary: Vocabulary) -> bool:
-    """Whether a question is built with other auxiliaries, "n't" is written out, or a verb changes its form."""
+    """Whether a question has other auxiliaries, "n't" is written out, or a verb changes its form."""
     built = [Counter(word for text in words_ for word in _parts(text)) for words_ in (before, after)]
     if any(built[0][word] != built[1][word] for word in _BUILDING):
         return True

@@ -105,7 +105,7 @@ def _resolve(parameters: ParaphraseParameters, resources: Resources) -> dict[str
 
 
 def _is_demonstration(parameters: ParaphraseParameters) -> bool:
-    """Whether a model calls itself one (`demonstration` in its config.json), as the shipped one does: of English."""
+    """Whether a model calls itself one (`demonstration` in its config.json), as the shipped one does."""
     return bool(getattr(read_config(_model(parameters).path), "demonstration", False))
 
 

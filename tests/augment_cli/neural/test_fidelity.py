@@ -68,7 +68,11 @@ def test_what_says_the_same_passes(original, output):
         ("Every knot says a lot.", "A lot, every knot says a lot.", "word_added"),
         ("The goal was missed.", "The objective was missed.", "word_added"),
         ("The old house burned down.", "The house burned down.", "word_lost"),
-        ("The second is older than the first.", "The first is older than the first.", "name_or_number_changed"),
+        (
+            "The second is older than the first.",
+            "The first is older than the first.",
+            "name_or_number_changed",
+        ),
         # Titles of rare words, most of which no list has.
         ("Bash reg-exp substitution", "Bash reg-exp substitutionstitution", "invented_word"),
         ("Change the svn repo", "Change the svn repopopo", "invented_word"),

@@ -145,7 +145,9 @@ class Assertions:
         heads, begins = np.maximum(self.subjects, 0), self.sentence_begins
         inner = (heads > begins) & (view.edges[0][heads] == begins)
         named = parses.tags.among({"VB"})[begins] & inner  # "Convert Oracle" is no subject, nor is "Getting"
-        named |= parses.tags.among({"VBG"})[begins] & (heads == begins) | parses.lower_at(begins).among({"howto"})
+        named |= parses.tags.among({"VBG"})[begins] & (heads == begins) | parses.lower_at(begins).among(
+            {"howto"}
+        )
         counts = np.append(0, np.cumsum(quotes))
         inside = ((counts[tokens] - counts[begins]) % 2 == 1) & ~quotes[begins]
         inside |= ~self.is_verb & parses.lower_at(behind).among(_INVERTED)  # "Oracle can I use"

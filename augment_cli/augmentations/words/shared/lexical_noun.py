@@ -145,7 +145,7 @@ def _is_pointed_at(words: Words) -> np.ndarray:
 
 
 def _is_bare(words: Words) -> np.ndarray:
-    """bool (N,): nouns in the singular with no article near: `attend university`, where a wider one needs it."""
+    """bool (N,): singular nouns with no article near: `attend university`, where a wider one needs it."""
     codes, distinct = words.lower
     names = distinct.to_pylist()
     determines = np.array([name in _DETERMINERS or name.endswith(("'s", "’s")) for name in names], bool)

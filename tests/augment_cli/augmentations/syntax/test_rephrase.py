@@ -28,11 +28,7 @@ RULES = [
     ("front_adverbial_to_end", "In 1999, he moved to Rome.", "He moved to Rome in 1999."),
     ("source_to_end", "According to Anna, the mill burned down.", "The mill burned down, according to Anna."),
     ("however_inside", "However, the plan failed.", "The plan, however, failed."),
-    (
-        "adverb_to_front",
-        "The mill was originally built in 1890.",
-        "Originally, the mill was built in 1890.",
-    ),
+    ("adverb_to_front", "The mill was originally built in 1890.", "Originally, the mill was built in 1890."),
     ("adverb_inside", "Originally, the mill was built in 1890.", "The mill was originally built in 1890."),
     (
         "semicolon_to_sentences",
@@ -290,7 +286,10 @@ def test_places_that_share_a_mark_do_not_overlap() -> None:
 
 
 def test_an_abbreviation_at_the_end_of_a_sentence_has_its_full_stop() -> None:
-    made = {rephrased(rows_of(["When he came to the U.S., the crowd cheered."]), EVERYTHING, draw)[0][0] for draw in range(8)}
+    made = {
+        rephrased(rows_of(["When he came to the U.S., the crowd cheered."]), EVERYTHING, draw)[0][0]
+        for draw in range(8)
+    }
     assert "The crowd cheered when he came to the U.S." in made and not any(".." in text for text in made)
 
 

@@ -19,14 +19,16 @@ _ABSTRACT = words(
 )
 # Of the whole sentence, in front of it as in front of its verb.
 _ADVERBS = words(
-    "originally initially subsequently eventually currently presently recently previously formerly afterwards "
-    "later finally soon then sometimes usually often generally typically occasionally traditionally "
-    "historically reportedly allegedly apparently possibly presumably meanwhile"
+    "originally initially subsequently eventually currently presently recently previously formerly "
+    "afterwards later finally soon then sometimes usually often generally typically occasionally "
+    "traditionally historically reportedly allegedly apparently possibly presumably meanwhile"
 )
 _NARRATING = words("then later finally eventually soon subsequently afterwards meanwhile")
 _QUANTIFIED = words("all every each most many some few no any both several none")
 # With these verbs "after" and "before" say whom or what, not when.
-_OBJECTS_BEHIND = words("look take name run go come chase ask inquire call seek model pattern appear bring put")
+_OBJECTS_BEHIND = words(
+    "look take name run go come chase ask inquire call seek model pattern appear bring put"
+)
 _LONGEST = 9
 _LONGEST_CLAUSE = 14
 _LONGEST_REST = 14
@@ -289,7 +291,9 @@ def _adverb_to_front(grammar: Grammar) -> Places:
     first, subject_end = grammar.parses.offsets[:-1][rows], grammar.subject_spans[1][rows]
     before, after = tokens - 1, grammar.next_in_row(tokens)
     good = (tokens > subject_end) & (tokens <= grammar.roots[rows]) & (grammar.edges[0][tokens] == tokens)
-    good &= (grammar.edges[1][tokens] == tokens) & ((before == subject_end) | grammar.is_pos("AUX", at=before))
+    good &= (grammar.edges[1][tokens] == tokens) & (
+        (before == subject_end) | grammar.is_pos("AUX", at=before)
+    )
     good &= ~grammar.is_mark[after] & ~grammar.is_pos("ADV", "CCONJ", at=after)
     good &= grammar.count(grammar.is_word(_QUANTIFIED), first, subject_end) == 0
     # In front it would speak of both: `was originally a mill and is a school`.
@@ -316,7 +320,9 @@ def _adverb_inside(grammar: Grammar) -> Places:
     opening = first[rows]
     left, right = (edge[rows] for edge in grammar.subject_spans)
     roots = grammar.roots[rows]
-    good = grammar.is_word(_ADVERBS, at=opening) & grammar.is_dep("advmod", at=opening) & (left == opening + 2)
+    good = (
+        grammar.is_word(_ADVERBS, at=opening) & grammar.is_dep("advmod", at=opening) & (left == opening + 2)
+    )
     good &= grammar.is_comma[np.minimum(opening + 1, len(grammar) - 1)]
     good &= grammar.count(grammar.is_mark | grammar.is_verb, left, right) == 0
     good &= grammar.count(grammar.is_word(_QUANTIFIED), left, right) == 0

@@ -61,7 +61,11 @@ def _parted(grammar: Grammar) -> list[Places]:
     )
     last = left - comma - 1
     is_and, is_but = grammar.is_word({"and"}, links), grammar.is_word({"but"}, links)
-    plain_but = is_but & grammar.knows_capital[rows] & ~grammar.is_word(words("also rather instead only then now"), after)
+    plain_but = (
+        is_but
+        & grammar.knows_capital[rows]
+        & ~grammar.is_word(words("also rather instead only then now"), after)
+    )
     plain_but &= grammar.count(grammar.is_comma, grammar.parses.offsets[:-1][rows], last) == 0
     plain_but &= (left - grammar.parses.offsets[:-1][rows] < _LONGEST_MAIN) & ~grammar.rows_with(
         grammar.is_word({"only", "also", "neither", "not"})
@@ -77,11 +81,15 @@ def _at_semicolon(grammar: Grammar) -> Places:
     semicolons = grammar.is_word({";"})
     once = np.bincount(grammar.rows[semicolons], minlength=len(grammar.parses)) == 1
     other = grammar.is_word(HEAVY_MARKS - {";"}) & ~grammar.is_tag("POS", "HYPH")
-    tokens = np.flatnonzero(semicolons & (once & grammar.is_statement & ~grammar.rows_with(other))[grammar.rows])
+    tokens = np.flatnonzero(
+        semicolons & (once & grammar.is_statement & ~grammar.rows_with(other))[grammar.rows]
+    )
     after = grammar.next_in_row(tokens)
     helper = grammar.is_dep("aux", "aux:pass", "cop") & grammar.is_tag(*FINITE, "MD")
     finite = (grammar.is_tag(*FINITE) & grammar.is_verb) | grammar.has_child(helper)
-    subjects = grammar.is_dep(*SUBJECTS, "expl") & finite[grammar.parents] & (grammar.parents > grammar.places)
+    subjects = (
+        grammar.is_dep(*SUBJECTS, "expl") & finite[grammar.parents] & (grammar.parents > grammar.places)
+    )
     subjects &= ~grammar.is_tag("WP", "WDT", "WRB", "WP$")
     opening = np.flatnonzero(subjects)
     opens = np.zeros(len(grammar), bool)  # first words of subjects

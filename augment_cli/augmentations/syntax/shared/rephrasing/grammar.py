@@ -346,7 +346,7 @@ class Grammar:
 
     @cached_property
     def _first_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """First token of each row (m,): whether it could be written small, is tagged as a name, has one behind."""
+        """First token of each row (m,): whether it may be written small, is tagged a name, has one behind."""
         filled = self.parses.offsets[:-1][np.diff(self.parses.offsets) > 0]
         forms = self.parses.forms_at(filled)
         common = loses_capital(pa.array(forms.values, pa.string()))[forms.codes]
@@ -367,7 +367,7 @@ class Grammar:
 
     @cached_property
     def knows_capital(self) -> np.ndarray:
-        """bool (n,): rows whose first word can stand elsewhere; not `Hail`, a noun that is tagged as a name."""
+        """bool (n,): rows whose first word may stand elsewhere; not `Hail`, a noun that is tagged a name."""
         filled, common, named, followed = self._first_words
         noun = self.is_tag("NN", "NNS", at=filled) & self.parses.forms_at(filled).where(str.istitle)
         knows = np.ones(len(self.parses), bool)
