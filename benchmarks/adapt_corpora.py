@@ -55,7 +55,7 @@ CORPORA = {
     "product reviews": Corpus(2000, labelled="cr"),
     "opinion phrases": Corpus(4000, labelled="mpqa"),
     "flight questions": Corpus(4000, labelled="atis"),
-    "short questions": Corpus(4000, labelled="trec"),
+    "few captions": Corpus(300, pairs="pairs/captions_flickr8k.tsv.gz"),
     "duplicate questions": Corpus(20_000, pairs="pairs/quora_duplicates.tsv.gz"),
     "captions": Corpus(10_000, pairs="pairs/captions_multi30k.tsv.gz"),
     "books": Corpus(10_000, texts=("corpus/books_en.txt.gz",)),
@@ -70,6 +70,7 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
         groups = table.group_by("group", maintain_order=True).agg(pl.col("text").head(2)).get_column("text")
         pairs = [(texts[0], texts[1]) for texts in groups.to_list() if len(texts) == 2]
     else:
+        table = table.unique("sentence1", keep="first", maintain_order=True)  # one partner each
         pairs = list(table.select("sentence1", "sentence2").iter_rows())
     return [pairs[place] for place in np.random.default_rng(0).permutation(len(pairs))]
 

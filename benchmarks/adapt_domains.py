@@ -14,7 +14,8 @@ benchmarks/results/adaptation.md.
 
 With `--untrained` it scores what needs no training instead: the shipped static encoder, the encoder's vectors
 whitened on the corpus or without all but 128 of its principal components, pooled with those of a paraphrase
-(GASE), and both encoders' vectors of length 1 side by side, the second at full and at half weight.
+(GASE), and both encoders' vectors of length 1 side by side, the second at full and at half weight; all of
+length 1, as the few-shot classifier does better on longer ones.
 """
 
 from __future__ import annotations
@@ -101,12 +102,12 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
 
     def whitened() -> Encode:
         white, encode = whitening.fit(start().encode(texts)), start().encode
-        return lambda others: white(encode(others))
+        return lambda others: unit(white(encode(others)))
 
     def principal(components: int) -> Encode:
         encode = start().encode
         fitted = PCA(components, svd_solver="full").fit(encode(texts))
-        return lambda others: fitted.transform(encode(others))
+        return lambda others: unit(fitted.transform(encode(others)))
 
     def pooled() -> Encode:
         encode = start().encode
@@ -117,13 +118,13 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
                 unit(encode(others)),
                 unit(encode([new or old for new, old in zip(said, others, strict=True)])),
             )
-            return both[0] + both[1]
+            return unit(both[0] + both[1])
 
         return with_paraphrase
 
     def beside(weight: float) -> Encode:
         first, second = start().encode, load_encoder(str(STATIC)).encode
-        return lambda others: np.hstack([unit(first(others)), weight * unit(second(others))])
+        return lambda others: unit(np.hstack([unit(first(others)), weight * unit(second(others))]))
 
     return {
         "start": lambda: start().encode,

@@ -32,7 +32,7 @@ from eval.tasks.table import read_table
 
 STEPS, BATCH = 60, 64
 _EQUAL = [f"steps={STEPS}", f"batch={BATCH}", "evaluate_every=30"]
-_SELF = ['positives=["@self"]', "labels=any"]
+_SELF = ['positives=["self"]', "labels=kind"]
 _NO_RANKING, _NO_GUIDE = "ranking.weight=0", "guide.margin=2"  # cosines are at most 1: nothing is masked
 
 
@@ -55,7 +55,7 @@ RIVALS = {
     "GISTEmbed": Rival([*_EQUAL, _NO_RANKING]),
     "RankCSE": Rival([*_EQUAL, *_SELF, _NO_GUIDE]),
     "GCSE": Rival([*_EQUAL, "negatives=una", "decay.vectors=start", _NO_RANKING, _NO_GUIDE]),
-    "neighbours as positives": Rival([*_EQUAL, "positives=mined-vectors", "labels=any", _NO_RANKING]),
+    "neighbours as positives": Rival([*_EQUAL, "positives=mined-vectors", "labels=kind", _NO_RANKING]),
     "adapt-contrastive": Rival(_EQUAL),
     "TSDAE": Rival(recipe="", rates=("3e-5", "1e-4")),
     "adapt": Rival(recipe="adapt", rates=("4e-5",)),
