@@ -145,15 +145,15 @@ def _is_pointed_at(words: Words) -> np.ndarray:
 
 
 def _is_bare(words: Words) -> np.ndarray:
-    """bool (N,): singular nouns with no article near: `attend university`, where a wider one needs it."""
+    """bool (N,): nouns with no article near: `attend university`, `fish is healthy`, said of any of them."""
     codes, distinct = words.lower
-    names = distinct.to_pylist()
-    determines = np.array([name in _DETERMINERS or name.endswith(("'s", "’s")) for name in names], bool)
-    plural = np.array([name.endswith("s") for name in names], bool)
+    determines = np.array(
+        [name in _DETERMINERS or name.endswith(("'s", "’s")) for name in distinct.to_pylist()], bool
+    )
     near = np.zeros(len(words), bool)
     for distance in (1, 2):  # an adjective may stand between
         near[distance:] |= determines[codes[:-distance]] & (words.positions[distance:] >= distance)
-    return ~near & ~plural[codes]
+    return ~near
 
 
 def noun_augmentation(
@@ -177,7 +177,9 @@ def noun_augmentation(
             reading = reading_of_each_word(words, frozenset({NOUN}), rows.parses)
             eligible = replacer.eligible(reading) & _is_alone(words) & entails_wider(words, rows.parses)
             eligible &= may_be_replaced(words, rows.parses)
-            eligible &= ~(_is_pointed_at(words) if name == "hyponym" else _is_bare(words))
+            eligible &= ~_is_bare(words)
+            if name == "hyponym":
+                eligible &= ~_is_pointed_at(words)
             draws = uniform(common, rows.row_ids[words.rows], words.positions)
             eligible &= draws < shares[np.maximum(reading, 0)]
             # What is narrower is often of another sense, which nothing shows but its company: a full village.
@@ -190,7 +192,7 @@ def noun_augmentation(
 
     return Augmentation(
         name=name,
-        version=8,
+        version=9 if name == "hyponym" else 8,
         kind="negative",
         paper=f"Tang et al. 2022, AugCSE ({method}); WordNet 3.0",
         needs=frozenset(),

@@ -31,7 +31,7 @@ _BELOW_HEAD = words_of(
     "unless if whether before until till lest every each all any most more less least many both either "
     "same other another such exactly enough too so like unlike as half dozen hundred hundreds thousand "
     "thousands kind kinds sort sorts type types species first second third last next final sole single "
-    "against fourth fifth sixth"
+    "against fourth fifth sixth number numbers amount especially particularly besides institution"
 )
 # and what turns all below itself.
 _BELOW = words_of(

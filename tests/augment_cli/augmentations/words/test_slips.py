@@ -96,5 +96,5 @@ def test_versions_tell_changed_outputs_apart():
     versions |= dict.fromkeys(("city-name",), 4) | {"synonym": 5, "colour": 4, "yoda": 3}
     versions |= dict.fromkeys(("tense", "gender-swap"), 4) | dict.fromkeys(("geographic-name",), 5)
     versions |= {"subject-object-switch": 6, "entity-swap": 4}
-    versions |= dict.fromkeys(("paraphrase", "back-translate"), 7) | {"hypernym": 8, "hyponym": 8}
+    versions |= dict.fromkeys(("paraphrase", "back-translate"), 7) | {"hypernym": 8, "hyponym": 9}
     assert {name: augmentations.get(name).version for name in versions} == versions
