@@ -156,6 +156,12 @@ def _is_bare(words: Words) -> np.ndarray:
     return ~near
 
 
+def _is_plural(words: Words) -> np.ndarray:
+    """bool (N,): what looks like a plural: what is said of "the merchants" is not said by one kind of them."""
+    codes, distinct = words.lower
+    return np.array([name.rstrip("'’").endswith("s") for name in distinct.to_pylist()], bool)[codes]
+
+
 def noun_augmentation(
     name: str,
     method: str,
@@ -179,7 +185,7 @@ def noun_augmentation(
             eligible &= may_be_replaced(words, rows.parses)
             eligible &= ~_is_bare(words)
             if name == "hyponym":
-                eligible &= ~_is_pointed_at(words)
+                eligible &= ~(_is_pointed_at(words) | _is_plural(words))
             draws = uniform(common, rows.row_ids[words.rows], words.positions)
             eligible &= draws < shares[np.maximum(reading, 0)]
             # What is narrower is often of another sense, which nothing shows but its company: a full village.
