@@ -157,7 +157,7 @@ def _is_bare(words: Words) -> np.ndarray:
 
 
 def _is_plural(words: Words) -> np.ndarray:
-    """bool (N,): what looks like a plural: what is said of "the merchants" is not said by one kind of them."""
+    """bool (N,): what looks like a plural: what is said of "the merchants" is not of one kind of them."""
     codes, distinct = words.lower
     return np.array([name.rstrip("'’").endswith("s") for name in distinct.to_pylist()], bool)[codes]
 
