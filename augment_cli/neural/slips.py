@@ -45,7 +45,7 @@ _ARTICLES = {"a": "an", "an": "a"}
 _BUILDING = words(
     "do does did am are was were have had can could will would shall should may might must n't not"
 )
-_ASKING = words("what which who whom whose why how when where")
+_ASKING = _BUILDING | words("what which who whom whose why how when where")
 
 
 def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
@@ -65,9 +65,8 @@ def has_slip(original: str, output: str, vocabulary: Vocabulary) -> bool:
     known = set(pairwise(before))
     if any((_ARTICLES.get(one), two) in known and (one, two) not in known for one, two in pairwise(after)):
         return True
-    if ((before[:1] and before[0] in _ASKING | _BUILDING) or before[-1:] == ["?"]) and _asks_otherwise(
-        before, after, vocabulary
-    ):
+    asks = not _ASKING.isdisjoint(before[:1]) or before[-1:] == ["?"]
+    if asks and _asks_otherwise(before, after, vocabulary):
         return True
     return (
         any(_is_impossible(*pair) for pair in pairwise(after) if pair not in known)

@@ -55,7 +55,7 @@ class StageSign:
     advice: str
 
     @classmethod
-    def of_rows(cls, words: str, count: int, rows: Sequence[Row], advice: str) -> StageSign:
+    def of_rows(cls, words: str, count: int, rows: Sequence[object], advice: str) -> StageSign:
         """A sign whose percentage is the share of the changed rows that have it."""
         return cls(words, count / len(rows), count / len(rows), advice)
 
@@ -93,11 +93,10 @@ def made_of_titles(originals: Sequence[str]) -> StageSign | None:
     count = sum(not _FINAL_MARK.search(text) for text in originals)
     if len(originals) < _LEAST or count <= _MOSTLY_TITLES * len(originals):
         return None
-    share = count / len(originals)
-    return StageSign(
+    return StageSign.of_rows(
         "are made from texts without a mark at the end, as titles are",
-        share,
-        share,
+        count,
+        originals,
         "A parser that has learned from sentences takes words of titles for verbs: read twenty, and leave "
         "stages that rewrite clauses out if they are wrong.",
     )
