@@ -42,6 +42,8 @@ from eval.protocols import clustering, intent
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
+from train.adapt import RECIPES, make_columns
+from train.loading import load_recipe
 
 SCORES = {
     "accuracy": "K-means accuracy",
@@ -153,6 +155,8 @@ def adapt(
     if not corpus.is_file():
         corpus.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
         api.ingest_corpus([corpus], store, max_rejects=0.5)
+    if recipe not in RECIPES:  # those make what they read
+        make_columns(load_recipe(recipe, changes), store, options.encoder)
     command = [sys.executable, "-m", "train", recipe, "--store", store, "--encoder", options.encoder]
     command += ["--out", out, "--data", folder]
     command += [word for change in (f"seed={seed}", *changes, *options.set) for word in ("--set", change)]

@@ -31,11 +31,10 @@ from augment_cli.pack.options import (
     SIDES,
     PackOptions,
     choose,
-    conditions_of,
     left_out,
     read_pack_recipe,
 )
-from augment_cli.store.conditions import meets, scores_of
+from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
 from augment_cli.store.schema import ROW_GROUP_ROWS
 from augment_cli.store.settings import Settings, library_versions
@@ -83,7 +82,7 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
     stages = [CORPUS_STAGE, *options.stages]
     if options.where:
         further["where"] = list(options.where)
-        stages += [scores for name in conditions_of(options) if (scores := scores_of(store, name))]
+        stages += [scores for name in conditions_by_stage(options.where) if (scores := scores_of(store, name))]
     if options.layout != "n-tuple":
         further["layout"] = options.layout
     if options.scores:
@@ -195,7 +194,7 @@ def _columns_of(store: Store, index: int, options: PackOptions) -> pa.Table:
     """
     corpus = store.read_part(CORPUS_STAGE, index, list(dict.fromkeys(["row_id", "text", *options.carry])))
     columns = {name: corpus[name] for name in corpus.column_names if name != "text"}
-    schema, asked = [corpus.schema.field(name) for name in columns], conditions_of(options)
+    schema, asked = [corpus.schema.field(name) for name in columns], conditions_by_stage(options.where)
     for name in (CORPUS_STAGE, *options.stages):
         texts = corpus["text"] if name == CORPUS_STAGE else _texts_of(store, name, index, options)
         columns[f"stage:{name}"] = texts

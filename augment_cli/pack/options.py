@@ -14,7 +14,7 @@ from augment_cli.contract.pack_options import BY_LABEL, CORPUS_STAGE, FILTERS, P
 from augment_cli.contract.parameters import check_parameters, several
 from augment_cli.errors import BadInputError, UsageError
 from augment_cli.ingest.pairs import GIVEN
-from augment_cli.store.conditions import Condition, conditions_by_stage, meets
+from augment_cli.store.conditions import conditions_by_stage, meets
 from augment_cli.store.small_files import read_toml
 from augment_cli.store.store import Store
 from augment_cli.vectors.mine_parameters import MINED_STAGE
@@ -106,7 +106,7 @@ def choose(
                 todo = "was made before files were appended; `augment-cli run --behind` makes the rest"
             raise UsageError(f"{store.path}: stage {name!r} {todo}")
     _check_kinds(store, options)
-    for name, conditions in conditions_of(options).items():
+    for name, conditions in conditions_by_stage(options.where).items():
         if name not in options.stages:
             raise UsageError(f"--where {name}: is not packed; name one of {', '.join(options.stages)}")
         meets(store, name, conditions, sorted(store.stage(name).parts)[:1])
@@ -119,11 +119,6 @@ def choose(
                 "more columns of the input with --id-column and --keep-column"
             )
     return options
-
-
-def conditions_of(options: PackOptions) -> dict[str, list[Condition]]:
-    """What the texts of each stage must meet; raises `UsageError` where that cannot be read."""
-    return conditions_by_stage(options.where)
 
 
 def _check_values(options: PackOptions) -> None:

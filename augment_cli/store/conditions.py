@@ -193,7 +193,7 @@ def _meets(store: Store, stage: str, condition: Condition, parts: Sequence[int] 
         number = float(condition.value)
     except ValueError:
         raise UsageError(
-            f"{store.path}: {name!r} of {stage!r} holds numbers, and {condition.value!r} is none"
+            f"{store.path}: {name!r} of {stage!r} holds numbers, and {condition.value!r} is not one"
         ) from None
     return ~np.isnan(numbers) & compare(numbers, number)
 

@@ -269,5 +269,5 @@ def test_rows_are_chosen_by_reason_by_text_and_by_truth(here):
         augment_cli.inspect("word-deletion", "few", reason="too_few")
     with pytest.raises(UsageError, match="have no reasons"):
         augment_cli.inspect("corpus", "few", reason="too_few_words")
-    with pytest.raises(UsageError, match="'replaced' of 'una' holds numbers, and 'many' is none"):
+    with pytest.raises(UsageError, match="'replaced' of 'una' holds numbers, and 'many' is not one"):
         augment_cli.inspect("una", where="replaced > many and row_id == x")

@@ -107,10 +107,12 @@ class Log:
             else:
                 self._bar.console.print(f"{event} at step {step}: {shown}")
         else:
-            left = (time.monotonic() - self._began) / max(1, step - self._first) * (self._steps - step)
-            print(
-                f"{event} {step}/{self._steps} {shown} ETA {left / 60:.1f} min", file=sys.stderr, flush=True
-            )
+            if step == self._first:  # the start's evaluation, of which nothing follows for the steps
+                self._began = time.monotonic()
+            else:
+                each = (time.monotonic() - self._began) / (step - self._first)
+                shown += f" ETA {each * (self._steps - step) / 60:.1f} min"
+            print(f"{event} {step}/{self._steps} {shown}", file=sys.stderr, flush=True)
 
     def warn(self, step: int, message: str) -> None:
         """Something that should not be missed: a line of `log.jsonl`, and one on stderr."""
