@@ -7,7 +7,7 @@ Each is trained at each of its learning rates; the table shows the best of them 
 the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encoding as `adapt` does, and what
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
-that kind to the recipe, and ends as the recipe does. Texts and scores are those of `benchmarks.adapt_domains`.
+that kind to the recipe, and ends as it does. Texts and scores are those of `benchmarks.adapt_domains`.
 """
 
 from __future__ import annotations

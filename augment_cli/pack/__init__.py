@@ -26,14 +26,7 @@ from augment_cli.engine.engine import Engine
 from augment_cli.errors import UsageError
 from augment_cli.pack.export import check_export_path, export, reserved
 from augment_cli.pack.layouts import count_rows, rows_of
-from augment_cli.pack.options import (
-    CORPUS_STAGE,
-    SIDES,
-    PackOptions,
-    choose,
-    left_out,
-    read_pack_recipe,
-)
+from augment_cli.pack.options import CORPUS_STAGE, SIDES, PackOptions, choose, left_out, read_pack_recipe
 from augment_cli.store.conditions import conditions_by_stage, meets, scores_of
 from augment_cli.store.manifest import Part
 from augment_cli.store.schema import ROW_GROUP_ROWS
@@ -82,7 +75,9 @@ def pack_settings(store: Store, options: PackOptions) -> Settings:
     stages = [CORPUS_STAGE, *options.stages]
     if options.where:
         further["where"] = list(options.where)
-        stages += [scores for name in conditions_by_stage(options.where) if (scores := scores_of(store, name))]
+        stages += [
+            scores for name in conditions_by_stage(options.where) if (scores := scores_of(store, name))
+        ]
     if options.layout != "n-tuple":
         further["layout"] = options.layout
     if options.scores:
