@@ -1,0 +1,45 @@
+"""The page that says what of the papers is here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from augment_cli.errors import UsageError
+from benchmarks.reproduce.coverage import PAGES, Item, load_items, page, read_measured
+from benchmarks.reproduce.grid import load_grid
+
+GRID = load_grid()
+
+
+def test_the_page_is_what_the_items_and_the_results_give() -> None:
+    drawn = page(GRID, load_items(GRID), read_measured())
+    assert (PAGES / "coverage.md").read_text(encoding="utf-8") == drawn
+
+
+def test_rows_show_the_papers_number_and_sweeps_their_best() -> None:
+    items = [
+        Item("A", "rows", ("una", "mix")),
+        Item("A", "a sweep", ("una-alpha",), lacks="more"),
+        Item("B", "elsewhere", see="a page"),
+    ]
+    measured = {"una": {"average": 66.94}, "una-alpha-1": {"dev": 77.0}, "una-alpha-5": {"dev": 76.0}}
+    lines = page(GRID, items, measured).splitlines()
+    start = lines.index("## A")
+    assert lines[start + 4] == f"| rows | UNA, pool 66.9 (76.1); {GRID.row('mix').title} not trained |  |"
+    assert lines[start + 5] == (
+        "| a sweep | `una-alpha` 76.0 to 77.0, best at 1 (5), 3 values not trained | more |"
+    )
+    assert lines[lines.index("## B") + 4] == "| elsewhere | a page |  |"
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [('rows = ["nothing"]', "no row or sweep is called nothing"), ("", "give rows, `see` or `lacks`")],
+)
+def test_an_item_without_an_answer_is_refused(tmp_path: Path, item: str, message: str) -> None:
+    path = tmp_path / "coverage.toml"
+    path.write_text(f'[[item]]\npaper = "A"\nwhat = "it"\n{item}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=message):
+        load_items(GRID, path)
