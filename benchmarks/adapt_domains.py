@@ -12,10 +12,11 @@ again, as `python -m train` goes on where it stopped, nor is an encoder scored a
 `--results`. Printed is a JSON line for each encoder, and at the end the tables of
 benchmarks/results/adaptation.md.
 
-With `--untrained` it scores what needs no training instead: the shipped static encoder, the encoder's vectors
-whitened on the corpus or without all but 128 of its principal components, pooled with those of a paraphrase
-(GASE), and both encoders' vectors of length 1 side by side, the second at full and at half weight; all of
-length 1, as the few-shot classifier does better on longer ones.
+With `--untrained` it scores what needs no training instead: the shipped static encoder, model2vec's
+distillation of the encoder with its defaults, the encoder's vectors whitened on the corpus or without all but
+128 of its principal components, pooled with those of a paraphrase (GASE), and both encoders' vectors of
+length 1 side by side, the second at full and at half weight; all of length 1, as the few-shot classifier does
+better on longer ones.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from model2vec.distill import distill
 from sklearn.decomposition import PCA
 
 from augment_cli import api
 from augment_cli.encoding import whitening
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
+from augment_cli.vectors.embed_parameters import find_encoder
 from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import neighbourhood_purity, unit
 from eval.protocols import clustering, intent
@@ -124,6 +127,13 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
 
         return with_paraphrase
 
+    def model2vec() -> Encode:
+        folder = options.work / "model2vec"
+        if not folder.is_dir():
+            distill(str(find_encoder(options.encoder).path)).save_pretrained(folder)
+        encode = load_encoder(str(folder)).encode
+        return lambda others: unit(encode(others))
+
     def beside(weight: float) -> Encode:
         first, second = start().encode, load_encoder(str(STATIC)).encode
         return lambda others: unit(np.hstack([unit(first(others)), weight * unit(second(others))]))
@@ -131,6 +141,7 @@ def encoders(options: argparse.Namespace, table: Table, seed: int) -> dict[str, 
     return {
         "start": lambda: start().encode,
         "static": lambda: load_encoder(str(STATIC)).encode,
+        "model2vec": model2vec,
         "whitened": whitened,
         "128 components": partial(principal, 128),
         "pooled with its paraphrase": pooled,
