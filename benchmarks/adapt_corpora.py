@@ -28,7 +28,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from benchmarks.adapt_domains import Encode, adapt, corpus_of, scores
 from benchmarks.result_lines import add_line, read_lines
-from eval.measures.geometry import unit
+from eval.measures.neighbours import finds_own
 from eval.protocols.sts import stsb
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_table
@@ -83,8 +83,8 @@ def read_texts(paths: list[Path], rows: int) -> list[str]:
 
 def own_partner(encode: Encode, pairs: list[tuple[str, str]]) -> float:
     """How many of the first halves have their own second half as the nearest, in percent."""
-    first, second = (unit(encode([pair[side] for pair in pairs])) for side in (0, 1))
-    return 100 * float(np.mean((first @ second.T).argmax(1) == np.arange(len(pairs))))
+    first, second = (encode([pair[side] for pair in pairs]) for side in (0, 1))
+    return 100 * float(finds_own(first, second).mean())
 
 
 def prepare(

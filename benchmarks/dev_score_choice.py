@@ -31,10 +31,11 @@ from augment_cli.neural.loading import MINILM_PACKAGE
 from benchmarks.adapt_domains import DOMAINS, corpus_of
 from benchmarks.result_lines import add_line, read_lines
 from eval.measures.geometry import anisotropy, effective_rank, neighbourhood_purity, unit
+from eval.measures.neighbours import NEAREST, halves, nearest, shared_neighbours
 from eval.protocols import clustering
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table, read_table
-from train.watching.neighbours import NEAREST, SAMPLE, halves, lesser_ratio, nearest, shared_neighbours
+from train.watching.neighbours import SAMPLE, lesser_ratio
 
 # Name of a run to its recipe and the settings on top of it.
 RUNS = {

@@ -12,12 +12,12 @@ from augment_cli.encoding.encoder import Encoder
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from eval.measures.geometry import alignment, uniformity
+from eval.measures.neighbours import finds_own
 from eval.measures.similarity import cosine
 from eval.protocols.sts import stsb
 from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
-from train.data.vectors import unit
 from train.recipe import Recipe
 from train.watching.neighbours import Neighbourhoods
 
@@ -135,6 +135,4 @@ class PairRetrieval:
         return vectors[::2], vectors[1::2]
 
     def _found(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        if not self.pairs:
-            return np.zeros(0)
-        return (np.argmax(unit(first) @ unit(second).T, axis=1) == np.arange(len(self.pairs))).astype(float)
+        return finds_own(first, second).astype(float)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from augment_cli.places import as_typed
 from train.watching.early_stopping import NOTHING_TO_LEARN
-from train.watching.neighbours import RATIOS
+from train.watching.neighbours import FOUND, MOST_LOST, RATIOS
 
 RANK_FALL = 0.1  # of the starting encoder's effective rank
 ANISOTROPY_RISE = 0.05  # mean cosine of two texts
@@ -52,6 +52,15 @@ class HarmWatch:
                 step,
                 f"the mean cosine of two texts rose from {start:.2f} to {cosine:.2f}: all texts move towards "
                 "one direction. Lower learning_rate, or add negatives or agreement with the starting encoder",
+            )
+        start, found = both.get(FOUND, (0.0, 0.0))
+        if found < start - MOST_LOST:
+            self._say(
+                "found",
+                step,
+                f"half of its words finds a text less often ({start:.3f} before, {found:.3f} now): texts "
+                "that differ in a detail are drawn together, so such a step is not taken for the best. "
+                "Lower learning_rate, or train on text whose subjects recur",
             )
         start, together = both.get("neighbours", (0.0, 0.0))
         if together < (1 - NEIGHBOUR_FALL) * start:

@@ -1,5 +1,7 @@
 """The dev score without labels: against loops, on texts whose topics are known, where there are too few."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from augment_cli.store.store import Store
 from tests.helpers.training import draw
 from train.loading import make_recipe
 from train.watching.evaluate import dev_test
-from train.watching.neighbours import NEAREST, Neighbourhoods, halves, nearest, shared_neighbours
+from train.watching.neighbours import MOST_LOST, Neighbourhoods
 
 TOPICS = [
     "river water bank flood rain",
@@ -53,47 +55,6 @@ class Collapsed:
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def brute_nearest(vectors):
-    scaled = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled = scaled - scaled.mean(axis=0)
-    found = []
-    for i in range(len(scaled)):
-        cosines = {
-            j: scaled[i] @ scaled[j] / np.linalg.norm(scaled[i]) / np.linalg.norm(scaled[j])
-            for j in range(len(scaled))
-            if j != i
-        }
-        found.append(set(sorted(cosines, key=lambda j: -cosines[j])[:NEAREST]))
-    return found
-
-
-def test_neighbours_are_those_of_the_definition():
-    vectors = draw(40, 5)
-    near = brute_nearest(vectors)
-    assert [set(np.flatnonzero(row)) for row in nearest(vectors)] == near
-    shared = np.mean([len(near[i] & near[j]) / NEAREST for i in range(40) for j in near[i]])
-    assert shared_neighbours(vectors).mean() == pytest.approx(shared, rel=1e-6)
-
-
-def test_a_direction_that_all_texts_share_changes_no_neighbours():
-    vectors = unit_rows(draw(60, 6))
-    shifted = unit_rows(np.hstack([vectors, np.full((60, 1), 5.0)]))
-    assert (nearest(shifted) == nearest(np.hstack([vectors, np.zeros((60, 1))]))).mean() > 0.99
-
-
-def unit_rows(vectors):
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize("text", ["one two three four five", "two words", "词语没有空格", "x", ""])
-def test_halves_share_a_text_out(text):
-    first, second = halves(text, np.random.default_rng(3))
-    assert sorted((first + second).replace(" ", "")) == sorted(text.replace(" ", ""))
-    size = len if " " not in text else lambda half: len(half.split())
-    assert 0 <= size(second) - size(first) <= 1
-    assert all(word in text.split() for word in first.split()) or " " not in text
-
-
 def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
     evaluate = Neighbourhoods.of(topics_store)
     before = evaluate(ByTopic(0.2), {})
@@ -101,6 +62,7 @@ def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
         "neighbours",
         "shared_neighbours",
         "half_neighbours",
+        "found_by_half",
         "effective_rank",
         "anisotropy",
     ]
@@ -111,6 +73,32 @@ def test_an_encoder_that_mixes_topics_or_collapses_scores_less(topics_store):
     assert collapsed["shared_neighbours"] > before["shared_neighbours"]  # which alone would choose it
     assert collapsed["neighbours"] < 0.7
     assert Neighbourhoods.of(topics_store)(ByTopic(0.2), {}) == before  # the same sample every time
+
+
+class ByWord:
+    """An encoder that sees each word, and beside it the topic, with a weight."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def encode(self, texts):
+        topics = self.weight * ByTopic(0.0).encode(texts)
+        words = [
+            sum(draw(1, 40, seed=zlib.crc32(word.encode()))[0] for word in text.split()) for text in texts
+        ]
+        return np.hstack([topics, np.array(words)])
+
+
+def test_an_encoder_that_mixes_up_texts_of_a_topic_is_not_better(topics_store):
+    evaluate = Neighbourhoods.of(topics_store)
+    before = evaluate(ByWord(1.0), {})
+    mixed = evaluate(ByWord(100.0), before)
+    assert mixed["shared_neighbours"] > before["shared_neighbours"]
+    assert mixed["half_neighbours"] > before["half_neighbours"]
+    assert mixed["found_by_half"] < before["found_by_half"] - MOST_LOST
+    assert mixed["neighbours"] == pytest.approx(1 - before["found_by_half"] + mixed["found_by_half"])
+    nearly = before | {"found_by_half": mixed["found_by_half"] + MOST_LOST - 1e-9}
+    assert evaluate(ByWord(100.0), nearly)["neighbours"] > 1
 
 
 def test_a_gain_has_an_interval_over_texts(topics_store):
