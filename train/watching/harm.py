@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from augment_cli.places import as_typed
 from train.watching.early_stopping import NOTHING_TO_LEARN
-from train.watching.neighbours import FOUND, MOST_LOST, RATIOS
+from train.watching.neighbours import FOUND, RATIOS
 
 RANK_FALL = 0.1  # of the starting encoder's effective rank
 ANISOTROPY_RISE = 0.05  # mean cosine of two texts
 NEIGHBOUR_FALL = 0.05  # of what the starting encoder kept together
+FOUND_FALL = 0.02  # of the texts
 EARLY = 0.25  # share of the run in which a loss of nearly nothing is early
 
 
@@ -54,13 +55,13 @@ class HarmWatch:
                 "one direction. Lower learning_rate, or add negatives or agreement with the starting encoder",
             )
         start, found = both.get(FOUND, (0.0, 0.0))
-        if found < start - MOST_LOST:
+        if found < start - FOUND_FALL:
             self._say(
                 "found",
                 step,
                 f"half of its words finds a text less often ({start:.3f} before, {found:.3f} now): texts "
-                "that differ in a detail are drawn together, so such a step is not taken for the best. "
-                "Lower learning_rate, or train on text whose subjects recur",
+                "that differ in a detail are drawn together. That helps to find subjects, and not to find "
+                "the one text that says the same; labels of your own tell: `python -m eval A B --labelled`",
             )
         start, together = both.get("neighbours", (0.0, 0.0))
         if together < (1 - NEIGHBOUR_FALL) * start:

@@ -15,8 +15,7 @@ from train.data.order import is_held_out, row_groups
 SAMPLE = 1_000  # texts that are encoded, and their halves
 HALVINGS = 4  # ways to halve each text for the interval of a gain: one alone is mostly noise on short texts
 RATIOS = ("shared_neighbours", "half_neighbours")
-FOUND = "found_by_half"
-MOST_LOST = 0.02  # of the texts that half of their words finds: beyond, texts are mixed up
+FOUND = "found_by_half"  # how often half of a text's words finds the text; it decides nothing
 FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
 _LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is 1e-4
 
@@ -26,8 +25,7 @@ class Neighbourhoods:
 
     # Either alone misleads: training that pushes texts apart without regard to what they mean has fewer
     # shared neighbours, and one that collapses has more; halves find fewer of the same texts where an encoder
-    # has collapsed, and sometimes more where it was harmed otherwise. Both rise where texts that differ in a
-    # detail are drawn together, so that half a text finds another: benchmarks/results/dev-score.md.
+    # has collapsed, and sometimes more where it was harmed otherwise: benchmarks/results/dev-score.md.
     def __init__(self, texts: list[str]) -> None:
         generator = np.random.default_rng(0)
         self.texts = texts
@@ -40,15 +38,11 @@ class Neighbourhoods:
         return cls(texts) if len(texts) >= FEWEST else None
 
     def __call__(self, encoder: Encoder, before: dict[str, float]) -> dict[str, float]:
-        """The lesser of two ratios to the starting encoder's scores, and what it is made of.
-
-        It is below 1 where more than `MOST_LOST` of the texts are no longer found by half of their words.
-        """
+        """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
         vectors, by_text = self._by_text(encoder)
         scores = {name: float(values.mean()) for name, values in by_text.items()}
-        score, lost = lesser_ratio(scores, before or scores), before.get(FOUND, 0.0) - scores[FOUND]
         return {
-            "neighbours": min(score, 1 - lost) if lost > MOST_LOST else score,
+            "neighbours": lesser_ratio(scores, before or scores),
             **scores,
             "effective_rank": effective_rank(vectors),
             "anisotropy": anisotropy(vectors),
