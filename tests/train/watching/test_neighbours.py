@@ -104,6 +104,28 @@ def test_texts_of_a_topic_that_are_mixed_up_are_seen_and_do_not_decide(topics_st
     assert not any("half of its words" in text for _, text in said)
 
 
+def test_what_the_start_and_the_latest_gave_is_not_encoded_again(topics_store):
+    class Counting(ByWord):
+        texts = 0
+
+        def encode(self, texts):
+            self.texts += len(texts)
+            return super().encode(texts)
+
+    start, middle, best = map(Counting, (1.0, 2.0, 3.0))
+    test = Neighbourhoods.of(topics_store)
+    before = test(start, {})
+    for encoder in (middle, best):
+        test(encoder, before)
+    for encoder in (start, middle, best):
+        encoder.texts = 0
+    gain = test.gain(start, best)
+    count = len(test.texts)
+    assert (start.texts, middle.texts, best.texts) == (6 * count + 8, 0, 6 * count + 8)
+    assert Neighbourhoods.of(topics_store).gain(start, best) == gain
+    assert test.gain(start, middle) == Neighbourhoods.of(topics_store).gain(start, middle)
+
+
 def test_a_gain_has_an_interval_over_texts(topics_store):
     test = Neighbourhoods.of(topics_store)
     gain, low, high = test.gain(ByTopic(0.5), ByTopic(0.1))
