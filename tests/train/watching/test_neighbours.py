@@ -115,13 +115,15 @@ def test_what_the_start_and_the_latest_gave_is_not_encoded_again(topics_store):
     start, middle, best = map(Counting, (1.0, 2.0, 3.0))
     test = Neighbourhoods.of(topics_store)
     before = test(start, {})
-    for encoder in (middle, best):
+    for encoder in (ByWord(1.5), ByWord(4.0), middle, best):
         test(encoder, before)
     for encoder in (start, middle, best):
         encoder.texts = 0
     gain = test.gain(start, best)
     count = len(test.texts)
     assert (start.texts, middle.texts, best.texts) == (6 * count + 8, 0, 6 * count + 8)
+    test.gain(start, middle)
+    assert (start.texts, middle.texts) == (6 * count + 16, 6 * count + 8)
     assert Neighbourhoods.of(topics_store).gain(start, best) == gain
     assert test.gain(start, middle) == Neighbourhoods.of(topics_store).gain(start, middle)
 
