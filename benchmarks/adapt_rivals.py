@@ -116,12 +116,14 @@ def measure(rival: str, rate: str, domain: str, options: argparse.Namespace) -> 
 def rivals_table(lines: list[dict[str, Any]]) -> str:
     """K-means or few-shot accuracy and purity of each rival at its best rate on each domain, as Markdown."""
     domains = list(dict.fromkeys(line["domain"] for line in lines))
-    rows = [f"| way | {' | '.join(domains)} | mean | STS-B test |", f"|---|{'---:|' * (len(domains) + 2)}"]
+    columns = [*domains, *(["mean"] if len(domains) > 1 else []), "STS-B test"]
+    rows = [f"| way | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
     for rival in dict.fromkeys(line["rival"] for line in lines):
         own = [_best_rate([one for one in lines if (one["rival"], one["domain"]) == (rival, domain)])
                for domain in domains]  # fmt: skip
         pairs = [(_main(line), line["purity_10"]) for line in own]
-        pairs.append((statistics.mean(x for x, _ in pairs), statistics.mean(y for _, y in pairs)))
+        if len(domains) > 1:
+            pairs.append((statistics.mean(x for x, _ in pairs), statistics.mean(y for _, y in pairs)))
         cells = [f"{main:.1f} / {purity:.1f}" for main, purity in pairs]
         cells.append(f"{statistics.mean(line['stsb'] for line in own):.1f}")
         rows.append(f"| {rival} | {' | '.join(cells)} |")

@@ -1,12 +1,12 @@
 """Adaptation on ordinary corpora and beside its rivals: what is scored; the page shows what was measured."""
 
 import gzip
-import json
 
 import numpy as np
 
 from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
 from benchmarks.adapt_rivals import rivals_table
+from benchmarks.result_lines import read_lines
 from tests.helpers.places import REPOSITORY
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
@@ -46,8 +46,19 @@ def test_a_rival_is_shown_at_the_best_of_its_rates():
         common | {"rate": "1", "domain": "e", "accuracy_10": 70.0, "purity_10": 40.0},
     ]
     assert rivals_table(lines).splitlines()[2:] == ["| r | 55.0 / 61.0 | 70.0 / 40.0 | 62.5 / 50.5 | 80.0 |"]
+    assert rivals_table(lines[:2]).splitlines() == [
+        "| way | d | STS-B test |",
+        "|---|---:|---:|",
+        "| r | 55.0 / 61.0 | 80.0 |",
+    ]
 
 
 def test_the_page_shows_what_was_measured():
-    lines = (REPOSITORY / "benchmarks/adapt_corpora.jsonl").read_text(encoding="utf-8").splitlines()
-    assert corpora_table(list(map(json.loads, lines))) in PAGE.read_text(encoding="utf-8")
+    corpora, rivals = (
+        read_lines(REPOSITORY / f"benchmarks/adapt_{name}.jsonl") for name in ("corpora", "rivals")
+    )
+    page = PAGE.read_text(encoding="utf-8")
+    assert corpora_table(corpora) in page
+    assert rivals_table([line for line in rivals if line["domain"] == "stackoverflow"]) in page
+    tsdae = rivals_table([line for line in rivals if line["rival"] == "TSDAE" and line["rate"] == "3e-5"])
+    assert tsdae.splitlines()[2].removeprefix("| TSDAE |") in page
