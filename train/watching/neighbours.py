@@ -69,7 +69,7 @@ class Neighbourhoods:
         }  # fmt: skip
 
     def _seen_of(self, encoder: Encoder) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The texts' vectors, and what each halving gave so far; kept of the first encoder and the latest two."""
+        """The texts' vectors, and what each halving gave so far; kept of the first and the latest two."""
         # At the end both are mostly the ones that are compared. Their answers tell encoders apart.
         known = encoder.encode(self.texts[:8]).tobytes()
         if known not in self._seen:
