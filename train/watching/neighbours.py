@@ -30,7 +30,7 @@ class Neighbourhoods:
         generator = np.random.default_rng(0)
         self.texts = texts
         self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
-        self._seen: dict[bytes, tuple[np.ndarray, list[np.ndarray]]] = {}
+        self._seen: dict[bytes, list[np.ndarray]] = {}
 
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
@@ -57,7 +57,8 @@ class Neighbourhoods:
         return gain_interval(after[name] / scale, before[name] / scale)
 
     def _by_text(self, encoder: Encoder, halvings: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        vectors, halved = self._seen_of(encoder)
+        vectors = encoder.encode(self.texts)
+        halved = self._halved_of(vectors.tobytes())
         for pairs in self.halved[len(halved) : halvings]:
             sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
             first, second = map(nearest, sides)
@@ -68,15 +69,14 @@ class Neighbourhoods:
             "shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: found
         }  # fmt: skip
 
-    def _seen_of(self, encoder: Encoder) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The texts' vectors, and what each halving gave so far; kept of the first and the latest two."""
-        # At the end both are mostly the ones that are compared. Their answers tell encoders apart.
-        known = encoder.encode(self.texts[:8]).tobytes()
-        if known not in self._seen:
+    def _halved_of(self, answers: bytes) -> list[np.ndarray]:
+        """What each halving gave so far, by what the encoder made of all texts: that tells encoders apart."""
+        # At the end the first and one of the latest two are mostly what is compared.
+        if answers not in self._seen:
             for earlier in [*self._seen][1:-1]:
                 del self._seen[earlier]
-            self._seen[known] = encoder.encode(self.texts), []
-        return self._seen[known]
+            self._seen[answers] = []
+        return self._seen[answers]
 
 
 def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:

@@ -121,11 +121,23 @@ def test_what_the_start_and_the_latest_gave_is_not_encoded_again(topics_store):
         encoder.texts = 0
     gain = test.gain(start, best)
     count = len(test.texts)
-    assert (start.texts, middle.texts, best.texts) == (6 * count + 8, 0, 6 * count + 8)
+    assert (start.texts, middle.texts, best.texts) == (7 * count, 0, 7 * count)
     test.gain(start, middle)
-    assert (start.texts, middle.texts) == (6 * count + 16, 6 * count + 8)
+    assert (start.texts, middle.texts) == (8 * count, 7 * count)
     assert Neighbourhoods.of(topics_store).gain(start, best) == gain
     assert test.gain(start, middle) == Neighbourhoods.of(topics_store).gain(start, middle)
+
+
+def test_an_encoder_that_differs_in_one_text_is_not_taken_for_another(topics_store):
+    class AllButOne(ByWord):
+        def encode(self, texts):
+            vectors = super().encode(texts)
+            vectors[[test.texts[-1] == text for text in texts]] += 5.0
+            return vectors
+
+    test = Neighbourhoods.of(topics_store)
+    before = test(ByWord(1.0), {})
+    assert test(AllButOne(1.0), before) == Neighbourhoods.of(topics_store)(AllButOne(1.0), before) != before
 
 
 def test_a_gain_has_an_interval_over_texts(topics_store):
