@@ -13,7 +13,7 @@ from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 
 SAMPLE = 1_000  # texts that are encoded, and their halves
-HALVINGS = 4  # ways to halve each text for the interval of a gain: one alone is mostly noise on short texts
+HALVINGS = 4  # ways to halve each text: one alone is mostly noise on short texts
 RATIOS = ("shared_neighbours", "half_neighbours")
 FOUND = "found_by_half"  # how often half of a text's words finds the text; it decides nothing
 FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
@@ -30,7 +30,7 @@ class Neighbourhoods:
         generator = np.random.default_rng(0)
         self.texts = texts
         self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
-        self._seen: dict[bytes, list[np.ndarray]] = {}
+        self._seen: dict[bytes, np.ndarray] = {}
 
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
@@ -51,32 +51,29 @@ class Neighbourhoods:
 
     def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
         """What the deciding score gained, and its 95 % interval over other samples of texts."""
-        (_, before), (_, after) = (self._by_text(encoder, HALVINGS) for encoder in (start, best))
+        (_, before), (_, after) = (self._by_text(encoder) for encoder in (start, best))
         name = min(RATIOS, key=lambda name: after[name].mean() / (before[name].mean() + _LEAST))
         scale = before[name].mean() + _LEAST
         return gain_interval(after[name] / scale, before[name] / scale)
 
-    def _by_text(self, encoder: Encoder, halvings: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def _by_text(self, encoder: Encoder) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         vectors = encoder.encode(self.texts)
-        halved = self._halved_of(vectors.tobytes())
-        for pairs in self.halved[len(halved) : halvings]:
-            sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
-            first, second = map(nearest, sides)
-            found = sum(finds_own(side, vectors) for side in sides) / 2
-            halved.append(np.stack([(first & second).sum(axis=1) / NEAREST, found]))
-        both, found = np.mean(halved[:halvings], axis=0)
+        known = vectors.tobytes()  # what an encoder makes of all texts tells it apart
+        if known not in self._seen:
+            # At the end the first and one of the latest two are mostly what is compared.
+            for earlier in [*self._seen][1:-1]:
+                del self._seen[earlier]
+            halved = []
+            for pairs in self.halved:
+                sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
+                first, second = map(nearest, sides)
+                found = sum(finds_own(side, vectors) for side in sides) / 2
+                halved.append([(first & second).sum(axis=1) / NEAREST, found])
+            self._seen[known] = np.mean(halved, axis=0)
+        both, found = self._seen[known]
         return vectors, {
             "shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: found
         }  # fmt: skip
-
-    def _halved_of(self, answers: bytes) -> list[np.ndarray]:
-        """What each halving gave so far, by what the encoder made of all texts: that tells encoders apart."""
-        # At the end the first and one of the latest two are mostly what is compared.
-        if answers not in self._seen:
-            for earlier in [*self._seen][1:-1]:
-                del self._seen[earlier]
-            self._seen[answers] = []
-        return self._seen[answers]
 
 
 def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:
