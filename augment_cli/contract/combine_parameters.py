@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from augment_cli.contract.parameters import check_parameters, parameter
 from augment_cli.errors import UsageError
 
+AUTO = "auto"
+
 
 @dataclass(frozen=True)
 class CombineParameters:
@@ -25,9 +27,26 @@ class CombineParameters:
         10, "each vector is moved towards the mean of so many of its nearest ones", minimum=1, maximum=1_000
     )
     rounds: int = parameter(2, "how many times that is done; 0: never", minimum=0, maximum=20)
+    keep: str = parameter(
+        AUTO,
+        "weight of the first set as it was, beside what comes out of that: a number, or `auto`, from 0 where "
+        "the sentences' words confirm its neighbourhoods to 2 where they do not (0 with `--lexical 0`)",
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        if self.kept is not None and not 0 <= self.kept < float("inf"):
+            raise UsageError(f"--keep {self.keep}: must be auto or a number of at least 0")
+
+    @property
+    def kept(self) -> float | None:
+        """The weight of the first set as it was; None: the corpus decides. NaN where it is not a number."""
+        try:
+            if self.keep == AUTO:
+                return None if self.lexical else 0.0
+            return float(self.keep)
+        except ValueError:
+            return float("nan")
 
     def weights_of(self, count: int) -> list[float]:
         """A weight for each of so many sets.

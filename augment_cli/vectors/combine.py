@@ -9,6 +9,7 @@ becomes more alike. A student learns those cosines (`train/recipes/adapt.toml`).
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,6 +38,11 @@ from augment_cli.vectors.stages import (
 _BLOCK = 1_024  # rows averaged at a time
 _PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
 _SCALED_FROM = 1e-6
+# What `keep` follows from the corpus by: benchmarks/results/adaptation.md.
+_JUDGED = 2_000  # texts
+_GROUPS = 40
+_CONFIRMED = 0.6  # nothing needs to be kept from there on
+_LOST, _MOST = 10.0, 2.0  # kept for each point less, and at most
 
 
 def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
@@ -93,8 +99,12 @@ def combine(
     unfinished = store.begin(stage, settings, beside="combine beside it with --name NAME")
     if not unfinished:
         return stage
-    vectors = side_by_side(store, sets, parameters)
-    vectors = smoothed(vectors, parameters.neighbours, parameters.rounds)
+    views = centred_views(store, sets, parameters)
+    vectors = smoothed(side_by_side(views, parameters), parameters.neighbours, parameters.rounds)
+    keep = 0.0
+    if sets:
+        keep = kept_weight(views[0], views[-1]) if parameters.kept is None else parameters.kept
+        vectors = unit(np.hstack([vectors, keep * views[0]]))[0] if keep else vectors
     has_direction = np.any(vectors != 0, axis=1)
     schema = vectors_schema(vectors.shape[1])
     for index in unfinished:
@@ -103,7 +113,8 @@ def combine(
             _table(vectors, has_direction, low, min(low + ROW_GROUP_ROWS, start + size), schema)
             for low in range(start, start + size, ROW_GROUP_ROWS)
         )
-        statistics = {"vectors": int(has_direction[start : start + size].sum())}
+        present = int(has_direction[start : start + size].sum())
+        statistics = {"vectors": present, "keep_percent": round(100 * keep)}
         store.commit(store.write_part(stage, index, schema, groups, settings, statistics))
         progress(size)
     return stage
@@ -114,17 +125,71 @@ def _table(vectors: np.ndarray, there: np.ndarray, low: int, high: int, schema: 
     return in_chunks(pa.table([pa.array(np.arange(low, high)), column], schema=schema))
 
 
-def side_by_side(store: Store, sets: Sequence[str], parameters: CombineParameters) -> np.ndarray:
-    """Each set centred, of length 1 and weighted, next to each other; float32 (N, d), of length 1."""
-    weights = parameters.weights_of(max(len(sets), 1))
-    blocks = []
-    for name, weight in zip(sets, weights, strict=False):
+def centred_views(store: Store, sets: Sequence[str], parameters: CombineParameters) -> list[np.ndarray]:
+    """Each set's vectors and, where they have a weight, those of the words; centred, float32, of length 1."""
+    views = []
+    for name in sets:
         stage = VectorStage.open(store, CORPUS_STAGE, name or None)
         parts = [unit(stage.read(index)[0])[0] for index in range(len(store.parts))]
-        blocks.append(weight * centred(np.concatenate(parts)))
+        views.append(centred(np.concatenate(parts)))
     if parameters.lexical:
-        blocks.append(parameters.lexical * centred(lexical_vectors(store, parameters.components)))
-    return unit(np.concatenate(blocks, axis=1))[0]
+        views.append(centred(lexical_vectors(store, parameters.components)))
+    return views
+
+
+def side_by_side(views: Sequence[np.ndarray], parameters: CombineParameters) -> np.ndarray:
+    """The views, weighted, next to each other; float32 (N, d), of length 1."""
+    words = [parameters.lexical] if parameters.lexical else []
+    weights = parameters.weights_of(max(len(views) - len(words), 1))[: len(views) - len(words)] + words
+    return unit(np.hstack([weight * view for weight, view in zip(weights, views, strict=True)]))[0]
+
+
+def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
+    """How much of the vectors to keep beside the smoothed ones, from 0 to 2, in tenths.
+
+    Smoothing makes neighbourhoods of the groups that an encoder sees. Where the sentences' words see them,
+    too, subjects are found better afterwards. Where they do not (praise and blame, captions that differ in a
+    detail), what the encoder could tell apart would be lost.
+    """
+    return round(min(max(_LOST * (_CONFIRMED - confirmation(vectors, words)), 0.0), _MOST), 1)
+
+
+def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
+    """How far neighbours by words lie in the groups that vectors make, relative to neighbours by the vectors.
+
+    Parameters
+    ----------
+    vectors, words : ndarray of float32, shape (n, d), (n, c)
+        Centred and of length 1, or zero.
+
+    Returns
+    -------
+    float
+        0: no more than by chance; 1: as much as neighbours by the vectors themselves.
+
+    Notes
+    -----
+    Of at most 2,000 texts. Groups are those of K-means on the smoothed vectors. That two views see the same
+    is the assumption of co-training (Blum & Mitchell 1998).
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    there = np.flatnonzero(np.any(vectors != 0, axis=1) & np.any(words != 0, axis=1))
+    there = np.random.default_rng(0).permutation(there)[:_JUDGED]
+    count = min(CombineParameters().neighbours, len(there) - 1)
+    if count < 1:
+        return 0.0
+    groups = min(_GROUPS, max(2, len(there) // CombineParameters().neighbours))
+    own, by_words = vectors[there], words[there]
+    means = KMeans(min(groups, len(there)), n_init=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different texts than groups
+        group = means.fit_predict(smoothed(own, count, CombineParameters().rounds))
+    chance = float(((np.bincount(group) / len(group)) ** 2).sum())
+    shares = [float((group[nearest(side, count)] == group[:, None]).mean()) for side in (by_words, own)]
+    by_words_too, by_own = shares[0] - chance, shares[1] - chance
+    return by_words_too / by_own if by_own > 0 else 0.0
 
 
 def lexical_vectors(store: Store, components: int) -> np.ndarray:

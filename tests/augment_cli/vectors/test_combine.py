@@ -9,7 +9,16 @@ from augment_cli import api
 from augment_cli.errors import MixError, UsageError
 from augment_cli.reports.soundness import verify
 from augment_cli.store.store import Store
-from augment_cli.vectors.combine import CombineParameters, centred, nearest, side_by_side, smoothed
+from augment_cli.vectors.combine import (
+    CombineParameters,
+    centred,
+    centred_views,
+    confirmation,
+    kept_weight,
+    nearest,
+    side_by_side,
+    smoothed,
+)
 from augment_cli.vectors.stages import VectorStage
 from tests.helpers.cached_vectors import add_vectors
 from tests.helpers.training import draw
@@ -82,7 +91,7 @@ def two_sets(store):
 def test_a_cosine_is_the_weighted_mean_of_the_sets_cosines(two_sets):
     store = Store.open(two_sets)
     parameters = CombineParameters(weights="1,0.5", lexical=0)
-    vectors = side_by_side(store, ["start", "words"], parameters)
+    vectors = side_by_side(centred_views(store, ["start", "words"], parameters), parameters)
     parts = []
     for name in ("start", "words"):
         stage = VectorStage.open(store, "corpus", name)
@@ -92,6 +101,40 @@ def test_a_cosine_is_the_weighted_mean_of_the_sets_cosines(two_sets):
     np.testing.assert_allclose(
         (vectors @ vectors.T)[np.ix_(both, both)], expected[np.ix_(both, both)], atol=1e-5
     )
+
+
+def test_what_is_kept_counts_beside_what_is_smoothed(two_sets):
+    def cosines(**parameters):
+        store = api.combine(two_sets, ["start", "words"], lexical=0, neighbours=3, jobs=1, **parameters)
+        vectors = VectorStage.open(store, "corpus", parameters["name"])
+        both = np.concatenate([vectors.read(part)[0] for part in range(len(store.parts))])
+        return both.astype(np.float32) @ both.T
+
+    start = VectorStage.open(Store.open(two_sets), "corpus", "start")
+    own = centred(np.concatenate([start.read(part)[0] for part in range(len(Store.open(two_sets).parts))]))
+    expected = (cosines(name="smooth", keep="0") + 0.25 * own @ own.T) / 1.25
+    np.testing.assert_allclose(
+        cosines(name="kept", keep="0.5"), expected, atol=5e-3
+    )  # stored in half precision
+
+
+def test_more_is_kept_where_words_see_other_groups():
+    generator = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 10)
+    views = [(np.eye(30)[groups] + generator.normal(0, 0.05, (300, 30))).astype(np.float32) for _ in range(2)]
+    same, other = centred(views[1]), centred(generator.permutation(views[1]))
+    assert confirmation(centred(views[0]), same) > 0.9
+    assert abs(confirmation(centred(views[0]), other)) < 0.2
+    assert kept_weight(centred(views[0]), same) == 0
+    assert kept_weight(centred(views[0]), other) == 2
+
+
+@pytest.mark.parametrize("rows", [1, 2, 12])
+def test_of_few_texts_or_equal_ones_the_weight_is_a_number(rows):
+    same = centred(np.ones((rows, 3), np.float32))
+    assert 0 <= kept_weight(same, same) <= 2
+    own = centred(draw(rows, 3).astype(np.float32))
+    assert 0 <= kept_weight(own, own) <= 2
 
 
 def test_it_is_a_set_of_vectors_like_any_other(two_sets, tiny_encoder):
@@ -126,6 +169,8 @@ def test_the_command_that_makes_it_again(two_sets):
         (["start"], {"weights": "1,2"}, "--weights 1,2: must be 1 to 1 positive numbers"),
         (["start"], {"weights": "much"}, "--weights much: must be"),
         (["start"], {"weights": "-1"}, "--weights -1: must be"),
+        (["start"], {"keep": "some"}, "--keep some: must be auto or a number"),
+        (["start"], {"keep": "-1"}, "--keep -1: must be auto or a number"),
         ([], {"lexical": 0.0}, "nothing to combine"),
         (["nobody"], {}, "has no vectors of 'corpus' \\(vectors-nobody\\)"),
     ],
