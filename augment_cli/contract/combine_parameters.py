@@ -30,7 +30,7 @@ class CombineParameters:
     keep: str = parameter(
         AUTO,
         "weight of the first set as it was, beside what comes out of that: a number, or `auto`, from 0 where "
-        "the sentences' words confirm its neighbourhoods to 2 where they do not (0 with `--lexical 0`)",
+        "the sentences' words confirm its neighbourhoods to 10 where they do not (0 with `--lexical 0`)",
     )
 
     def __post_init__(self) -> None:

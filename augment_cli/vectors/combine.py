@@ -40,9 +40,12 @@ _PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
 _SCALED_FROM = 1e-6
 # What `keep` follows from the corpus by: benchmarks/results/adaptation.md.
 _JUDGED = 2_000  # texts
-_GROUPS = 40
-_CONFIRMED = 0.6  # nothing needs to be kept from there on
-_LOST, _MOST = 10.0, 2.0  # kept for each point less, and at most
+_GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average at least
+_CONFIRMED, _UNCONFIRMED = (
+    0.6,
+    0.35,
+)  # nothing is kept from the one on, next to nothing but it below the other
+_MOST = 10.0
 
 
 def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
@@ -145,13 +148,14 @@ def side_by_side(views: Sequence[np.ndarray], parameters: CombineParameters) -> 
 
 
 def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
-    """How much of the vectors to keep beside the smoothed ones, from 0 to 2, in tenths.
+    """How much of the vectors to keep beside the smoothed ones, from 0 to 10, in tenths.
 
     Smoothing makes neighbourhoods of the groups that an encoder sees. Where the sentences' words see them,
     too, subjects are found better afterwards. Where they do not (praise and blame, captions that differ in a
     detail), what the encoder could tell apart would be lost.
     """
-    return round(min(max(_LOST * (_CONFIRMED - confirmation(vectors, words)), 0.0), _MOST), 1)
+    share = (_CONFIRMED - confirmation(vectors, words)) / (_CONFIRMED - _UNCONFIRMED)
+    return round(min(max(share, 0.0) / max(1 - share, 1e-9), _MOST), 1)
 
 
 def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
@@ -180,9 +184,9 @@ def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
     count = min(CombineParameters().neighbours, len(there) - 1)
     if count < 1:
         return 0.0
-    groups = min(_GROUPS, max(2, len(there) // CombineParameters().neighbours))
+    groups = min(_GROUPS, max(2, len(there) // _GROUP), len(there))
     own, by_words = vectors[there], words[there]
-    means = KMeans(min(groups, len(there)), n_init=3, random_state=0)
+    means = KMeans(groups, n_init=3, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different texts than groups
         group = means.fit_predict(smoothed(own, count, CombineParameters().rounds))
