@@ -26,6 +26,7 @@ import polars as pl
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
+from augment_cli.store.store import Store
 from benchmarks.adapt_domains import Encode, adapt, corpus_of, scores
 from benchmarks.result_lines import add_line, read_lines
 from eval.measures.neighbours import finds_own
@@ -124,6 +125,8 @@ def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
         for load in (partial(load_encoder, options.encoder), partial(load_encoder, str(run / "best")))
     )
     line = {"model": options.model, "corpus": name, "rows": CORPORA[name].rows, "outcome": verdict["outcome"]}
+    combined = Store.open(run.parent / "store").stage("vectors-combined")
+    line["kept"] = combined.parts[0].statistics["keep_percent"] / 100
     line |= {"before": before, "gain": {key: after[key] - before[key] for key in before}}
     return line
 
@@ -131,12 +134,13 @@ def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
 def corpora_table(lines: list[dict[str, Any]]) -> str:
     """What adaptation gains on each corpus, in points, as Markdown."""
     rows = [
-        f"| model | corpus | texts | verdict | {' | '.join(MEASURES.values())} | STS-B test |",
-        "|---|---|---:|---|---:|---:|---:|",
+        f"| model | corpus | texts | kept | verdict | {' | '.join(MEASURES.values())} | STS-B test |",
+        "|---|---|---:|---:|---|---:|---:|---:|",
     ]
     for line in lines:
         gains = [_gain(line, key) for key in (*MEASURES, "stsb")]
-        cells = (line["model"], line["corpus"], f"{line['rows']:,}", line["outcome"], *gains)
+        kept = f"{line['kept']:.1f}"
+        cells = (line["model"], line["corpus"], f"{line['rows']:,}", kept, line["outcome"], *gains)
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 

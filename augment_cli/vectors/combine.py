@@ -113,8 +113,9 @@ def combine(
             _table(vectors, has_direction, low, min(low + ROW_GROUP_ROWS, start + size), schema)
             for low in range(start, start + size, ROW_GROUP_ROWS)
         )
-        present = int(has_direction[start : start + size].sum())
-        statistics = {"vectors": present, "keep_percent": round(100 * keep)}
+        statistics = {"vectors": int(has_direction[start : start + size].sum())}
+        if not index:  # a stage's statistics are the sums of its parts'
+            statistics["keep_percent"] = round(100 * keep)
         store.commit(store.write_part(stage, index, schema, groups, settings, statistics))
         progress(size)
     return stage

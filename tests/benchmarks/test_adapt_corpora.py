@@ -32,9 +32,9 @@ def test_texts_and_pairs_are_read(tmp_path):
 
 
 def test_gains_are_shown_beside_what_was_there_before():
-    line = {"model": "m", "corpus": "news", "rows": 4000, "outcome": "better"}
+    line = {"model": "m", "corpus": "news", "rows": 4000, "kept": 0.5, "outcome": "better"}
     line |= {"before": {"main": 50.0, "stsb": 80.0}, "gain": {"main": 1.25, "stsb": -0.5}}
-    row = "| m | news | 4,000 | better | 50.0 +1.2 | – | 80.0 −0.5 |"
+    row = "| m | news | 4,000 | 0.5 | better | 50.0 +1.2 | – | 80.0 −0.5 |"
     assert corpora_table([line]).splitlines()[2:] == [row]
 
 
