@@ -24,6 +24,7 @@ COMBINED = "combined"  # the set that is combined from it and from other encoder
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 # Both also teach beside the starting encoder: one that sees context, and a table of words.
 SHORT = {"minilm": MINILM_PACKAGE, "static": STATIC}
+_MUCH = 3.0  # kept of the start beside what is smoothed
 # Of mined negatives: the nearest few are often the same question in other words.
 _MINED: dict[str, Any] = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
 
@@ -128,4 +129,11 @@ def _make_teacher(path: Path, encoder: str, allow_download: bool, jobs: int | No
     for name, (model, _) in chosen.items():
         api.embed(path, CORPUS, name=name, jobs=jobs, model=model, allow_download=allow_download)
     weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
-    api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
+    store = api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
+    kept = store.stage(vectors_name(name=COMBINED)).parts[0].statistics["keep_percent"] / 100
+    if kept > _MUCH:
+        print(
+            f"{path}: the texts' words do not confirm the groups that the encoder sees, so the teacher says "
+            f"nearly what the encoder says (combine --keep {kept:g}), and little is learned",
+            file=sys.stderr,
+        )

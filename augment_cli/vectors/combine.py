@@ -188,10 +188,9 @@ def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different texts than groups
         group = means.fit_predict(smoothed(own, count, CombineParameters().rounds))
-    chance = float(((np.bincount(group) / len(group)) ** 2).sum())
-    shares = [float((group[nearest(side, count)] == group[:, None]).mean()) for side in (by_words, own)]
-    by_words_too, by_own = shares[0] - chance, shares[1] - chance
-    return by_words_too / by_own if by_own > 0 else 0.0
+    chance = ((np.bincount(group) / len(group)) ** 2).sum()
+    beyond = [(group[nearest(view, count)] == group[:, None]).mean() - chance for view in (by_words, own)]
+    return float(beyond[0] / beyond[1]) if beyond[1] > 0 else 0.0
 
 
 def lexical_vectors(store: Store, components: int) -> np.ndarray:

@@ -101,13 +101,15 @@ def bare(corpus_store, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_teacher_is_made_of_the_start_and_of_a_table_of_words(bare, tmp_path):
+def test_a_teacher_is_made_of_the_start_and_of_a_table_of_words(bare, tmp_path, capsys):
     out, changes = tmp_path / "run", ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
     arguments = ["adapt", "--store", str(bare), "--encoder", ENCODER, "--out", str(out)]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setattr("train.cli._data", lambda: None)
+        patch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: 10.0)
         main([*arguments, *(word for change in changes for word in ("--set", change))])
     assert ended.value.code == 0
+    assert "words do not confirm the groups that the encoder sees" in capsys.readouterr().err
     store = Store.open(bare)
     settings = store.stage("vectors-combined").settings["parameters"]
     assert (settings["combined"], settings["weights"]) == (["start", "static"], "1,0.5")
