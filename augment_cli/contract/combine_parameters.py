@@ -29,7 +29,7 @@ class CombineParameters:
     rounds: int = parameter(2, "how many times that is done; 0: never", minimum=0, maximum=20)
     keep: str = parameter(
         AUTO,
-        "weight of the first set as it was, beside the result: a number, or `auto`, from 0.5 where "
+        "weight of the first set as it was, beside the result: a number, or `auto`, from 0 where "
         "the sentences' words confirm its neighbourhoods to 10 where they do not; 0 with `--lexical 0`",
     )
 

@@ -42,7 +42,8 @@ _SCALED_FROM = 1e-6
 _JUDGED = 2_000  # texts
 _GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average at least
 _CONFIRMED, _UNCONFIRMED = 0.47, 0.37  # least is kept from the one on, most below the other
-_LEAST, _MOST = 0.5, 10.0
+_MOST = 10.0
+_MANY = 1_000  # texts, of which neighbourhoods are sure; of fewer, something is always kept
 
 
 def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
@@ -146,14 +147,15 @@ def side_by_side(views: Sequence[np.ndarray], parameters: CombineParameters) -> 
 
 
 def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
-    """How much of the vectors to keep beside the smoothed ones, from 0.5 to 10, in tenths.
+    """How much of the vectors to keep beside the smoothed ones, from 0 to 10, in tenths.
 
     Smoothing makes neighbourhoods of the groups that an encoder sees. Where the sentences' words see them,
     too, subjects are found better afterwards. Where they do not (praise and blame, captions that differ in a
     detail), what the encoder could tell apart would be lost.
     """
     share = max((_CONFIRMED - confirmation(vectors, words)) / (_CONFIRMED - _UNCONFIRMED), 0.0)
-    return round(min(_LEAST + share / max(1 - share, 1e-9), _MOST), 1)
+    least = max(0.0, 1 - len(vectors) / _MANY)
+    return round(min(least + share / max(1 - share, 1e-9), _MOST), 1)
 
 
 def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:

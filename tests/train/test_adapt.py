@@ -130,7 +130,7 @@ def test_a_static_encoder_has_a_learning_rate_of_its_own(bare, capsys):
     for changes, rate in (([], 0.03), (["learning_rate=0.01"], 0.01)):
         recipe = _for_kind(load_recipe("adapt", changes), STATIC, changes)
         assert recipe.learning_rate == rate
-    assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 1.2e-4
+    assert _for_kind(load_recipe("adapt"), ENCODER, []).learning_rate == 4e-5
 
 
 def test_short_names_of_encoders(tmp_path, monkeypatch):

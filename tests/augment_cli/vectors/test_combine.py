@@ -125,7 +125,7 @@ def test_more_is_kept_where_words_see_other_groups():
     same, other = centred(views[1]), centred(generator.permutation(views[1]))
     assert confirmation(centred(views[0]), same) > 0.9
     assert abs(confirmation(centred(views[0]), other)) < 0.2
-    assert kept_weight(centred(views[0]), same) == 0.5
+    assert kept_weight(centred(views[0]), same) == 0.7  # of 300 texts
     assert kept_weight(centred(views[0]), other) == 10
 
 
