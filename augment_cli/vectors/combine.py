@@ -44,6 +44,7 @@ _GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average 
 _CONFIRMED, _UNCONFIRMED = 0.47, 0.37  # least is kept from the one on, most below the other
 _MOST = 10.0
 _MANY = 1_000  # texts, of which neighbourhoods are sure; of fewer, something is always kept
+_FEW = 0.1  # what few texts confirm less: they have fewer neighbours of their own kind
 
 
 def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
@@ -153,8 +154,9 @@ def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
     too, subjects are found better afterwards. Where they do not (praise and blame, captions that differ in a
     detail), what the encoder could tell apart would be lost.
     """
-    share = max((_CONFIRMED - confirmation(vectors, words)) / (_CONFIRMED - _UNCONFIRMED), 0.0)
     least = max(0.0, 1 - len(vectors) / _MANY)
+    confirmed = confirmation(vectors, words) + _FEW * least
+    share = max((_CONFIRMED - confirmed) / (_CONFIRMED - _UNCONFIRMED), 0.0)
     return round(min(least + share / max(1 - share, 1e-9), _MOST), 1)
 
 
