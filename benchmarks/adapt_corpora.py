@@ -1,4 +1,4 @@
-"""`python -m train adapt` on twelve ordinary corpora that no setting was chosen on, of 300 to 50,000 rows.
+"""`python -m train adapt` on twelve ordinary corpora, of 300 to 50,000 rows.
 
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora
     python -m benchmarks.adapt_corpora --data ../shared/data --work runs/corpora --corpora news,books

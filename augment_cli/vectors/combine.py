@@ -3,7 +3,8 @@
 A contextual encoder, a table of words and the corpus's own term weights know different things. Each set is
 centred, scaled to length 1 and weighted; side by side they make a vector whose cosine is the weighted mean of
 the sets' cosines. Then each vector moves towards its nearest ones, as in label propagation: what is alike
-becomes more alike. A student learns those cosines (`train/recipes/adapt.toml`).
+becomes more alike. Where the corpus calls for it, the first set is kept beside that as it was. A student
+learns those cosines (`train/recipes/adapt.toml`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from augment_cli.vectors.stages import (
 _BLOCK = 1_024  # rows averaged at a time
 _PRODUCTS = 32_000_000  # compared at a time, some 400 MB with their order
 _SCALED_FROM = 1e-6
-# What `keep` follows from the corpus by: benchmarks/results/adaptation.md.
+# How `--keep auto` follows from the corpus; the limits are from fourteen sets (benchmarks/LOG.md).
 _JUDGED = 2_000  # texts
 _GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average at least
 _CONFIRMED, _UNCONFIRMED = 0.47, 0.37  # least is kept from the one on, most below the other
@@ -186,7 +187,7 @@ def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:
     count = min(CombineParameters().neighbours, len(there) - 1)
     if count < 1:
         return 0.0
-    groups = min(_GROUPS, max(2, len(there) // _GROUP), len(there))
+    groups = min(_GROUPS, max(2, len(there) // _GROUP))
     own, by_words = vectors[there], words[there]
     means = KMeans(groups, n_init=3, random_state=0)
     with warnings.catch_warnings():
