@@ -8,6 +8,7 @@ from augment_cli.contract.parameters import check_parameters, parameter
 from augment_cli.errors import UsageError
 
 AUTO = "auto"
+_HEAVIEST = 1e6  # a weight whose squares single precision still adds up
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,10 @@ class CombineParameters:
         "1", "of the sets in their order, separated by commas; the last one holds for those that follow"
     )
     lexical: float = parameter(
-        0.5, "weight of the sentences' TF-IDF vectors, cut to their largest directions; 0: none", minimum=0
+        0.5,
+        "weight of the sentences' TF-IDF vectors, cut to their largest directions; 0: none",
+        minimum=0,
+        maximum=_HEAVIEST,
     )
     components: int = parameter(
         100, "directions that are kept of the TF-IDF vectors (latent semantic analysis)", minimum=2
@@ -35,8 +39,8 @@ class CombineParameters:
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        if self.kept is not None and not 0 <= self.kept < float("inf"):
-            raise UsageError(f"--keep {self.keep}: must be auto or a number of at least 0")
+        if self.kept is not None and not 0 <= self.kept <= _HEAVIEST:
+            raise UsageError(f"--keep {self.keep}: must be auto or a number from 0 to {_HEAVIEST:,.0f}")
 
     @property
     def kept(self) -> float | None:
@@ -60,9 +64,9 @@ class CombineParameters:
             weights = [float(word) for word in self.weights.split(",")]
         except ValueError:
             weights = []
-        if not weights or len(weights) > count or not all(0 < weight < float("inf") for weight in weights):
+        if not weights or len(weights) > count or not all(0 < weight <= _HEAVIEST for weight in weights):
             raise UsageError(
-                f"--weights {self.weights}: must be 1 to {count} positive numbers separated by commas, "
-                "one for each set of vectors"
+                f"--weights {self.weights}: must be 1 to {count} numbers above 0, to {_HEAVIEST:,.0f}, "
+                "separated by commas, one for each set of vectors"
             )
         return weights + weights[-1:] * (count - len(weights))
