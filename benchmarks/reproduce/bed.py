@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from augment_cli.encoding.encoder import Encoder
@@ -32,7 +33,7 @@ from train.prepare import Run
 from train.run import train
 
 _FACTS = "bed.json"  # beside the encoder's files; no part of its digest
-_DECIDING = ("start", "layers", "corpus", "rows", "recipe", "set")  # the rest is words
+_DECIDING = ("start", "layers", "corpus", "rows", "recipe", "set", "redrawn")  # the rest is words
 
 
 def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     UsageError
         If the training was stopped, or the corpus is too small.
     """
-    settings = {key: getattr(bed, key) for key in _DECIDING}
+    settings = {key: getattr(bed, key) for key in _DECIDING if key != "redrawn" or bed.redrawn}
     if (known := read_facts(target)).get("settings") == json.loads(json.dumps(settings)):
         return known
     # A folder for these settings alone, since a checkpoint of others would be refused.
@@ -70,7 +71,7 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
         if session.store.rows < bed.rows:
             raise UsageError(f"{store}: the corpus gave {session.store.rows:,} sentences of {bed.rows:,}")
     encoder, start = load_encoder(bed.start), work / "start"
-    export(bare(encoder, bed.layers), start)
+    export(redraw(bare(encoder, bed.layers), bed.redrawn), start)
     recipe = load_recipe(bed.recipe, bed.set)
     command = f"python -m benchmarks.reproduce bed --profile {bed.name}"
     result = train(Run(recipe, store, str(start), work / "run", command=command), join())
@@ -115,6 +116,28 @@ def bare(encoder: Encoder, count: int) -> Encoder:
         raise UsageError(f"layers = {count}: {encoder.name} has {len(layers)}")
     encoder.model.encoder.layer = nn.ModuleList(layers[:count])
     encoder.model.config.num_hidden_layers = count
+    return encoder
+
+
+def redraw(encoder: Encoder, count: int) -> Encoder:
+    """The encoder with random weights in its last `count` layers, as BERT draws them; always the same ones.
+
+    Raises
+    ------
+    UsageError
+        If it has fewer.
+    """
+    layers = encoder.model.encoder.layer
+    if count > len(layers):
+        raise UsageError(f"redrawn = {count}: {encoder.name} has {len(layers)}")
+    generator = torch.Generator().manual_seed(0)
+    for layer in layers[len(layers) - count :]:
+        for module in layer.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, 0, encoder.model.config.initializer_range, generator)
+                nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.LayerNorm):
+                module.reset_parameters()
     return encoder
 
 

@@ -148,7 +148,9 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "run":
         _work(entries, stages, args, folder)
         results.read()
-    if args.action != "plan" and (profile.rates_from or profile.sweep_seeds > 1):
+    if args.action != "plan" and (
+        profile.rates_from or profile.name in {other.rates_from for other in whole.profiles.values()}
+    ):
         from benchmarks.reproduce.draws import write_draws
 
         print(write_draws(whole, args.results, args.pages))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
-from benchmarks.reproduce.entries import Primary
+from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import holm, interval, p_shown, resampled, sign_flip
 from benchmarks.reproduce.published import difference
@@ -21,28 +21,28 @@ _OPENING = """\
 # Every method at its own learning rate
 
 For anyone who asks what augmentations are worth beside a tuned baseline. Each method has the learning rate of
-five that STS-B dev likes best over two trainings, without the dev pairs that a test set has. Each draw is
-2,560 other sentences with another seed, one training of every method; intervals are over draws. Points of
-Spearman's correlation over STS12 to STS15 and STS-B. Comparisons, rates, seeds and sentences were registered
-in `benchmarks/reproduce/grid.toml` before the first training. `make reproduce PROFILE=rates`, then
-`PROFILE=draw-1` to `draw-5`, repeats all of it.
+five that STS-B dev likes best, over two trainings on the first bed and one on the others, without the dev
+pairs that a test set has. Each draw is 2,560 other sentences with another seed, one training of every method;
+intervals are over draws. Points of Spearman's correlation over STS12 to STS15 and STS-B. Comparisons, rates,
+seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training.
+`make reproduce PROFILE=rates`, then `PROFILE=draw-1` to `draw-5`, repeats the first bed; `rates-upper` and
+`upper-1` to `upper-3`, `rates-small` and `small-1` to `small-3` the others.
 """
 _NOTE = """\
-Draws done: {done} of {all}. *Likely* and *hurts*: the interval over draws leaves out zero. Five draws cannot
-bring a sign-flip test below 0.0625, before Holm's correction.
+Draws done: {done} of {all}. *Likely* and *hurts*: the interval over draws leaves out zero. So many draws cannot
+bring a sign-flip test below {least}, before Holm's correction.
 """
 Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 
 
-def measured(grid: Grid, folder: Path) -> Measures:
-    """What every draw has measured, by its profile and row."""
+def measured(grid: Grid, folder: Path, swept: Profile) -> Measures:
+    """What every draw whose rates a profile has chosen has measured, by its profile and row."""
     found: Measures = {}
+    chosen_by = Results(folder / f"{swept.name}.jsonl")
+    rates = chosen_rates(dev_scores(grid, swept, chosen_by), swept.sweep_seeds)
     for name, profile in grid.profiles.items():
-        if not profile.rates_from:
+        if profile.rates_from != swept.name:
             continue
-        chosen_by = Results(folder / f"{profile.rates_from}.jsonl")
-        swept = grid.profiles[profile.rates_from]
-        rates = chosen_rates(dev_scores(grid, swept, chosen_by), swept.sweep_seeds)
         trained = {row.name for row in grid.of_profile(profile).rows if row.recipe}
         tuned = at_own_rates(grid, profile, chosen_by, trained - rates.keys())
         results, own = Results(folder / f"{name}.jsonl"), grid.of_profile(tuned)
@@ -85,15 +85,16 @@ def verdict(values: Sequence[float]) -> str:
     return "likely" if low > 0 else "hurts" if high < 0 else "unclear"
 
 
-def comparison_table(grid: Grid, found: Measures) -> list[str]:
-    """The registered comparisons: gain with three readings of its noise, and the paper's."""
-    all_values = [differences(found, one.better, one.worse) for one in grid.registered]
+def comparison_table(grid: Grid, found: Measures, names: Collection[str]) -> list[str]:
+    """The registered comparisons of these rows: gain with three readings of its noise, and the paper's."""
+    asked = [one for one in grid.registered if {one.better, one.worse} <= {*names}]
+    all_values = [differences(found, one.better, one.worse) for one in asked]
     flips = [sign_flip(values) if len(values) >= FEWEST else math.nan for values in all_values]
     lines = [
         "| question | better | than | gain, 95 % over draws | Student | sign flip | Holm | draws | paper | |",
         "|---|---|---|---|---|---:|---:|---:|---:|---|",
     ]
-    for one, values, p, adjusted in zip(grid.registered, all_values, flips, holm(flips), strict=True):
+    for one, values, p, adjusted in zip(asked, all_values, flips, holm(flips), strict=True):
         gain = spread = "–"
         if values:
             gain = f"{mean(values):+.2f}"
@@ -148,30 +149,33 @@ def method_table(grid: Grid, found: Measures) -> list[str]:
 
 
 def write_draws(grid: Grid, folder: Path, pages: Path) -> Path:
-    """Write the page from the folder of results, of all draws that are done."""
-    names = dict.fromkeys(profile.rates_from for profile in grid.profiles.values() if profile.rates_from)
-    scores = {
-        row: values
-        for name in names
-        for row, values in dev_scores(grid, grid.profiles[name], Results(folder / f"{name}.jsonl")).items()
-    }
-    found = measured(grid, folder)
-    lines = [
-        _OPENING,
-        "## Which help",
-        "",
-        *comparison_table(grid, found),
-        "",
-        _NOTE.format(done=len(found), all=sum(bool(one.rates_from) for one in grid.profiles.values())),
-        "## What each learning rate scores on dev",
-        "",
-        *rate_table(grid, scores),
-        "",
-        "## What each method scores, and how it trained",
-        "",
-        *method_table(grid, found),
-    ]
+    """Write the page from the folder of results, of all draws that are done, bed by bed."""
+    lines = [_OPENING]
+    for name in dict.fromkeys(one.rates_from for one in grid.profiles.values() if one.rates_from):
+        lines += _of_bed(grid, folder, grid.profiles[name])
     pages.mkdir(parents=True, exist_ok=True)
     path = pages / "tuned.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     return path
+
+
+def _of_bed(grid: Grid, folder: Path, swept: Profile) -> list[str]:
+    """The part of the page on one bed, whose rates a profile has chosen."""
+    scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
+    found = measured(grid, folder, swept)
+    draws = [profile for profile in grid.profiles.values() if profile.rates_from == swept.name]
+    return [
+        f"## From {grid.beds[swept.name].about}",
+        "",
+        *comparison_table(grid, found, draws[0].only),
+        "",
+        _NOTE.format(done=len(found), all=len(draws), least=f"{2 / 2 ** len(draws):g}"),
+        "What each learning rate scores on dev:",
+        "",
+        *rate_table(grid, scores),
+        "",
+        "What each method scores, and how it trained:",
+        "",
+        *method_table(grid, found),
+        "",
+    ]

@@ -133,6 +133,8 @@ class Bed:
         The installed encoder it is made from.
     layers : int
         How many of its layers are kept, the first ones; 0 for all.
+    redrawn : int
+        How many of them, the last ones, have random weights instead of their own.
     corpus : tuple of str
         Files under the data folder.
     rows : int
@@ -156,6 +158,7 @@ class Bed:
     rows: int
     recipe: str
     set: tuple[str, ...] = ()
+    redrawn: int = 0
     digest: str = ""
     machine: str = ""
     like: str = ""

@@ -5,11 +5,12 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts
+from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts, redraw
 from benchmarks.reproduce.entries import Bed
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import check_bed, encoder_digest
@@ -54,6 +55,19 @@ def test_a_bed_of_fewer_layers_and_one_of_too_few_sentences(bed, tiny_encoder, t
         bare(load_encoder(tiny_encoder), 3)
     with pytest.raises(UsageError, match="60 sentences of 61"):
         make_bed(dataclasses.replace(bed, rows=61), tmp_path / "two", tmp_path / "other", tmp_path)
+
+
+def test_a_bed_of_which_the_upper_layers_are_drawn_anew(bed, tiny_encoder):
+    given, other = load_encoder(tiny_encoder), redraw(load_encoder(tiny_encoder), 1)
+    same = [
+        all(torch.equal(one, two) for one, two in zip(old.parameters(), new.parameters(), strict=True))
+        for old, new in zip(given.model.encoder.layer, other.model.encoder.layer, strict=True)
+    ]
+    assert same == [True, False]
+    again = redraw(load_encoder(tiny_encoder), 1)
+    np.testing.assert_array_equal(other.encode(TEXTS), again.encode(TEXTS))
+    with pytest.raises(UsageError, match="redrawn = 3: .* has 2"):
+        redraw(given, 3)
 
 
 def test_the_recorded_digest_stands_in_where_no_bed_was_made(bed, small_grid, tmp_path):

@@ -143,20 +143,27 @@ def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
     assert own_pairs(dev, [Table(task, columns, "", True)]).tolist() == [False, True, True]
 
 
-def test_the_grid_has_the_experiment_that_was_registered():
-    """Ten rates' seeds and draws are used once; every comparison's row has its rate chosen."""
+@pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
+def test_the_grid_has_the_experiment_that_was_registered(name, count):
+    """Seeds of rates and draws are used once; every trained row has its rate chosen, on one bed."""
     grid = load_grid()
-    draws = [profile for name, profile in grid.profiles.items() if profile.rates_from]
-    assert len(draws) == 5 and {profile.rates_from for profile in draws} == {"rates"}
-    rates = grid.profiles["rates"]
+    rates = grid.profiles[name]
+    draws = [profile for profile in grid.profiles.values() if profile.rates_from == name]
+    assert len(draws) == count
     corpora = [profile.corpus for profile in (*draws, rates, grid.profiles["bed"])]
     assert len({*corpora}) == len(corpora)
     seeds = [seed for profile in (*draws, rates) for seed in profile.seeds]
-    assert len({*seeds}) == len(seeds) == 7
+    assert len({*seeds}) == len(seeds) == count + rates.sweep_seeds
     swept = {sweep.row for sweep in grid.of_profile(rates).sweeps if sweep.name.startswith("rate:")}
+    chosen = {row.sweep.partition(":")[2] for row in grid.of_profile(rates).rows}
+    assert chosen <= swept
     for profile in draws:
-        assert {row.name for row in grid.of_profile(profile).rows if row.recipe} == swept
-        assert grid.beds[profile.name].digest == grid.beds["tables"].digest
+        assert {row.name for row in grid.of_profile(profile).rows if row.recipe} == chosen
+        assert profile.encoder == rates.encoder
+        assert dataclasses.replace(grid.beds[profile.name], name="", like="") == dataclasses.replace(
+            grid.beds[name], name="", like=""
+        )
+        assert not profile.decides
 
 
 def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_path):
@@ -166,13 +173,17 @@ def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_pa
     }
     found = {f"draw-{draw + 1}": rows for draw, rows in scores.items()}
     assert draws.differences(found, "una", "simcse-ntxent") == [1.0, 2.0, 3.0, 4.0]
-    table = draws.comparison_table(grid, found)
+    rows = {name for one in grid.registered for name in (one.better, one.worse)}
+    table = draws.comparison_table(grid, found, rows)
     assert len(table) == 2 + len(grid.registered)
+    assert len(draws.comparison_table(grid, found, ["una", "simcse-ntxent", "best"])) < len(table)
     assert "| +2.50 (+1.50 to +3.50) | +0.45 to +4.55 | 0.125 | 1.000 | 4 | +1.00 | likely |" in table[2]
     assert table[3].endswith("| – | – | – | – | 0 | +1.00 | too few draws |")
     assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -2.0, -0.5]) == "hurts"
     page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
-    assert "Draws done: 0 of 5." in page and page.count("too few draws") == len(grid.registered)
+    assert "Draws done: 0 of 5." in page and page.count("Draws done: 0 of 3.") == 2
+    first, *_ = page.split("## From ")[1:]
+    assert first.count("too few draws") == len(grid.registered)
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=5))
