@@ -29,8 +29,8 @@ seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before t
 `upper-1` to `upper-3`, `rates-small` and `small-1` to `small-3` the others.
 """
 _NOTE = """\
-Draws done: {done} of {all}. *Likely* and *hurts*: the interval over draws leaves out zero. So many draws cannot
-bring a sign-flip test below {least}, before Holm's correction.
+Draws done: {done} of {all}. *Likely* and *hurts*: the interval over draws leaves out zero. So many draws
+cannot bring a sign-flip test below {least}, before Holm's correction.
 """
 Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 

@@ -66,7 +66,7 @@ def test_a_bed_of_which_the_upper_layers_are_drawn_anew(bed, tiny_encoder):
     assert same == [True, False]
     again = redraw(load_encoder(tiny_encoder), 1)
     np.testing.assert_array_equal(other.encode(TEXTS), again.encode(TEXTS))
-    with pytest.raises(UsageError, match="redrawn = 3: .* has 2"):
+    with pytest.raises(UsageError, match="has 2"):
         redraw(given, 3)
 
 
