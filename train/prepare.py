@@ -171,7 +171,6 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
     steps = recipe.steps or per_epoch * recipe.epochs
-    steps = min(steps, per_epoch * recipe.max_epochs) if recipe.max_epochs else steps
     return TrainingRows(keep, count, per_epoch, steps, texts, tuple(filter(None, scores)), weighted)
 
 

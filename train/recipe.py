@@ -89,7 +89,6 @@ class Recipe:
     steps: int = setting(
         0, "stop after so many steps, over as many epochs as it takes; 0: epochs decides", minimum=0
     )
-    max_epochs: int = setting(0, "fewer steps where they are more epochs than this; 0: never", minimum=0)
     max_length: int = setting(32, "longest text while training; longer ones are cut", minimum=1)
     learning_rate: float = setting(3e-5, "of the encoder, at its highest", above=0)
     static_learning_rate: float = setting(

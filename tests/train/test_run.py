@@ -108,17 +108,6 @@ def test_the_starting_encoder_comes_out_where_nothing_beats_it(
     assert verdict["message"] in (tmp_path / "best/README.md").read_text(encoding="utf-8")
 
 
-def test_few_rows_are_not_read_more_often_than_asked_for(tiny_store, tiny_encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr("train.run.dev_test", lambda *_: ScriptedTest(iter([0.5, 0.6])))
-    rows = Store.open(tiny_store).rows
-    run = {"batch": rows // 2, "steps": 50, "max_epochs": 2, "evaluate_every": 50}
-    result = quick_run(tiny_store, tiny_encoder, tmp_path, **run)
-    assert result.steps == 2 * -(-rows // run["batch"]) < 50
-    message = read_log(tmp_path / "log.jsonl")[-1]["message"]
-    assert f"all {result.steps} steps were made" in message
-    assert "the last evaluation was the best: --set max_epochs=4 and another --out may gain more" in message
-
-
 def test_a_changed_pooling_competes_with_the_encoder_as_it_was_given(
     tiny_store, tiny_encoder, tmp_path, monkeypatch
 ):

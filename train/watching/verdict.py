@@ -48,8 +48,7 @@ def verdict(
         )
     if step := stopping.best_step:
         best = scores["best"][name]
-        more = f"max_epochs={2 * recipe.max_epochs}" if steps < recipe.steps else f"steps={2 * steps}"
-        longer = f"the last evaluation was the best: --set {more} and another --out may gain more"
+        longer = f"the last evaluation was the best: --set steps={2 * steps} and another --out may gain more"
         following = change if stopping.collapsed else longer if step == done == steps else look
         return "better", (
             f"better than the starting encoder by {gain[0] if gain else best - before:.4f} ({interval}{name} "
