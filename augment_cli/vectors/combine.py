@@ -44,8 +44,9 @@ _JUDGED = 2_000  # texts
 _GROUPS, _GROUP = 40, 30  # at most so many groups, of so many texts on average at least
 _CONFIRMED, _UNCONFIRMED = 0.47, 0.37  # least is kept from the one on, most below the other
 _MOST = 10.0
-_MANY = 1_000  # texts, of which neighbourhoods are sure; of fewer, something is always kept
-_FEW = 0.1  # what few texts confirm less: they have fewer neighbours of their own kind
+_MANY = 1_000  # texts, of which neighbourhoods are sure
+_FEW_KEEP = 2.0  # of fewer texts at least a part of this is kept
+_FEW_CONFIRM = 0.1  # and they confirm less: each has fewer neighbours of its own kind
 
 
 def combine_settings(store: Store, sets: Sequence[str], parameters: CombineParameters) -> Settings:
@@ -155,10 +156,10 @@ def kept_weight(vectors: np.ndarray, words: np.ndarray) -> float:
     too, subjects are found better afterwards. Where they do not (praise and blame, captions that differ in a
     detail), what the encoder could tell apart would be lost.
     """
-    least = max(0.0, 1 - len(vectors) / _MANY)
-    confirmed = confirmation(vectors, words) + _FEW * least
+    few = max(0.0, 1 - len(vectors) / _MANY)
+    confirmed = confirmation(vectors, words) + _FEW_CONFIRM * few
     share = max((_CONFIRMED - confirmed) / (_CONFIRMED - _UNCONFIRMED), 0.0)
-    return round(min(least + share / max(1 - share, 1e-9), _MOST), 1)
+    return round(min(_FEW_KEEP * few + share / max(1 - share, 1e-9), _MOST), 1)
 
 
 def confirmation(vectors: np.ndarray, words: np.ndarray) -> float:

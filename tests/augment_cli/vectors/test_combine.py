@@ -126,7 +126,7 @@ def test_more_is_kept_where_words_see_other_groups():
     assert abs(confirmation(own, other)) < 0.2
     assert (kept_weight(own, same), kept_weight(own, other)) == (0, 10)
     assert confirmation(own[:300], same[:300]) > 0.9
-    assert kept_weight(own[:300], same[:300]) == 0.7  # few texts are never sure
+    assert kept_weight(own[:300], same[:300]) == 1.4  # few texts are never sure
 
 
 @pytest.mark.parametrize("rows", [1, 2, 12])
