@@ -2,12 +2,14 @@
 
     python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals
     python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals --rivals TSDAE,SimCSE
+    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/texts --texts --seeds 42,0,1
 
 Each is trained at each of its learning rates; the table shows the best of them by the labels, which flatters
 the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encoding as `adapt` does, and what
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
-that kind to the recipe, and ends as it does. Texts and scores are those of `benchmarks.adapt_domains`.
+that kind to the recipe, and ends as it does; `--texts` trains these alone, and pairs them with `adapt` seed by
+seed. Texts and scores are those of `benchmarks.adapt_domains`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder
 from benchmarks.adapt_domains import DOMAINS, adapt, corpus_of, scores
+from benchmarks.reproduce.paired import interval
 from benchmarks.result_lines import add_line, read_lines
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_table
@@ -33,6 +36,7 @@ from eval.tasks.table import read_table
 STEPS, BATCH = 60, 64
 _EQUAL = [f"steps={STEPS}", f"batch={BATCH}", "evaluate_every=0", "warmup_steps=6", "max_length=64"]
 _EQUAL += ["head=none", "pooling="]
+PLAIN = "adapt"
 _REWORDED = ["positives=synonym,crop,word-deletion", "labels=kind"]
 
 
@@ -60,7 +64,7 @@ RIVALS = {
     ),
     "adapt-contrastive": Rival("adapt-contrastive", _EQUAL),
     "TSDAE": Rival("", rates=("3e-5", "1e-4")),
-    "adapt": Rival("adapt", rates=("4e-5",)),
+    PLAIN: Rival("adapt", rates=("4e-5",)),
     "adapt with paraphrases": _beside_adapt("positives=paraphrase"),
     "adapt with UNA's negatives": _beside_adapt('positives=["self"]', "labels=kind", "negatives=una"),
     "adapt with synonyms": _beside_adapt("positives=synonym"),
@@ -98,19 +102,20 @@ def _kept(words: list[str], random: np.random.Generator) -> list[str]:
     return kept or [words[random.integers(len(words))]]
 
 
-def measure(rival: str, rate: str, domain: str, options: argparse.Namespace) -> dict[str, Any]:
+def measure(key: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
     """Train one rival at one rate on one domain; the line of its results, in percent."""
+    rival, rate, domain = key["rival"], key["rate"], key["domain"]
     table = read_table(load_registry()[domain], options.data)
     texts = corpus_of(table, options.rows)[0]
     run, own = f"{re.sub('[^a-zA-Z]+', '-', rival)}-{rate}-", RIVALS[rival]
     if own.recipe:
         changes = [f"learning_rate={rate}", *own.settings]
-        best = adapt(domain, texts, options, 42, own.recipe, run, changes) / "best"
+        best = adapt(domain, texts, options, key["seed"], own.recipe, run, changes) / "best"
     else:
         best = tsdae(texts, options.work / domain / run[:-1], options.encoder, float(rate))
     encode = load_encoder(str(best)).encode
     found = scores(encode, table, options.rows, options.scored, options.data, options.kmeans)
-    return {"rival": rival, "rate": rate, "domain": domain} | found
+    return key | found
 
 
 def rivals_table(lines: list[dict[str, Any]]) -> str:
@@ -130,8 +135,35 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
+def texts_table(lines: list[dict[str, Any]]) -> str:
+    """What each kind of text adds to `adapt`, in points with Student's 95 % interval over seeds, as Markdown."""
+    rows = [
+        "| model | domain | with | K-means or few-shot | purity of the ten nearest | seeds |",
+        "|---|---|---|---:|---:|---:|",
+    ]
+    by_key = {(line["model"], line["domain"], line["rival"], line["seed"]): line for line in lines}
+    for model, domain, rival in dict.fromkeys(key[:3] for key in by_key if key[2] != PLAIN):
+        pairs = [
+            (line, by_key[model, domain, PLAIN, key[3]])
+            for key, line in by_key.items()
+            if key[:3] == (model, domain, rival) and (model, domain, PLAIN, key[3]) in by_key
+        ]
+        if not pairs:
+            continue
+        gains = [interval([score(one) - score(plain) for one, plain in pairs]) for score in (_main, _purity)]
+        cells = [f"{one.mean:+.2f} ({one.low:+.2f} to {one.high:+.2f})".replace("-", "−") for one in gains]
+        kind = rival.removeprefix(f"{PLAIN} with ")
+        rows.append(f"| {model} | {domain} | {' | '.join([kind, *cells, str(len(pairs))])} |")
+    return "\n".join(rows)
+
+
+def _purity(line: dict[str, Any]) -> float:
+    found: float = line["purity_10"]
+    return found
+
+
 def _best_rate(lines: list[dict[str, Any]]) -> dict[str, Any]:
-    return max(lines, key=lambda line: _main(line) + line["purity_10"])
+    return max(lines, key=lambda line: _main(line) + _purity(line))
 
 
 def _main(line: dict[str, Any]) -> float:
@@ -145,6 +177,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--rivals", default=",".join(RIVALS))
+    parser.add_argument("--texts", action="store_true", help="`adapt` alone, with and without texts")
+    parser.add_argument("--seeds", default="42")
+    parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
     parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
     parser.add_argument("--scored", type=int, default=2000, help="other texts, which are scored")
     parser.add_argument("--kmeans", type=int, default=10, help="seeds of K-means")
@@ -155,14 +190,22 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
     lines = read_lines(results)
-    for domain in options.domains.split(","):
-        for rival in options.rivals.split(","):
-            for rate in RIVALS[rival].rates:
-                key = {"rival": rival, "rate": rate, "domain": domain}
-                if any(key.items() <= line.items() for line in lines):
-                    continue
-                add_line(results, lines, measure(rival, rate, domain, options))
-    print(rivals_table(lines))
+    rivals = [name for name in RIVALS if name.startswith(PLAIN + " ") or name == PLAIN]
+    rivals = rivals if options.texts else options.rivals.split(",")
+    for seed in map(int, options.seeds.split(",")):
+        for domain in options.domains.split(","):
+            for rival in rivals:
+                for rate in RIVALS[rival].rates:
+                    key = {
+                        "model": options.model,
+                        "rival": rival,
+                        "rate": rate,
+                        "domain": domain,
+                        "seed": seed,
+                    }
+                    if not any(key.items() <= line.items() for line in lines):
+                        add_line(results, lines, measure(key, options))
+    print(texts_table(lines) if options.texts else rivals_table(lines))
 
 
 if __name__ == "__main__":

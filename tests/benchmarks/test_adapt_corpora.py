@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 
 from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
-from benchmarks.adapt_rivals import rivals_table
+from benchmarks.adapt_rivals import rivals_table, texts_table
 from benchmarks.result_lines import read_lines
 from tests.helpers.places import REPOSITORY
 
@@ -50,6 +50,19 @@ def test_a_rival_is_shown_at_the_best_of_its_rates():
         "| way | d | STS-B test |",
         "|---|---:|---:|",
         "| r | 55.0 / 61.0 | 80.0 |",
+    ]
+
+
+def test_what_a_kind_of_text_adds_is_paired_by_seed():
+    common = {"model": "m", "domain": "d"}
+    lines = [
+        common | {"rival": rival, "seed": seed, "accuracy": 50.0 + gain + seed, "purity_10": 60.0 - gain}
+        for rival, gains in (("adapt", (0, 0, 0)), ("adapt with synonyms", (1, 2, 3)))
+        for seed, gain in enumerate(gains)
+    ]
+    lines.append(common | {"rival": "adapt with synonyms", "seed": 9, "accuracy": 0.0, "purity_10": 0.0})
+    assert texts_table(lines).splitlines()[2:] == [
+        "| m | d | synonyms | +2.00 (−0.48 to +4.48) | −2.00 (−4.48 to +0.48) | 3 |"
     ]
 
 
