@@ -8,8 +8,8 @@ Each is trained at each of its learning rates; the table shows the best of them 
 the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encoding as `adapt` does, and what
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
-that kind to the recipe, and ends as it does; `--texts` trains these alone, and pairs them with `adapt` seed by
-seed. Texts and scores are those of `benchmarks.adapt_domains`.
+that kind to the recipe, and ends as it does; `--texts` trains these alone, and pairs them with `adapt`
+seed by seed. Texts and scores are those of `benchmarks.adapt_domains`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
 
 
 def texts_table(lines: list[dict[str, Any]]) -> str:
-    """What each kind of text adds to `adapt`, in points with Student's 95 % interval over seeds, as Markdown."""
+    """What each kind of text adds to `adapt`, in points, with 95 % intervals over seeds (Student), as Markdown."""
     rows = [
         "| model | domain | with | K-means or few-shot | purity of the ten nearest | seeds |",
         "|---|---|---|---:|---:|---:|",
