@@ -136,7 +136,7 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
 
 
 def texts_table(lines: list[dict[str, Any]]) -> str:
-    """What each kind of text adds to `adapt`, in points, with Student's 95 % interval over seeds; Markdown."""
+    """What each kind of text adds to `adapt`, in points, with Student's interval over seeds, as Markdown."""
     rows = [
         "| model | domain | with | K-means or few-shot | purity of the ten nearest | seeds |",
         "|---|---|---|---:|---:|---:|",
