@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ COMBINED = "combined"  # the set that is combined from it and from other encoder
 MINED = {"mined-tfidf": "tfidf", "mined-vectors": "vectors"}
 # Both also teach beside the starting encoder: one that sees context, and a table of words.
 SHORT = {"minilm": MINILM_PACKAGE, "static": STATIC}
-_MUCH = 3.0  # kept of the start beside what is smoothed
+_MUCH = 3.0  # kept of the start beside what is smoothed: with more, an encoder learned nothing that helped
 # Of mined negatives: the nearest few are often the same question in other words.
 _MINED: dict[str, Any] = {"range_min": 5, "range_max": 50, "relative_margin": 0.05}
 
@@ -103,12 +104,12 @@ def make_columns(
             )
     if made:
         print(f"{path}: making {', '.join(made)} first", file=sys.stderr)
+    # In threads: the libraries are loaded here, and a small corpus is encoded before a process has started.
+    embed = functools.partial(api.embed, path, jobs=jobs, backend="threading", allow_download=allow_download)
     if has_teacher(recipe):
-        _make_teacher(path, encoder, allow_download, jobs)
+        _make_teacher(path, teachers(encoder, allow_download), embed, jobs)
     wanted = vector_columns(recipe)
-    embed = functools.partial(
-        api.embed, path, name=START, jobs=jobs, model=encoder, allow_download=allow_download
-    )
+    embed = functools.partial(embed, name=START, model=encoder)
     if wanted:  # the corpus first, as mining reads it
         embed(CORPUS)
     for stage in texts:
@@ -123,17 +124,25 @@ def make_columns(
     return made
 
 
-def _make_teacher(path: Path, encoder: str, allow_download: bool, jobs: int | None) -> None:
+def _make_teacher(
+    path: Path, chosen: dict[str, tuple[str, float]], embed: Callable[..., Store], jobs: int | None
+) -> None:
     """Embed the corpus by each of the `teachers`, and combine what comes out."""
-    chosen = teachers(encoder, allow_download)
     for name, (model, _) in chosen.items():
-        api.embed(path, CORPUS, name=name, jobs=jobs, model=model, allow_download=allow_download)
+        embed(CORPUS, name=name, model=model)
     weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
-    store = api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
+    api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
+
+
+def untrained(recipe: Recipe, store: Store) -> str:
+    """Why nothing is to be learned from the teacher that was made; empty where something is."""
+    if not has_teacher(recipe):
+        return ""
     kept = store.stage(vectors_name(name=COMBINED)).parts[0].statistics["keep_percent"] / 100
-    if kept > _MUCH:
-        print(
-            f"{path}: the texts' words do not confirm the groups that the encoder sees, so the teacher says "
-            f"nearly what the encoder says (combine --keep {kept:g}), and little is learned",
-            file=sys.stderr,
-        )
+    if kept <= _MUCH:
+        return ""
+    return (
+        "the texts' words do not confirm the groups that the encoder sees, so the teacher says nearly what "
+        f"the encoder says (combine --keep {kept:g}); next: give the texts of one domain, or to train "
+        "nonetheless combine with --keep 0 --name mine, and give --set teacher.vectors=mine"
+    )

@@ -160,7 +160,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
     recipe = _for_kind(recipe, encoder, args.set)
 
     from augment_cli.store.store import Store
-    from train.adapt import RECIPES, make_columns, missing
+    from train.adapt import RECIPES, make_columns, missing, untrained
     from train.machine.distributed import join, leave
     from train.plan import plan
     from train.prepare import Run, check_batch
@@ -182,6 +182,7 @@ def _run(args: argparse.Namespace, typed: list[str]) -> int:
             if ranks.is_first:
                 make_columns(recipe, args.store, encoder, args.allow_download)
             ranks.barrier()
+            run = dataclasses.replace(run, untrained=untrained(recipe, Store.open(args.store)))
         if args.dry_run:
             print(plan(run, ranks))
             return 0

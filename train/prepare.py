@@ -60,6 +60,7 @@ class Run:
     command: str = ""  # what the user typed, for the model card
     # Dev scores of the starting encoder where another run from it on the same data has measured them.
     before: dict[str, float] = field(default_factory=dict)
+    untrained: str = ""  # why no step is made; empty: the recipe says how many
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def prepare_rows(run: Run, store: Store, columns: Iterable[str]) -> TrainingRows
             f"only_changed ({', '.join(recipe.only_changed) or 'empty'}) or where, or raise corpus_weights"
         )
     per_epoch = steps_per_epoch(count, recipe.batch)
-    steps = recipe.steps or per_epoch * recipe.epochs
+    steps = 0 if run.untrained else recipe.steps or per_epoch * recipe.epochs
     return TrainingRows(keep, count, per_epoch, steps, texts, tuple(filter(None, scores)), weighted)
 
 

@@ -305,7 +305,7 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         facts["best_pooling"] = training.trainee.given.pooling
     if first and progress.finished:
         steps, stopping = training.rows.steps, progress.early_stopping
-        outcome, said = verdict(scores, stopping, progress.done, steps, recipe, gain)
+        outcome, said = verdict(scores, stopping, progress.done, steps, recipe, gain, run.untrained)
         training.log.judge(progress.done, outcome, said)
         facts["verdict"] = said
         events = read_log(run.out / "log.jsonl")

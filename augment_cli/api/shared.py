@@ -13,9 +13,9 @@ from augment_cli.session import Session
 from augment_cli.session.in_python import reporter_for_python
 
 
-def session_of(store: str | Path, jobs: int | None, overwrite: bool) -> Session:
+def session_of(store: str | Path, jobs: int | None, overwrite: bool, backend: str = "loky") -> Session:
     """A session on a store, which says in a notebook or to the logger what it does."""
-    return Session(store, Engine.for_this_machine(jobs), reporter_for_python(), overwrite=overwrite)
+    return Session(store, Engine.for_this_machine(jobs, backend), reporter_for_python(), overwrite=overwrite)
 
 
 def options_of(kind: Any, given: Mapping[str, Any], function: str) -> Any:

@@ -26,6 +26,7 @@ def embed(
     *,
     name: str | None = None,
     jobs: int | None = None,
+    backend: str = "loky",
     overwrite: bool = False,
     **parameters: Any,
 ) -> Store:
@@ -39,7 +40,9 @@ def embed(
     name : str, optional
         For vectors beside the first; their stage is `vectors-NAME` or `vectors-NAME-STAGE`.
     jobs : int, optional
-        Worker processes; one for each core by default.
+        Workers; one for each core by default.
+    backend : {"loky", "threading"}
+        Workers are processes, or threads of this one: they start at once, and share one model.
     overwrite : bool
         Delete the stage if it is there with other settings, and what was made from it.
     **parameters
@@ -57,7 +60,7 @@ def embed(
     6
     """
     chosen = options_of(EmbedParameters, parameters, "embed")
-    with session_of(store, jobs, overwrite) as session:
+    with session_of(store, jobs, overwrite, backend) as session:
         session.ingest()
         session.embed(stage, chosen, name)
         return session.store

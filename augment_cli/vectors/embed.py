@@ -38,7 +38,6 @@ from augment_cli.vectors.stages import (
 from augment_cli.vectors.texts import check_text_stage, equal_rows
 
 PIECE_ROWS = 1_024
-_WORKER_TEXTS = 2 * PIECE_ROWS  # to start another worker costs as much as encoding a thousand short texts
 STATIC_PIECE_ROWS = 16_384  # looking up costs so little that files and journal would be the rest
 
 
@@ -128,8 +127,6 @@ def finish(store: Store, work: Work, engine: Engine, progress: Callable[[int], N
     is_static = is_static_model(work.model)
     if work.parameters.device == "cuda" or is_static:
         engine = dataclasses.replace(engine, jobs=1, needs_gpu=not is_static)
-    else:
-        engine = dataclasses.replace(engine, jobs=min(engine.jobs, -(-work.rows // _WORKER_TEXTS)))
     journal = Journal(store.work, work.stage, work.settings)
     common = {
         "store_path": store.path,

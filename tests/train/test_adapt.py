@@ -2,11 +2,13 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from augment_cli.errors import MixError, UsageError
 from augment_cli.ingest import IngestOptions, ingest
+from augment_cli.models.digest import model_digest
 from augment_cli.store.store import Store
 from tests.helpers.places import REPOSITORY
 from tests.train.watching.test_neighbours import sentence
@@ -101,15 +103,21 @@ def bare(corpus_store, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_teacher_is_made_of_the_start_and_of_a_table_of_words(bare, tmp_path, capsys):
+@pytest.mark.parametrize(("kept", "steps"), [(0.0, 4), (10.0, 0)])
+def test_a_teacher_is_made_and_taught_where_the_words_confirm_it(bare, tmp_path, capsys, kept, steps):
     out, changes = tmp_path / "run", ["batch=16", "max_length=16", "steps=4", "evaluate_every=2", "threads=1"]
     arguments = ["adapt", "--store", str(bare), "--encoder", ENCODER, "--out", str(out)]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setattr("train.cli._data", lambda: None)
-        patch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: 10.0)
+        patch.setattr("augment_cli.vectors.combine.kept_weight", lambda *_: kept)
         main([*arguments, *(word for change in changes for word in ("--set", change))])
     assert ended.value.code == 0
-    assert "words do not confirm the groups that the encoder sees" in capsys.readouterr().err
+    reason = "nothing was trained: the texts' words do not confirm the groups that the encoder sees"
+    for said in (capsys.readouterr().err, (out / "best/README.md").read_text("utf-8")):
+        assert (reason in said) == (not steps)
+    assert read_log(out / "log.jsonl")[-1]["step"] == steps
+    if not steps:
+        assert model_digest(out / "best") == model_digest(Path(ENCODER))
     store = Store.open(bare)
     settings = store.stage("vectors-combined").settings["parameters"]
     assert (settings["combined"], settings["weights"]) == (["start", "static"], "1,0.5")

@@ -24,9 +24,12 @@ def verdict(
     steps: int,
     recipe: Recipe,
     gain: tuple[float, float, float] | None = None,
+    untrained: str = "",
 ) -> tuple[str, str]:
     """The outcome (better, same, worse than the start, unknown) and its line; `gain`: of a `DevTest`."""
     look = as_typed(LOOK)
+    if untrained:
+        return "same", f"same: best/ is the starting encoder, and nothing was trained: {untrained}"
     if not done:
         return "unknown", f"nothing was trained (no steps); next: {look}"
     why = f"stopped at step {done:,} after {stopping.since:,} evaluations without a better score"
