@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +92,7 @@ def make_columns(
 ) -> list[str]:
     """Make what a recipe reads and the store lacks, with each augmentation's own defaults."""
     # Vectors that are there are checked against the encoder, and refused if another made them.
-    store = Store.open(path)
-    made = missing(recipe, store)
+    made = missing(recipe, Store.open(path))
     texts = [name for name in made if name in text_columns(recipe)]
     for stage in texts:
         if stage not in MINED and stage not in augmentations.names():
@@ -107,7 +105,11 @@ def make_columns(
     # In threads: the libraries are loaded here, and a small corpus is encoded before a process has started.
     embed = functools.partial(api.embed, path, jobs=jobs, backend="threading", allow_download=allow_download)
     if has_teacher(recipe):
-        _make_teacher(path, teachers(encoder, allow_download), embed, jobs)
+        chosen = teachers(encoder, allow_download)
+        for name, (model, _) in chosen.items():
+            embed(CORPUS, name=name, model=model)
+        weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
+        api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
     wanted = vector_columns(recipe)
     embed = functools.partial(embed, name=START, model=encoder)
     if wanted:  # the corpus first, as mining reads it
@@ -124,25 +126,13 @@ def make_columns(
     return made
 
 
-def _make_teacher(
-    path: Path, chosen: dict[str, tuple[str, float]], embed: Callable[..., Store], jobs: int | None
-) -> None:
-    """Embed the corpus by each of the `teachers`, and combine what comes out."""
-    for name, (model, _) in chosen.items():
-        embed(CORPUS, name=name, model=model)
-    weights = ",".join(f"{weight:g}" for _, weight in chosen.values())
-    api.combine(path, list(chosen), name=COMBINED, jobs=jobs, weights=weights)
-
-
 def untrained(recipe: Recipe, store: Store) -> str:
     """Why nothing is to be learned from the teacher that was made; empty where something is."""
-    if not has_teacher(recipe):
-        return ""
-    kept = store.stage(vectors_name(name=COMBINED)).parts[0].statistics["keep_percent"] / 100
+    part = store.stage(vectors_name(name=COMBINED)).parts[0] if has_teacher(recipe) else None
+    kept = part.statistics["keep_percent"] / 100 if part else 0.0
     if kept <= _MUCH:
         return ""
     return (
-        "the texts' words do not confirm the groups that the encoder sees, so the teacher says nearly what "
-        f"the encoder says (combine --keep {kept:g}); next: give the texts of one domain, or to train "
-        "nonetheless combine with --keep 0 --name mine, and give --set teacher.vectors=mine"
+        f"the texts' words do not confirm the groups that the encoder sees (combine --keep {kept:g}); next: the "
+        "texts of one domain, or all the same: combine --keep 0 --name mine, and --set teacher.vectors=mine"
     )
