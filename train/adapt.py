@@ -133,6 +133,6 @@ def untrained(recipe: Recipe, store: Store) -> str:
     if kept <= _MUCH:
         return ""
     return (
-        f"the texts' words do not confirm the groups that the encoder sees (combine --keep {kept:g}); next: give "
-        "texts of one domain, or combine --keep 0 --name mine, and train with --set teacher.vectors=mine"
+        f"the texts' words do not confirm the groups that the encoder sees (combine --keep {kept:g}); next: "
+        "give texts of one domain, or combine --keep 0 --name mine, and train with --set teacher.vectors=mine"
     )
