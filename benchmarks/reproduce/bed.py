@@ -9,7 +9,6 @@ scores are no model's, and whatever its teacher has seen it may have kept.
 from __future__ import annotations
 
 import json
-import platform
 import shutil
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from augment_cli.models.digest import model_digest
 from augment_cli.session import Session
 from augment_cli.store.files import replace_folder, sha256_of_json
 from benchmarks.reproduce.entries import Bed
+from benchmarks.reproduce.work import machine
 from eval.results.files import library_versions
 from train.loading import load_recipe
 from train.machine.distributed import join
@@ -80,7 +80,7 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "settings": settings,
         "digest": model_digest(work / "run" / "last"),
-        "machine": platform.machine(),
+        "machine": machine(),
         "libraries": library_versions(),
         "start": encoder.digest,
     }

@@ -234,6 +234,8 @@ def _bed(grid: Grid, profile: Profile, args: argparse.Namespace) -> str:
 
 def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder: Path) -> None:
     """Run what is missing, stages just before the first training that needs them."""
+    import torch
+
     from benchmarks.reproduce import work
     from benchmarks.reproduce.plan import phases
     from benchmarks.reproduce.results import TRAINING
@@ -249,9 +251,13 @@ def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder:
     threads = max(1, (os.cpu_count() or 1) // args.jobs)
     running: dict[Future[Any], tuple[int, str, float]] = {}
     # A process each: after several trainings of unlike shapes the freed memory that is kept for reuse lies so
-    # scattered that the next one took half as long again.
+    # scattered that the next one took half as long again. On a GPU starting a process takes longer than that.
     pool = ProcessPoolExecutor(
-        args.jobs, multiprocessing.get_context("spawn"), work.start_worker, (threads,), max_tasks_per_child=1
+        args.jobs,
+        multiprocessing.get_context("spawn"),
+        work.start_worker,
+        (threads,),
+        max_tasks_per_child=None if torch.cuda.is_available() else 1,
     )
     with pool:
         try:

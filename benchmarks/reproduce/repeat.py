@@ -11,9 +11,9 @@ from statistics import mean
 from typing import Any
 
 from augment_cli.errors import MissingError
-from benchmarks.reproduce.document.scores import DEV
 from benchmarks.reproduce.paired import interval
 from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.rates import DEV, TESTS
 from benchmarks.reproduce.results import TRAINING
 
 _SCORED = "sts"
@@ -113,9 +113,8 @@ def recorded_of(entries: Sequence[Entry], seeds: Sequence[int]) -> list[Entry]:
 
 
 def average(scores: dict[str, Any]) -> float:
-    """The STS average in points."""
-    values = {name: value for name, value in scores.items() if name != "seconds"}
-    return 100 * mean([value for name, value in values.items() if name != DEV] or values.values())
+    """The average of the STS test sets in points; of dev where there are none."""
+    return 100 * mean([value for name, value in scores.items() if name in TESTS] or [scores[DEV]])
 
 
 def bounds(values: Iterable[float], *, has_seed: bool = True) -> tuple[float, float]:

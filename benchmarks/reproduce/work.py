@@ -14,6 +14,7 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
+import torch
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
@@ -123,12 +124,17 @@ def do(job: Job) -> dict[str, Any]:
 def _write(job: Job, results: Results, evaluation: str, scores: dict[str, Any]) -> None:
     origin = {
         "profile": job.profile.name,
-        "machine": platform.machine(),
+        "machine": machine(),
         "libraries": library_versions(),
         "encoder": job.unit.encoder,
     }
     unit = job.unit
     results.write(Result(unit.row.name, unit.seed, evaluation, unit.key, job.stages, scores, origin))
+
+
+def machine() -> str:
+    """The GPU where there is one, else the kind of processor."""
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
 
 
 _BEFORE: dict[tuple[Any, ...], dict[str, float]] = {}  # dev scores of starting encoders, measured once
@@ -271,6 +277,4 @@ def _tables(tasks: tuple[str, ...], data: Path) -> list[Table]:
 def start_worker(threads: int) -> None:
     """Called first in each worker process: several share a machine's cores."""
     if threads:
-        import torch
-
         torch.set_num_threads(threads)

@@ -143,7 +143,7 @@ def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
     assert own_pairs(dev, [Table(task, columns, "", True)]).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
+@pytest.mark.parametrize(("name", "count"), [("rates", 7), ("rates-upper", 3), ("rates-small", 3), ("rates-large", 3)])
 def test_the_grid_has_the_experiment_that_was_registered(name, count):
     """Seeds of rates and draws are used once; every trained row has its rate chosen, on one bed."""
     grid = load_grid()
@@ -164,7 +164,7 @@ def test_the_grid_has_the_experiment_that_was_registered(name, count):
             grid.beds[name], name="", like=""
         )
         assert not profile.decides
-    assert (grid.beds[name].digest == grid.beds["tables"].digest) == (name == "rates")
+    assert (grid.beds[name].digest == grid.beds["tables"].digest) == (name in ("rates", "rates-large"))
 
 
 def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_path):
@@ -182,7 +182,7 @@ def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_pa
     assert table[3].endswith("| – | – | – | – | 0 | +1.00 | too few draws |")
     assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -2.0, -0.5]) == "hurts"
     page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
-    assert "Draws done: 0 of 5." in page and page.count("Draws done: 0 of 3.") == 2
+    assert "Draws done: 0 of 7." in page and page.count("Draws done: 0 of 3.") == 3
     first, *_ = page.split("## From ")[1:]
     assert first.count("too few draws") == len(grid.registered)
 
