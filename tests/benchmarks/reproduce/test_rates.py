@@ -143,7 +143,9 @@ def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
     assert own_pairs(dev, [Table(task, columns, "", True)]).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize(("name", "count"), [("rates", 7), ("rates-upper", 3), ("rates-small", 3), ("rates-large", 3)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("rates", 7), ("rates-upper", 3), ("rates-small", 3), ("rates-large", 3)]
+)
 def test_the_grid_has_the_experiment_that_was_registered(name, count):
     """Seeds of rates and draws are used once; every trained row has its rate chosen, on one bed."""
     grid = load_grid()
