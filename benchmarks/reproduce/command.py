@@ -242,6 +242,7 @@ def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder:
 
     chosen = {TRAINING, *args.evaluations.split(",")} if args.evaluations else None
     todo = phases(entries, chosen)
+    work.forget_before(folder)
     counter = f"{{}}/{len(todo)}"
     if args.jobs == 1:
         for number, job in enumerate(_jobs(todo, stages, args, folder), 1):

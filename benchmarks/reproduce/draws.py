@@ -35,14 +35,19 @@ cannot bring a sign-flip test below {least}, before Holm's correction.
 Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 
 
-def measured(grid: Grid, folder: Path, swept: Profile) -> Measures:
-    """What every draw whose rates a profile has chosen has measured, by its profile and row."""
+def draws_of(grid: Grid, swept: str, rows: int) -> list[Profile]:
+    """The draws of so many sentences whose rates a profile has chosen."""
+    every = grid.profiles.values()
+    return [profile for profile in every if (profile.rates_from, profile.rows) == (swept, rows)]
+
+
+def measured(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]) -> Measures:
+    """What draws whose rates a profile has chosen have measured, by profile and row."""
     found: Measures = {}
     chosen_by = Results(folder / f"{swept.name}.jsonl")
     rates = chosen_rates(dev_scores(grid, swept, chosen_by), swept.sweep_seeds)
-    for name, profile in grid.profiles.items():
-        if profile.rates_from != swept.name:
-            continue
+    for profile in draws:
+        name = profile.name
         trained = {row.name for row in grid.of_profile(profile).rows if row.recipe}
         tuned = at_own_rates(grid, profile, chosen_by, trained - rates.keys())
         results, own = Results(folder / f"{name}.jsonl"), grid.of_profile(tuned)
@@ -151,31 +156,28 @@ def method_table(grid: Grid, found: Measures) -> list[str]:
 def write_draws(grid: Grid, folder: Path, pages: Path) -> Path:
     """Write the page from the folder of results, of all draws that are done, bed by bed."""
     lines = [_OPENING]
-    for name in dict.fromkeys(one.rates_from for one in grid.profiles.values() if one.rates_from):
-        lines += _of_bed(grid, folder, grid.profiles[name])
+    every = (profile for profile in grid.profiles.values() if profile.rates_from)
+    for name, rows in dict.fromkeys((profile.rates_from, profile.rows) for profile in every):
+        swept = grid.profiles[name]
+        if grid.beds[name].digest or Path(swept.encoder).is_dir():
+            lines += _of_draws(grid, folder, swept, draws_of(grid, name, rows))
     pages.mkdir(parents=True, exist_ok=True)
     path = pages / "tuned.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     return path
 
 
-def _of_bed(grid: Grid, folder: Path, swept: Profile) -> list[str]:
-    """The part of the page on one bed, whose rates a profile has chosen."""
-    scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
-    found = measured(grid, folder, swept)
-    draws = [profile for profile in grid.profiles.values() if profile.rates_from == swept.name]
-    return [
-        f"## From {grid.beds[swept.name].about}",
+def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]) -> list[str]:
+    """The part of the page on draws of one size from one bed, whose rates a profile has chosen."""
+    found = measured(grid, folder, swept, draws)
+    lines = [
+        f"## {draws[0].rows:,} sentences, from {grid.beds[swept.name].about}",
         "",
         *comparison_table(grid, found, draws[0].only),
         "",
         _NOTE.format(done=len(found), all=len(draws), least=f"{2 / 2 ** len(draws):g}"),
-        "What each learning rate scores on dev:",
-        "",
-        *rate_table(grid, scores),
-        "",
-        "What each method scores, and how it trained:",
-        "",
-        *method_table(grid, found),
-        "",
     ]
+    if draws[0].rows == swept.rows:  # else the rates are those of the fewer sentences
+        scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
+        lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
+    return [*lines, "What each method scores, and how it trained:", "", *method_table(grid, found), ""]

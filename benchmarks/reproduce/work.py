@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import platform
 import shutil
 import time
@@ -21,6 +22,7 @@ from augment_cli.encoding.loading import load_encoder
 from augment_cli.encoding.token_weights import TokenCounts, count_store
 from augment_cli.encoding.word_table import POOLINGS, word_table
 from augment_cli.errors import UserError
+from augment_cli.store.files import sha256_of_json, write_atomically
 from augment_cli.store.store import Store
 from benchmarks.reproduce.entries import Profile
 from benchmarks.reproduce.rates import DEV, OWN, TESTS, own_pairs
@@ -137,7 +139,12 @@ def machine() -> str:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
 
 
-_BEFORE: dict[tuple[Any, ...], dict[str, float]] = {}  # dev scores of starting encoders, measured once
+_BEFORE = "before"  # folder of the dev scores of starting encoders, measured once a command
+
+
+def forget_before(runs: Path) -> None:
+    """Measure starting encoders anew, since the code may be another than when they were measured."""
+    shutil.rmtree(runs / _BEFORE, ignore_errors=True)
 
 
 def train_unit(job: Job) -> dict[str, Any]:
@@ -146,18 +153,15 @@ def train_unit(job: Job) -> dict[str, Any]:
     command = f"make reproduce PROFILE={job.profile.name} ROW={job.unit.row.name} SEEDS={job.unit.seed}"
     recipe = job.unit.recipe
     # What decides the starting encoder's dev scores; held-out pairs are of the positives.
-    same = (
-        job.profile.encoder,
-        job.store,
-        job.data,
-        recipe.pooling,
-        recipe.precision,
-        recipe.max_length,
-        recipe.dev,
-        recipe.held_out,
-        recipe.positives if recipe.held_out else (),
-    )
-    known = _BEFORE.get(same, {})
+    same = {
+        "encoder": job.unit.encoder,
+        "store": str(job.store),
+        "data": str(job.data),
+        "recipe": [recipe.pooling, recipe.precision, recipe.max_length, recipe.dev, recipe.held_out],
+        "positives": recipe.positives if recipe.held_out else (),
+    }
+    measured = job.runs / _BEFORE / f"{sha256_of_json(same)[:12]}.json"
+    known = json.loads(measured.read_text("utf-8")) if measured.is_file() else {}
     run = Run(recipe, job.store, job.profile.encoder, job.out, job.data, command=command, before=known)
     began, cpu = time.perf_counter(), time.process_time()
     with (job.out / "console.log").open("a", encoding="utf-8") as console:
@@ -166,7 +170,8 @@ def train_unit(job: Job) -> dict[str, Any]:
                 outcome = train(run, join())
         except (DivergedError, NoRowsError) as error:  # recorded: the same again would end the same
             return {"failed": str(error), "seconds": time.perf_counter() - began}
-    _BEFORE[same] = outcome.scores.get("before", {})
+    scores = json.dumps(outcome.scores.get("before", {}))
+    write_atomically(measured, scores.encode(), measured.parent)
     if outcome.stopped_by:
         raise StoppedError(f"{job.unit.name}: stopped after step {outcome.steps}; the next run continues it")
     for folder in job.out.iterdir():

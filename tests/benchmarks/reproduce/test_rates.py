@@ -143,30 +143,38 @@ def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
     assert own_pairs(dev, [Table(task, columns, "", True)]).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [("rates", 7), ("rates-upper", 3), ("rates-small", 3), ("rates-large", 3)]
-)
+@pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
 def test_the_grid_has_the_experiment_that_was_registered(name, count):
     """Seeds of rates and draws are used once; every trained row has its rate chosen, on one bed."""
     grid = load_grid()
     rates = grid.profiles[name]
-    draws = [profile for profile in grid.profiles.values() if profile.rates_from == name]
-    assert len(draws) == count
-    corpora = [profile.corpus for profile in (*draws, rates, grid.profiles["bed"])]
+    of_size = draws.draws_of(grid, name, rates.rows)
+    assert len(of_size) == count
+    corpora = [profile.corpus for profile in (*of_size, rates, grid.profiles["bed"])]
     assert len({*corpora}) == len(corpora)
-    seeds = [seed for profile in (*draws, rates) for seed in profile.seeds]
+    seeds = [seed for profile in (*of_size, rates) for seed in profile.seeds]
     assert len({*seeds}) == len(seeds) == count + rates.sweep_seeds
     swept = {sweep.row for sweep in grid.of_profile(rates).sweeps if sweep.name.startswith("rate:")}
     chosen = {row.sweep.partition(":")[2] for row in grid.of_profile(rates).rows}
     assert chosen == swept if name == "rates" else chosen < swept
-    for profile in draws:
+    for profile in of_size:
         assert {row.name for row in grid.of_profile(profile).rows if row.recipe} == chosen
         assert profile.encoder == rates.encoder
         assert dataclasses.replace(grid.beds[profile.name], name="", like="") == dataclasses.replace(
             grid.beds[name], name="", like=""
         )
         assert not profile.decides
-    assert (grid.beds[name].digest == grid.beds["tables"].digest) == (name in ("rates", "rates-large"))
+    assert (grid.beds[name].digest == grid.beds["tables"].digest) == (name == "rates")
+
+
+def test_draws_of_more_sentences_hold_those_of_fewer_and_have_seeds_of_their_own():
+    grid = load_grid()
+    small, large = draws.draws_of(grid, "rates", 2_560), draws.draws_of(grid, "rates", 20_000)
+    assert len(large) == 3
+    for few, many in zip(small, large, strict=False):
+        assert many.corpus[0] == few.corpus[0] and many.set == few.set and many.encoder == few.encoder
+    seeds = [seed for profile in (*small, *large, grid.profiles["rates"]) for seed in profile.seeds]
+    assert len({*seeds}) == len(seeds)
 
 
 def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_path):
@@ -184,8 +192,8 @@ def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_pa
     assert table[3].endswith("| – | – | – | – | 0 | +1.00 | too few draws |")
     assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -2.0, -0.5]) == "hurts"
     page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
-    assert "Draws done: 0 of 7." in page and page.count("Draws done: 0 of 3.") == 3
-    first, *_ = page.split("## From ")[1:]
+    assert "Draws done: 0 of 5." in page and page.count("Draws done: 0 of 3.") == 2
+    first, *_ = page.split("\n## ")[1:]
     assert first.count("too few draws") == len(grid.registered)
 
 

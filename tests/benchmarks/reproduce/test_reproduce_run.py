@@ -123,10 +123,8 @@ def test_from_sentences_to_the_document_and_on_from_there(command, tmp_path, cap
 
 @pytest.mark.slow
 def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
-    from benchmarks.reproduce import work
     from train import run
 
-    monkeypatch.setattr(work, "_BEFORE", {})
     whens, score = [], run.score
 
     def counted(training, evaluate, when):
