@@ -151,9 +151,9 @@ def _run(args: argparse.Namespace) -> None:
     if args.action != "plan" and (
         profile.rates_from or profile.name in {other.rates_from for other in whole.profiles.values()}
     ):
-        from benchmarks.reproduce.draws import write_draws
+        from benchmarks.reproduce.front_page import write_pages
 
-        print(write_draws(whole, args.results, args.pages))
+        print(*write_pages(whole, args.results, args.pages), sep="\n")
     elif args.action != "plan":
         other, again = _scores_beside(whole, profile, args), _findings_of_fresh(whole, profile, args)
         print(write_evidence(grid, profile, results, stages, args.pages, other, again))

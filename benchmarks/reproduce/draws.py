@@ -22,11 +22,11 @@ _OPENING = """\
 
 For anyone who asks what augmentations are worth beside a tuned baseline. Each method has the learning rate of
 five that STS-B dev likes best, over two trainings on the first bed and one on the others, without the dev
-pairs that a test set has. Each draw is 2,560 other sentences with another seed, one training of every method;
+pairs that a test set has. Each draw is other sentences with another seed, one training of every method, and
 intervals are over draws. Points of Spearman's correlation over STS12 to STS15 and STS-B. Comparisons, rates,
 seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training.
-`make reproduce PROFILE=rates`, then `PROFILE=draw-1` to `draw-5`, repeats the first bed; `rates-upper` and
-`upper-1` to `upper-3`, `rates-small` and `small-1` to `small-3` the others.
+`make reproduce PROFILE=rates`, then `draw-1` to `draw-5` and `large-1` to `large-3`, repeats the first bed;
+`rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 """
 _NOTE = """\
 Draws done: {done} of {all}. *Likely* and *hurts*: the interval over draws leaves out zero. So many draws
@@ -39,6 +39,17 @@ def draws_of(grid: Grid, swept: str, rows: int) -> list[Profile]:
     """The draws of so many sentences whose rates a profile has chosen."""
     every = grid.profiles.values()
     return [profile for profile in every if (profile.rates_from, profile.rows) == (swept, rows)]
+
+
+def sets_of_draws(grid: Grid) -> list[tuple[Profile, list[Profile]]]:
+    """Each profile that chooses rates and the draws that have them, by size; of beds that are known here."""
+    every = (profile for profile in grid.profiles.values() if profile.rates_from)
+    pairs = dict.fromkeys((profile.rates_from, profile.rows) for profile in every)
+    return [
+        (grid.profiles[name], draws_of(grid, name, rows))
+        for name, rows in pairs
+        if grid.beds[name].digest or Path(grid.profiles[name].encoder).is_dir()
+    ]
 
 
 def measured(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]) -> Measures:
@@ -108,12 +119,12 @@ def comparison_table(grid: Grid, found: Measures, names: Collection[str]) -> lis
             gain += " ({:+.2f} to {:+.2f})".format(*resampled(values))
             spread = f"{of_student.low:+.2f} to {of_student.high:+.2f}"
         titles = [grid.row(name).title for name in (one.better, one.worse)]
-        numbers = [gain, spread, p_shown(p), p_shown(adjusted), str(len(values)), _published(grid, one)]
+        numbers = [gain, spread, p_shown(p), p_shown(adjusted), str(len(values)), published(grid, one)]
         lines.append(f"| {' | '.join([one.question, *titles, *numbers, verdict(values)])} |")
     return lines
 
 
-def _published(grid: Grid, one: Primary) -> str:
+def published(grid: Grid, one: Primary) -> str:
     """The paper's difference over the sets of the average where it prints them; a dash where it has none."""
     known = difference(grid, one.on, SETS) if one.on else None
     value = one.published if known is None else known
@@ -156,11 +167,8 @@ def method_table(grid: Grid, found: Measures) -> list[str]:
 def write_draws(grid: Grid, folder: Path, pages: Path) -> Path:
     """Write the page from the folder of results, of all draws that are done, bed by bed."""
     lines = [_OPENING]
-    every = (profile for profile in grid.profiles.values() if profile.rates_from)
-    for name, rows in dict.fromkeys((profile.rates_from, profile.rows) for profile in every):
-        swept = grid.profiles[name]
-        if grid.beds[name].digest or Path(swept.encoder).is_dir():
-            lines += _of_draws(grid, folder, swept, draws_of(grid, name, rows))
+    for swept, many in sets_of_draws(grid):
+        lines += _of_draws(grid, folder, swept, many)
     pages.mkdir(parents=True, exist_ok=True)
     path = pages / "tuned.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
@@ -170,14 +178,14 @@ def write_draws(grid: Grid, folder: Path, pages: Path) -> Path:
 def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]) -> list[str]:
     """The part of the page on draws of one size from one bed, whose rates a profile has chosen."""
     found = measured(grid, folder, swept, draws)
-    lines = [
-        f"## {draws[0].rows:,} sentences, from {grid.beds[swept.name].about}",
-        "",
-        *comparison_table(grid, found, draws[0].only),
-        "",
-        _NOTE.format(done=len(found), all=len(draws), least=f"{2 / 2 ** len(draws):g}"),
-    ]
+    least = f"{2 / 2 ** len(draws):g}"
+    lines = [f"## {draws[0].rows:,} sentences, from {grid.beds[swept.name].about}", ""]
+    if found:
+        lines += [*comparison_table(grid, found, draws[0].only), ""]
+    lines += [_NOTE.format(done=len(found), all=len(draws), least=least), *draws[0].remarks, ""]
     if draws[0].rows == swept.rows:  # else the rates are those of the fewer sentences
         scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
-    return [*lines, "What each method scores, and how it trained:", "", *method_table(grid, found), ""]
+    if found:
+        lines += ["What each method scores, and how it trained:", "", *method_table(grid, found), ""]
+    return lines

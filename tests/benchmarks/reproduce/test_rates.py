@@ -2,6 +2,8 @@
 
 import dataclasses
 import itertools
+import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce import draws
+from benchmarks.reproduce import draws, front_page
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import resampled, sign_flip
 from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs, skipped_rows
@@ -18,6 +20,7 @@ from benchmarks.reproduce.units import make_units
 from eval.tasks.pairs import Pairs
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table
+from tests.helpers.places import REPOSITORY
 
 MORE = """
 [profile.rates]
@@ -193,8 +196,64 @@ def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_pa
     assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -2.0, -0.5]) == "hurts"
     page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
     assert "Draws done: 0 of 5." in page and page.count("Draws done: 0 of 3.") == 2
-    first, *_ = page.split("\n## ")[1:]
-    assert first.count("too few draws") == len(grid.registered)
+    assert "too few draws" not in page  # nothing is said of what nobody has run
+
+
+@pytest.fixture
+def whole_experiment(tmp_path):
+    """The results of the registered rates and draws of the first bed, with scores that are drawn."""
+    grid, random, folder = load_grid(), np.random.default_rng(0), tmp_path / "results"
+    rates = grid.profiles["rates"]
+    for profile in (rates, *draws.draws_of(grid, "rates", rates.rows)):
+        written = Results(folder / f"{profile.name}.jsonl")
+        if profile is not rates:
+            profile = at_own_rates(grid, profile, Results(folder / "rates.jsonl"))
+        own = grid.of_profile(profile)
+        for unit in make_units(own, profile, own.rows):
+            scores = {name: float(random.uniform(0.6, 0.7)) for name in (OWN, *draws.SETS)}
+            data = dict.fromkeys(unit.stages, "x")
+            written.write(Result(unit.row.name, unit.seed, "sts", unit.key, data, scores, {}))
+    return grid, folder
+
+
+@pytest.mark.slow
+def test_the_front_page_has_every_comparison_and_rate_in_six_thousand_bytes(whole_experiment, tmp_path):
+    grid, folder = whole_experiment
+    tuned, path = front_page.write_pages(grid, folder, tmp_path / "pages")
+    page = path.read_text("utf-8")
+    assert path.name == "results.md" and len(page.encode()) <= front_page.MOST
+    rows = [line for line in page.splitlines() if re.search(r"\| (likely|unclear|hurts) \|$", line)]
+    assert len(rows) == len(grid.registered)
+
+    # Recomputed from the lines of the files alone.
+    averages: dict[str, list[float]] = {}
+    for number in range(1, 6):
+        for line in (folder / f"draw-{number}.jsonl").read_text("utf-8").splitlines():
+            found = json.loads(line)
+            average = 100 * np.mean([found["scores"][task] for task in draws.SETS])
+            averages.setdefault(found["row"], []).append(average)
+    for one, row in zip(grid.registered, rows, strict=True):
+        gains = np.subtract(averages[one.better], averages[one.worse])
+        assert f"| {gains.mean():+.2f} (" in row
+        low, high = (float(text) for text in re.search(r"\(([-+.\d]+) to ([-+.\d]+)\)", row).groups())
+        assert gains.min() - 0.01 <= low <= high <= gains.max() + 0.01
+        assert row.endswith("| likely |" if low > 0 else "| hurts |" if high < 0 else "| unclear |")
+        assert f"| {one.question} {row.partition(')')[0]})" in tuned.read_text("utf-8")
+    swept = {row.sweep for row in grid.of_profile(grid.profiles["rates"]).rows}
+    assert page.count("**") == 2 * len(swept)  # one rate of each method
+
+
+@pytest.mark.slow
+def test_the_page_of_draws_is_what_the_result_files_give(tmp_path, monkeypatch):
+    monkeypatch.undo()  # the beds' own digests
+    monkeypatch.chdir(tmp_path)  # as they are recorded, whatever was made here
+    reproduce = REPOSITORY / "benchmarks/reproduce"
+    for path in front_page.write_pages(load_grid(), reproduce / "results", tmp_path):
+        assert path.read_text("utf-8") == (REPOSITORY / "benchmarks/results" / path.name).read_text("utf-8")
+
+
+def test_without_enough_draws_there_is_no_front_page(tmp_path):
+    assert [path.name for path in front_page.write_pages(load_grid(), tmp_path, tmp_path)] == ["tuned.md"]
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=5))
