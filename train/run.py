@@ -245,7 +245,9 @@ def score(training: Training, evaluate: DevTest, when: str) -> None:
         )
     progress.scores[when] = scores
     training.log.write("dev" if when == "last" else when, progress.done, scores)
+    evaluate.keep(when)
     if progress.early_stopping.score(scores[main], progress.done):
+        evaluate.keep("best")
         progress.scores["best"] = scores
         if when == "before" and trainee.folder is not None:
             copy_model(trainee.folder, training.run.out / "best")
@@ -281,8 +283,8 @@ def finish(training: Training, stopped_by: int) -> RunResult:
         if not (run.out / "best").is_dir():
             export(encoder, run.out / "best")
         if training.evaluate and training.trainee.folder and best_step:
-            starting, best = load_encoder(training.trainee.folder), load_encoder(run.out / "best")
-            gain = training.evaluate.gain(starting, best)
+            folders = {"before": training.trainee.folder, "best": run.out / "best"}
+            gain = training.evaluate.gain(folders, str(training.ranks.device))
             if not is_beyond_noise(gain):  # the start is as good, and known
                 copy_model(training.trainee.folder, run.out / "best")
                 progress.scores["best"], best_step = progress.scores["before"], 0

@@ -1,5 +1,6 @@
 """Whole runs on the tiny store: what is learned, watched, stopped and written."""
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -69,6 +70,30 @@ def test_best_and_last_retrieval_and_early_stopping(tiny_store, tiny_encoder, tm
     assert (tmp_path / "last/README.md").is_file()
 
 
+def test_a_gain_is_that_of_the_exported_encoders_and_encodes_nothing_again(
+    tiny_store, tiny_encoder, tmp_path, monkeypatch
+):
+    compared, better = [], itertools.count()
+
+    def gain(test, before, after):
+        for folder, measured in ((tiny_encoder, before), (tmp_path / "best", after)):
+            np.testing.assert_array_equal(measured, test.measure(load_encoder(folder)))
+            compared.append(folder)
+        return 0.1, 0.01, 0.2
+
+    monkeypatch.setattr("train.watching.evaluate.PairRetrieval.gain", gain)
+    monkeypatch.setattr("train.watching.evaluate.PairRetrieval.scores", lambda *_: {"dev": next(better)})
+    monkeypatch.setattr("train.watching.evaluate.load_encoder", None)
+    run = {"held_out": 0.3, "evaluate_every": 1, "steps": 3}
+    assert quick_run(tiny_store, tiny_encoder, tmp_path, **run).best_step == 3
+    assert len(compared) == 2
+
+    # A run that is taken up once more has to encode.
+    monkeypatch.setattr("train.watching.evaluate.load_encoder", load_encoder)
+    assert quick_run(tiny_store, tiny_encoder, tmp_path, **run).best_step == 3
+    assert len(compared) == 4
+
+
 class ScriptedTest:
     """A dev test that has its scores, and what the best gained, from the test."""
 
@@ -78,9 +103,12 @@ class ScriptedTest:
     def __call__(self, encoder, before):
         return {"dev": next(self.scores)}
 
-    def gain(self, start, best):
+    def keep(self, when):
+        pass
+
+    def gain(self, folders, device):
         if self.asked is not None:
-            self.asked.append((start, best))
+            self.asked.append([load_encoder(folders[when]) for when in ("before", "best")])
         return self.interval
 
 
@@ -113,11 +141,12 @@ def test_a_changed_pooling_competes_with_the_encoder_as_it_was_given(
 ):
     seen, scores = [], iter([0.7, 0.6])
 
-    def evaluate(encoder, before):
-        seen.append((encoder.pooling, encoder.weights is None, encoder.encode(["One sentence."])))
-        return {"dev": next(scores)}
+    class Noting(ScriptedTest):
+        def __call__(self, encoder, before):
+            seen.append((encoder.pooling, encoder.weights is None, encoder.encode(["One sentence."])))
+            return super().__call__(encoder, before)
 
-    monkeypatch.setattr("train.run.dev_test", lambda *_: evaluate)
+    monkeypatch.setattr("train.run.dev_test", lambda *_: Noting(scores))
     quick_run(tiny_store, tiny_encoder, tmp_path, evaluate_every=1, steps=1, pooling="idf:mean")
     given = load_encoder(tiny_encoder)
     assert [kind[:2] for kind in seen] == [(given.pooling, True), ("idf:mean", False)]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from augment_cli.encoding.encoder import Encoder
+from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import UsageError
 from augment_cli.store.store import Store
 from eval.measures.geometry import alignment, uniformity
 from eval.measures.neighbours import finds_own
 from eval.measures.similarity import cosine
-from eval.protocols.sts import stsb
+from eval.protocols.sts import STSScore, stsb
 from eval.results.compare import gain_interval
 from train.data.order import is_held_out, row_groups
 from train.data.texts import CORPUS, SELF
@@ -23,21 +25,32 @@ from train.watching.neighbours import Neighbourhoods
 
 PAIRS = 1_000  # held-out pairs; enough for a standard error of 1.5 points
 Scores = dict[str, float]
+Sides = tuple[np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass
 class DevTest:
     """Several tests; the first score of the first one decides."""
 
     tests: Sequence[STSBDev | Neighbourhoods | PairRetrieval]
+    kept: dict[str, Any] = field(default_factory=dict)  # what the first one measured of each text
 
     def __call__(self, encoder: Encoder, before: Scores) -> Scores:
         """All scores, given those of the starting encoder (empty for itself)."""
-        return {key: value for test in self.tests for key, value in test(encoder, before).items()}
+        found = [(test, test.measure(encoder)) for test in self.tests]
+        self.kept["latest"] = found[0][1]
+        return {key: value for test, each in found for key, value in test.scores(each, before).items()}  # type: ignore[arg-type]
 
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
-        """What the deciding score gained, and its 95 % interval over other samples of the texts."""
-        return self.tests[0].gain(start, best)
+    def keep(self, when: str) -> None:
+        """Keep what the latest encoder gave for the gain, as that of `before` or `best`."""
+        self.kept[when] = self.kept.get("latest")
+
+    def gain(self, folders: dict[str, Path], device: str) -> tuple[float, float, float]:
+        """What the best encoder gained on that before it, and the 95 % interval over other texts."""
+        for when, folder in folders.items():
+            if self.kept.get(when) is None:  # another process evaluated it
+                self.kept[when] = self.tests[0].measure(load_encoder(folder, device=device))
+        return self.tests[0].gain(self.kept["before"], self.kept["best"])
 
 
 def has_stsb(data: Path | None) -> bool:
@@ -49,10 +62,8 @@ def dev_test(data: Path | None, recipe: Recipe, store: Store) -> DevTest:
     """STS-B dev where the data has it, the corpus's neighbourhoods, and retrieval of held-out pairs."""
     # The first there is decides, in this order; with ``dev = "neighbours"`` the neighbourhoods do, and STS-B
     # is beside it, so that the price is seen. Where the corpus is too small for it, the others do.
-    tests: list[STSBDev | Neighbourhoods | PairRetrieval] = []
-    if has_stsb(data):
-        assert data is not None
-        tests.append(STSBDev(data))
+    tests: list[STSBDev | Neighbourhoods | PairRetrieval]
+    tests = [STSBDev(data)] if data is not None and has_stsb(data) else []
     if shared := Neighbourhoods.of(store):
         tests.insert(0 if recipe.dev == "neighbours" else len(tests), shared)
     if recipe.held_out:
@@ -73,13 +84,16 @@ class STSBDev:
 
     data: Path
 
-    def __call__(self, encoder: Encoder, before: Scores) -> Scores:
-        """As `DevTest`."""
-        return {"stsb_dev": float(np.nan_to_num(stsb(encoder.encode, self.data, "dev").spearman))}
+    def measure(self, encoder: Encoder) -> STSScore:
+        """Similarity and gold of each pair."""
+        return stsb(encoder.encode, self.data, "dev")
 
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
+    def scores(self, measured: STSScore, before: Scores) -> Scores:
         """As `DevTest`."""
-        before, after = (stsb(encoder.encode, self.data, "dev") for encoder in (start, best))
+        return {"stsb_dev": float(np.nan_to_num(measured.spearman))}
+
+    def gain(self, before: STSScore, after: STSScore) -> tuple[float, float, float]:
+        """As `DevTest`."""
         return gain_interval(after.similarity, before.similarity, after.gold)
 
 
@@ -113,26 +127,22 @@ class PairRetrieval:
 
     pairs: list[tuple[str, str]]
 
-    def __call__(self, encoder: Encoder, before: Scores) -> Scores:
-        """As `DevTest`."""
-        first, second = vectors = self._vectors(encoder)
-        return {
-            "pair_retrieval": float(self._found(*vectors).mean()) if self.pairs else 0.0,
-            "alignment": alignment(first, second),
-            "uniformity": uniformity(np.concatenate(vectors)),
-            "pair_cosine": float(cosine(first, second).mean()) if self.pairs else 0.0,
-        }
-
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
-        """As `DevTest`."""
-        if len(self.pairs) < 2:
-            return 0.0, 0.0, 0.0
-        before, after = (self._found(*self._vectors(encoder)) for encoder in (start, best))
-        return gain_interval(after, before)
-
-    def _vectors(self, encoder: Encoder) -> tuple[np.ndarray, np.ndarray]:
+    def measure(self, encoder: Encoder) -> Sides:
+        """Vectors of the pairs' two sides."""
         vectors = encoder.encode([text for pair in self.pairs for text in pair])
         return vectors[::2], vectors[1::2]
 
-    def _found(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return finds_own(first, second).astype(float)
+    def scores(self, measured: Sides, before: Scores) -> Scores:
+        """As `DevTest`."""
+        return {
+            "pair_retrieval": float(finds_own(*measured).mean()) if self.pairs else 0.0,
+            "alignment": alignment(*measured),
+            "uniformity": uniformity(np.concatenate(measured)),
+            "pair_cosine": float(cosine(*measured).mean()) if self.pairs else 0.0,
+        }
+
+    def gain(self, before: Sides, after: Sides) -> tuple[float, float, float]:
+        """As `DevTest`."""
+        if len(self.pairs) < 2:
+            return 0.0, 0.0, 0.0
+        return gain_interval(finds_own(*after).astype(float), finds_own(*before).astype(float))

@@ -17,6 +17,7 @@ HALVINGS = 4  # ways to halve each text: one alone is mostly noise on short text
 RATIOS = ("shared_neighbours", "half_neighbours")
 FOUND = "found_by_half"  # how often half of a text's words finds the text; it decides nothing
 FEWEST = 200  # texts; of fewer, the ten nearest are too large a share
+Measured = tuple[np.ndarray, dict[str, np.ndarray]]
 _LEAST = 1e-6  # keeps a ratio finite: one neighbour of one text more or less is 1e-4
 
 
@@ -30,7 +31,6 @@ class Neighbourhoods:
         generator = np.random.default_rng(0)
         self.texts = texts
         self.halved = [[halves(text, generator) for text in texts] for _ in range(HALVINGS)]
-        self._seen: dict[bytes, np.ndarray] = {}
 
     @classmethod
     def of(cls, store: Store) -> Neighbourhoods | None:
@@ -38,42 +38,30 @@ class Neighbourhoods:
         texts = _sample(store, SAMPLE)
         return cls(texts) if len(texts) >= FEWEST else None
 
-    def __call__(self, encoder: Encoder, before: dict[str, float]) -> dict[str, float]:
-        """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
-        vectors, by_text = self._by_text(encoder)
-        scores = {name: float(values.mean()) for name, values in by_text.items()}
-        return {
-            "neighbours": lesser_ratio(scores, before or scores),
-            **scores,
-            "effective_rank": effective_rank(vectors),
-            "anisotropy": anisotropy(vectors),
-        }
-
-    def gain(self, start: Encoder, best: Encoder) -> tuple[float, float, float]:
-        """What the deciding score gained, and its 95 % interval over other samples of texts."""
-        (_, before), (_, after) = (self._by_text(encoder) for encoder in (start, best))
-        name = min(RATIOS, key=lambda name: after[name].mean() / (before[name].mean() + _LEAST))
-        scale = before[name].mean() + _LEAST
-        return gain_interval(after[name] / scale, before[name] / scale)
-
-    def _by_text(self, encoder: Encoder) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def measure(self, encoder: Encoder) -> Measured:
+        """Vectors of the texts, and the scores of each text."""
         vectors = encoder.encode(self.texts)
-        known = vectors.tobytes()  # what an encoder makes of all texts tells it apart
-        if known not in self._seen:
-            # At the end the first and one of the latest two are mostly what is compared.
-            for earlier in [*self._seen][1:-1]:
-                del self._seen[earlier]
-            halved = []
-            for pairs in self.halved:
-                sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
-                first, second = map(nearest, sides)
-                found = sum(finds_own(side, vectors) for side in sides) / 2
-                halved.append([(first & second).sum(axis=1) / NEAREST, found])
-            self._seen[known] = np.mean(halved, axis=0)
-        both, found = self._seen[known]
-        return vectors, {
-            "shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: found
-        }  # fmt: skip
+        halved = []
+        for pairs in self.halved:
+            sides = [encoder.encode(side) for side in zip(*pairs, strict=True)]
+            both = np.logical_and(*map(nearest, sides)).sum(axis=1)
+            halved.append([both / NEAREST, sum(finds_own(side, vectors) for side in sides) / 2])
+        both, own = np.mean(halved, axis=0)
+        return vectors, {"shared_neighbours": shared_neighbours(vectors), "half_neighbours": both, FOUND: own}
+
+    def scores(self, measured: Measured, before: dict[str, float]) -> dict[str, float]:
+        """The lesser of two ratios to the starting encoder's scores, what it is made of, and `FOUND`."""
+        vectors, by_text = measured
+        scores = {name: float(values.mean()) for name, values in by_text.items()}
+        shape = {"effective_rank": effective_rank(vectors), "anisotropy": anisotropy(vectors)}
+        return {"neighbours": lesser_ratio(scores, before or scores), **scores, **shape}
+
+    def gain(self, before: Measured, after: Measured) -> tuple[float, float, float]:
+        """What the deciding score gained, and its 95 % interval over other samples of texts."""
+        (_, old), (_, new) = before, after
+        name = min(RATIOS, key=lambda name: new[name].mean() / (old[name].mean() + _LEAST))
+        scale = old[name].mean() + _LEAST
+        return gain_interval(new[name] / scale, old[name] / scale)
 
 
 def lesser_ratio(scores: dict[str, float], before: dict[str, float]) -> float:

@@ -34,12 +34,14 @@ def test_pair_retrieval_of_perfect_and_useless_encoders():
         def encode(self, texts):
             return np.ones((len(texts), 4))
 
-    assert PairRetrieval(pairs)(Perfect(), {})["pair_retrieval"] == 1.0
-    assert PairRetrieval(pairs)(Useless(), {})["pair_retrieval"] == 1 / 20
-    gain, low, high = PairRetrieval(pairs).gain(Useless(), Perfect())
+    test = PairRetrieval(pairs)
+    perfect, useless = test.measure(Perfect()), test.measure(Useless())
+    assert test.scores(perfect, {})["pair_retrieval"] == 1.0
+    assert test.scores(useless, {})["pair_retrieval"] == 1 / 20
+    gain, low, high = test.gain(useless, perfect)
     assert gain == pytest.approx(0.95) and 0.8 < low < 0.95 <= high <= 1
-    assert PairRetrieval(pairs).gain(Perfect(), Perfect()) == (0, 0, 0)
-    assert PairRetrieval([]).gain(Useless(), Perfect()) == (0, 0, 0)  # nothing is held out
+    assert test.gain(perfect, perfect) == (0, 0, 0)
+    assert PairRetrieval([]).gain(useless, perfect) == (0, 0, 0)  # nothing is held out
 
 
 def test_a_gain_on_stsb_has_an_interval_over_its_pairs(monkeypatch):
@@ -50,7 +52,9 @@ def test_a_gain_on_stsb_has_an_interval_over_its_pairs(monkeypatch):
 
     monkeypatch.setattr("train.watching.evaluate.stsb", stsb)
     noise = np.random.default_rng(0).normal(scale=60, size=200)
-    start, best = SimpleNamespace(encode=gold + 2 * noise), SimpleNamespace(encode=gold + noise)
-    gain, low, high = STSBDev(None).gain(start, best)
+    test = STSBDev(None)
+    start = test.measure(SimpleNamespace(encode=gold + 2 * noise))
+    best = test.measure(SimpleNamespace(encode=gold + noise))
+    gain, low, high = test.gain(start, best)
     assert 0 < low < gain < high < 1
-    assert STSBDev(None).gain(best, start) == pytest.approx((-gain, -high, -low))
+    assert test.gain(best, start) == pytest.approx((-gain, -high, -low))
