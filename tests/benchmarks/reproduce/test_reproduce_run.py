@@ -132,6 +132,7 @@ def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
             whens.append(when)
             return evaluate(encoder, before)
 
+        noted.keep = evaluate.keep
         score(training, noted, when)
 
     monkeypatch.setattr(run, "score", counted)
