@@ -132,7 +132,7 @@ def test_the_starting_encoder_is_scored_once_for_all_rows(command, monkeypatch):
             whens.append(when)
             return evaluate(encoder, before)
 
-        noted.keep = evaluate.keep
+        monkeypatch.setattr(noted, "keep", evaluate.keep, raising=False)
         score(training, noted, when)
 
     monkeypatch.setattr(run, "score", counted)
