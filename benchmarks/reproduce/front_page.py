@@ -125,7 +125,7 @@ def _elsewhere(grid: Grid, folder: Path, small: Sequence[Profile]) -> list[str]:
     lines = []
     for swept, many in draws.sets_of_draws(grid):
         found = draws.measured(grid, folder, swept, many)
-        if list(many) == list(small) or len(found) < draws.FEWEST:
+        if many == small or len(found) < draws.FEWEST:
             continue
         of_verdict: dict[str, list[str]] = {"likely": [], "unclear": [], "hurts": [], _KEPT: []}
         for one in grid.registered:
