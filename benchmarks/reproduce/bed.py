@@ -9,12 +9,16 @@ scores are no model's, and whatever its teacher has seen it may have kept.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import nn
+from transformers import BertConfig, BertForMaskedLM
+from transformers.utils import logging
 
 from augment_cli.encoding.encoder import Encoder
 from augment_cli.encoding.loading import load_encoder
@@ -32,12 +36,21 @@ from train.outputs.export import export
 from train.prepare import Run
 from train.run import train
 
+# Of a checkpoint's weights, in the trainer and in transformers.
+_NAMES = (
+    (r"encoder\.", "bert."),
+    (r"masked_head\.dense\.", "cls.predictions.transform.dense."),
+    (r"masked_head\.norm\.", "cls.predictions.transform.LayerNorm."),
+    (r"masked_head\.bias", "cls.predictions.bias"),
+)
 _FACTS = "bed.json"  # beside the encoder's files; no part of its digest
 _DECIDING = ("start", "layers", "corpus", "rows", "recipe", "set", "redrawn")  # the rest is words
 
 
 def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     """Make the encoder of a bed, unless it is there and was made with the same settings.
+
+    Beside it, in `{target}-masked`, goes the masked language model that it was trained as, for `mask-fill`.
 
     Parameters
     ----------
@@ -90,8 +103,32 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     (finished / _FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     (finished / "README.md").write_text(_card(bed, facts["digest"]), encoding="utf-8")
     target.parent.mkdir(parents=True, exist_ok=True)
+    write_masked(work / "run", work / "masked")
+    replace_folder(work / "masked", target.with_name(f"{target.name}-masked"))
     replace_folder(finished, target)
     return facts
+
+
+def write_masked(run: Path, folder: Path) -> None:
+    """Write the encoder of a run of masked language modelling with its head, as transformers reads it."""
+    last = max((run / "checkpoints").iterdir())  # their names end in the step, with zeros before it
+    weights = load_file(last / "model.safetensors")
+    renamed = {
+        re.sub(old, new, name, count=1): weight
+        for name, weight in weights.items()
+        for old, new in _NAMES
+        if re.match(old, name) and ".pooler." not in name
+    }
+    logging.set_verbosity_error()
+    model = BertForMaskedLM(BertConfig.from_pretrained(run / "last"))
+    unknown = model.load_state_dict(renamed, strict=False)
+    # The decoder is the word embeddings, and its bias the head's.
+    assert not unknown.unexpected_keys and all(".decoder." in name for name in unknown.missing_keys)
+    model.tie_weights()
+    shutil.rmtree(folder, ignore_errors=True)
+    model.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copyfile(run / "last" / name, folder / name)
 
 
 def read_facts(folder: Path) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
@@ -14,6 +16,7 @@ from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts, redra
 from benchmarks.reproduce.entries import Bed
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import check_bed, encoder_digest
+from train.model.masked_head import MaskedHead
 
 TEXTS = ["The old bridge is long.", "A new house stands by the river.", "Wooden boats are slow."]
 
@@ -46,6 +49,24 @@ def test_a_bed_is_another_encoder_made_alike_each_time_and_not_made_twice(bed, t
     there = (tmp_path / "a/model.safetensors").stat().st_mtime_ns
     assert make_bed(bed, tmp_path / "a", tmp_path / "a-work", tmp_path) == read_facts(tmp_path / "a")
     assert (tmp_path / "a/model.safetensors").stat().st_mtime_ns == there
+
+
+def test_beside_a_bed_lies_the_masked_language_model_that_it_was_trained_as(bed, tmp_path):
+    make_bed(bed, tmp_path / "a", tmp_path / "work", tmp_path)
+    tokens = AutoTokenizer.from_pretrained(tmp_path / "a-masked")(TEXTS, return_tensors="pt", padding=True)
+    targets = tokens["input_ids"][:, 1]
+    (checkpoint,) = tmp_path.glob("work/*/run/checkpoints/*/model.safetensors")
+    trained = {name.removeprefix("masked_head."): weight for name, weight in load_file(checkpoint).items()}
+    encoder = load_encoder(tmp_path / "a").model.eval()
+    words = encoder.embeddings.word_embeddings
+    head = MaskedHead(words.embedding_dim, words.num_embeddings, words)
+    head.load_state_dict({name: trained[name] for name in head.state_dict()})
+    with torch.inference_mode():
+        states = encoder(**tokens).last_hidden_state[:, 1]
+        loss = head(states, torch.arange(len(TEXTS)), targets)
+        logits = AutoModelForMaskedLM.from_pretrained(tmp_path / "a-masked").eval()(**tokens).logits[:, 1]
+    likelihoods = logits.log_softmax(-1)[torch.arange(len(TEXTS)), targets]
+    assert float(loss) == pytest.approx(-float(likelihoods.sum()), rel=1e-4)
 
 
 def test_a_bed_of_fewer_layers_and_one_of_too_few_sentences(bed, tiny_encoder, tmp_path):
