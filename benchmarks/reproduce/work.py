@@ -193,7 +193,11 @@ def train_unit(job: Job) -> dict[str, Any]:
         "cpu_seconds": round(time.process_time() - cpu, 1),
         # The median: on a shared machine some stretches are slow for reasons that are not the method's.
         "seconds_per_1000_rows": round(1000 * median(slowness), 3) if slowness else None,
-        **({"discriminator_accuracy": round(mean(late), 4)} if late else {}),
+        **(
+            {"discriminator_accuracy": round(mean(late), 4), "discriminator_curve": accuracies}
+            if late
+            else {}
+        ),
     }
 
 

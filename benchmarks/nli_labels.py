@@ -1,0 +1,148 @@
+"""Training on the labels of NLI, as AugCSE's tables 2 and 14 have it, with what is here of SNLI and ANLI.
+
+    python -m benchmarks.nli_labels --data ../shared/data --work runs/nli
+    python -m benchmarks.nli_labels --show
+
+The papers train on 550,000 labelled pairs of SNLI; here are SNLI's dev and test sets, 5,863 premises with an
+entailed and a contradicting hypothesis, and of ANLI's dev sets 115 contexts. All start from the bed of
+`tables` and take 80 steps of 32, each way at its own learning rate, chosen by one seed. STS-B dev, best
+checkpoint. SNLI's premises are captions, and some of STS-B dev's pairs are captions of the same images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import re
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from augment_cli.ingest import IngestOptions
+from augment_cli.session import Session
+from augment_cli.store.store import Store
+from benchmarks.reproduce.grid import load_grid
+from benchmarks.reproduce.paired import interval
+from benchmarks.reproduce.rates import DEV
+from benchmarks.result_lines import add_line, read_lines
+from train.data.texts import SELF
+from train.loading import load_recipe
+from train.machine.distributed import join
+from train.prepare import Run
+from train.run import train
+
+RESULTS = Path(__file__).with_suffix(".jsonl")
+RATES = (5e-5, 1e-4, 2e-4, 3e-4, 5e-4)
+CHOOSING, REPORTED = 1001, (42, 0, 1)  # seeds
+_COLUMNS = ("entailed", "contradicting")
+_FILES = {
+    "SNLI": ("nli/snli_dev_test.tsv.gz", ("entailment", "contradiction")),
+    "ANLI": ("nli/anli_dev.tsv.gz", ("e", "c")),
+}
+# Corpus, positive, negative, and STS-B dev in the paper.
+WAYS: dict[str, tuple[str, str, str, float]] = {
+    "premises alone": ("SNLI", SELF, "", 81.18),
+    "entailed, against contradicting": ("SNLI", "entailed", "contradicting", 85.64),
+    "entailed": ("SNLI", "entailed", "", 83.60),
+    "contradicting": ("SNLI", "contradicting", "", 79.55),
+    "contradicting, against entailed": ("SNLI", "contradicting", "entailed", 67.16),
+    "ANLI: entailed, against contradicting": ("ANLI", "entailed", "contradicting", 75.99),
+    "ANLI: entailed": ("ANLI", "entailed", "", 78.66),
+}
+
+
+def write_triples(corpus: str, data: Path, path: Path) -> int:
+    """Write the premises that have both hypotheses, with the first of each kind; how many there are."""
+    name, labels = _FILES[corpus]
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    with gzip.open(data / name, "rt", encoding="utf-8") as file:
+        for line in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            found[line["premise"]].setdefault(line["label"], line["hypothesis"])
+    triples = [
+        (text, *(own[label] for label in labels)) for text, own in found.items() if own.keys() >= {*labels}
+    ]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", *_COLUMNS), *triples])
+    return len(triples)
+
+
+def store_of(way: str, options: argparse.Namespace) -> Store:
+    """The store of a way, whose columns are the positive and the negative that it takes; made once."""
+    corpus, positive, negative, _ = WAYS[way]
+    folder: Path = options.work / _slug(way) / "store"
+    if not (folder / "manifest.json").is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        path = folder.with_name("triples.csv")
+        write_triples(corpus, options.data, path)
+        columns = IngestOptions(
+            positive_columns=() if positive == SELF else (positive,),
+            negative_columns=(negative,) if negative else (),
+        )
+        with Session(folder) as session:
+            session.ingest([path], columns)
+    return Store.open(folder)
+
+
+def measure(way: str, rate: float, seed: int, options: argparse.Namespace) -> dict[str, Any]:
+    """One training: STS-B dev of its best checkpoint, × 100, and from how many premises."""
+    _, positive, negative, _ = WAYS[way]
+    store, bed = store_of(way, options), load_grid().profiles["tables"]
+    changes = [*bed.set, "steps=80", f"learning_rate={rate:g}", f"seed={seed}", f'positives=["{positive}"]']
+    changes += [f'negatives=["{negative}"]'] if negative else []
+    out = options.work / _slug(way) / f"{rate:g}-{seed}"
+    run = Run(load_recipe("simcse", changes), store.path, bed.encoder, out, options.data)
+    scores = train(run, join()).scores
+    shutil.rmtree(out)
+    return {
+        "way": way, "rate": rate, "seed": seed, "premises": store.rows,
+        "start": round(100 * scores["before"][DEV], 2), "dev": round(100 * scores["best"][DEV], 2),
+    }  # fmt: skip
+
+
+def _slug(way: str) -> str:
+    return re.sub("[^A-Za-z]+", "-", way)
+
+
+def table(lines: list[dict[str, Any]]) -> str:
+    """Each way at its own rate, over the seeds that chose nothing, as Markdown."""
+    rows = [
+        "| positive, against what | premises | rate | STS-B dev | in the paper |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for way in dict.fromkeys(line["way"] for line in lines):
+        own = [line for line in lines if line["way"] == way and line["seed"] in REPORTED]
+        if len(own) == len(REPORTED):
+            scores = interval([line["dev"] for line in own])
+            spread = f"{scores.mean:.1f} ({scores.low:.1f} to {scores.high:.1f})"
+            rows.append(
+                f"| {way} | {own[0]['premises']:,} | {own[0]['rate']:g} | {spread} | {WAYS[way][3]} |"
+            )
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--work", type=Path, default=Path("runs/nli"))
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--show", action="store_true", help="the table alone")
+    options = parser.parse_args()
+    lines = read_lines(options.results)
+
+    def dev(way: str, rate: float, seed: int) -> float:
+        key = {"way": way, "rate": rate, "seed": seed}
+        if not any(key.items() <= line.items() for line in lines):
+            add_line(options.results, lines, measure(way, rate, seed, options))
+        return next(float(line["dev"]) for line in lines if key.items() <= line.items())
+
+    for way in () if options.show else WAYS:
+        rate = max(RATES, key=lambda one: dev(way, one, CHOOSING))
+        for seed in REPORTED:
+            dev(way, rate, seed)
+    print(table(lines))
+
+
+if __name__ == "__main__":
+    main()
