@@ -3,7 +3,7 @@
     python -m benchmarks.nli_labels --data ../shared/data --work runs/nli
     python -m benchmarks.nli_labels --show
 
-The papers train on 550,000 labelled pairs of SNLI; here are SNLI's dev and test sets, 5,863 premises with an
+The papers train on 550,000 labelled pairs of SNLI; here are SNLI's dev and test sets, 5,864 premises with an
 entailed and a contradicting hypothesis, and of ANLI's dev sets 115 contexts. All start from the bed of
 `tables` and take 80 steps of 32, each way at its own learning rate, chosen by one seed. STS-B dev, best
 checkpoint. SNLI's premises are captions, and some of STS-B dev's pairs are captions of the same images.
@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
+import dataclasses
 import re
 import shutil
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,10 @@ from augment_cli.session import Session
 from augment_cli.store.store import Store
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import interval
-from benchmarks.reproduce.rates import DEV
 from benchmarks.result_lines import add_line, read_lines
+from eval.protocols.geometry_nli import triples
+from eval.tasks.registry import load_registry
+from eval.tasks.table import Table, read_table
 from train.data.texts import SELF
 from train.loading import load_recipe
 from train.machine.distributed import join
@@ -37,35 +38,25 @@ RESULTS = Path(__file__).with_suffix(".jsonl")
 RATES = (5e-5, 1e-4, 2e-4, 3e-4, 5e-4)
 CHOOSING, REPORTED = 1001, (42, 0, 1)  # seeds
 _COLUMNS = ("entailed", "contradicting")
-_FILES = {
-    "SNLI": ("nli/snli_dev_test.tsv.gz", ("entailment", "contradiction")),
-    "ANLI": ("nli/anli_dev.tsv.gz", ("e", "c")),
-}
 # Corpus, positive, negative, and STS-B dev in the paper.
 WAYS: dict[str, tuple[str, str, str, float]] = {
-    "premises alone": ("SNLI", SELF, "", 81.18),
-    "entailed, against contradicting": ("SNLI", "entailed", "contradicting", 85.64),
-    "entailed": ("SNLI", "entailed", "", 83.60),
-    "contradicting": ("SNLI", "contradicting", "", 79.55),
-    "contradicting, against entailed": ("SNLI", "contradicting", "entailed", 67.16),
-    "ANLI: entailed, against contradicting": ("ANLI", "entailed", "contradicting", 75.99),
-    "ANLI: entailed": ("ANLI", "entailed", "", 78.66),
+    "premises alone": ("snli", SELF, "", 81.18),
+    "entailed, against contradicting": ("snli", "entailed", "contradicting", 85.64),
+    "entailed": ("snli", "entailed", "", 83.60),
+    "contradicting": ("snli", "contradicting", "", 79.55),
+    "contradicting, against entailed": ("snli", "contradicting", "entailed", 67.16),
+    "ANLI: entailed, against contradicting": ("anli", "entailed", "contradicting", 75.99),
+    "ANLI: entailed": ("anli", "entailed", "", 78.66),
 }
 
 
-def write_triples(corpus: str, data: Path, path: Path) -> int:
-    """Write the premises that have both hypotheses, with the first of each kind; how many there are."""
-    name, labels = _FILES[corpus]
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    with gzip.open(data / name, "rt", encoding="utf-8") as file:
-        for line in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            found[line["premise"]].setdefault(line["label"], line["hypothesis"])
-    triples = [
-        (text, *(own[label] for label in labels)) for text, own in found.items() if own.keys() >= {*labels}
+def triples_of(table: Table) -> list[tuple[str, str, str]]:
+    """(premise, entailed, contradicting) of a data set, in all its splits."""
+    return [
+        triple
+        for split in table.task.counts
+        for triple in triples(dataclasses.replace(table, task=dataclasses.replace(table.task, split=split)))
     ]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", *_COLUMNS), *triples])
-    return len(triples)
 
 
 def store_of(way: str, options: argparse.Namespace) -> Store:
@@ -75,7 +66,9 @@ def store_of(way: str, options: argparse.Namespace) -> Store:
     if not (folder / "manifest.json").is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
         path = folder.with_name("triples.csv")
-        write_triples(corpus, options.data, path)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = read_table(load_registry()[corpus], options.data)
+            csv.writer(file).writerows([("text", *_COLUMNS), *triples_of(table)])
         columns = IngestOptions(
             positive_columns=() if positive == SELF else (positive,),
             negative_columns=(negative,) if negative else (),
@@ -95,10 +88,9 @@ def measure(way: str, rate: float, seed: int, options: argparse.Namespace) -> di
     run = Run(load_recipe("simcse", changes), store.path, bed.encoder, out, options.data)
     scores = train(run, join()).scores
     shutil.rmtree(out)
-    return {
-        "way": way, "rate": rate, "seed": seed, "premises": store.rows,
-        "start": round(100 * scores["before"][DEV], 2), "dev": round(100 * scores["best"][DEV], 2),
-    }  # fmt: skip
+    before, best = (next(iter(scores[when].values())) for when in ("before", "best"))
+    points = {"start": round(100 * before, 2), "dev": round(100 * best, 2)}
+    return {"way": way, "rate": rate, "seed": seed, "premises": store.rows} | points
 
 
 def _slug(way: str) -> str:

@@ -9,29 +9,54 @@ import argparse
 import csv
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import correlation, mean
+from types import MappingProxyType
 from typing import Any
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.document.scores import TITLES
+from benchmarks import nli_labels
+from benchmarks.reproduce import draws
+from benchmarks.reproduce.document.scores import TITLES, scores_of
 from benchmarks.reproduce.entries import Sweep
+from benchmarks.reproduce.front_page import FIRST
 from benchmarks.reproduce.grid import Grid, load_grid
+from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.results import TRAINING, Result, Results
+from benchmarks.reproduce.units import Unit, make_units
+from benchmarks.result_lines import read_lines
 
+RESULTS = Path(__file__).with_name("results")
+SINGLES = "augcse-single-positive"  # the sweep of single augmentations
+# What `further` measures of a row, and what makes points of it.
+MORE = {"clustering": 1, "intent": 1, "purity": 1}
+MORE |= {f"geometry-nli:alignment_A_{hypotheses}": 100 for hypotheses in "EC"}
 ITEMS = Path(__file__).with_name("coverage.toml")
 PAGES = Path(__file__).parents[1] / "results"
 FILES = ("evidence-tables", "evidence-singles")  # one bed; a row is taken from the first that has it
 _OPENING = """\
 # What of the papers is here
 
-For anyone who looks for a table or a figure of one of the four papers. Numbers are points (fractions × 100),
-means over the seeds that a row has, of the rows of [evidence-tables.md](evidence-tables.md) and
-[evidence-singles.md](evidence-singles.md), in which all rows have the same learning rate; the paper's number
-stands in brackets. A sweep, in code type, has its lowest and highest point on STS-B dev. They start from a
-small encoder on 2,560 sentences, the papers from BERT on a million: compare differences, not levels. Drawn
-from `benchmarks/reproduce/coverage.toml` by `python -m benchmarks.reproduce.coverage`.
+For anyone who looks for a table or a figure of one of the four papers. Numbers are points (fractions ×
+100), and the paper's stands in brackets. Plain ones are of rows at their own learning rate, means over the
+[draws](tuned.md); beside STS they are of one draw. *Slanted* ones are older, means over seeds of rows that
+all have one rate, of [evidence-tables.md](evidence-tables.md) and
+[evidence-singles.md](evidence-singles.md). So are sweeps, in code type, with their lowest and highest
+point on STS-B dev. Compare plain with plain, and slanted with slanted. They start from a small encoder on
+2,560 sentences, the papers from BERT on a million: compare differences, not levels. Drawn from
+`benchmarks/reproduce/coverage.toml` by `python -m benchmarks.reproduce.coverage`.
 """
+_LABELS = """\
+## Trained on NLI's labels
+
+AugCSE's tables 2 and 14, with what is here of SNLI and ANLI, each way at its own learning rate
+(`python -m benchmarks.nli_labels --data DIR`): STS-B dev, three seeds, 95 %. The papers train on a hundred
+times as many pairs. SNLI's premises are captions, and some pairs of STS-B dev are captions of the same
+images.
+"""
+FURTHER = "further"  # the profile of what else is measured of tuned rows
 Measured = dict[str, dict[str, float]]  # by row and measure, the mean over seeds
 
 
@@ -50,7 +75,7 @@ class Item:
     measure : str
         What of the rows is shown; of sweeps it is STS-B dev.
     see : str
-        Where else it is: a page, a command.
+        Where else it is: a page, a command; `{discriminator}` and `{similarity}` stand for what was measured.
     lacks : str
         What of it is not here, and why or how it could be.
     """
@@ -96,31 +121,88 @@ def read_measured(pages: Path = PAGES) -> Measured:
     return found
 
 
-def page(grid: Grid, items: list[Item], measured: Measured) -> str:
-    """The whole page in Markdown."""
+def read_tuned(grid: Grid, results: Path = RESULTS) -> Measured:
+    """The means of the rows at their own learning rate: the draws' averages, and what `further` has."""
+    swept = grid.profiles[FIRST]
+    found = draws.measured(grid, results, swept, draws.draws_of(grid, FIRST, swept.rows))
+    averages: dict[str, list[float]] = defaultdict(list)
+    for rows in found.values():
+        for row, measures in rows.items():
+            averages[row].append(measures["average"])
+    tuned = {row: {"average": mean(values)} for row, values in averages.items()}
+    entries = [Entry(unit, own, ()) for unit, own in _further(grid, results)]
+    for row, seeds in scores_of(grid, grid.profiles[FURTHER], entries).items():
+        for measures in seeds.values():
+            more = {key: scale * measures[key] for key, scale in MORE.items() if key in measures}
+            tuned.setdefault(row, {}).update(more)
+    return tuned
+
+
+def _further(grid: Grid, results: Path) -> Iterator[tuple[Unit, dict[str, Result]]]:
+    """What there is of each training of `further`, by evaluation."""
+    profile, known = grid.profiles[FURTHER], Results(results / f"{FURTHER}.jsonl")
+    own = grid.of_profile(profile)
+    for unit in make_units(own, profile, own.rows):
+        data = dict.fromkeys(unit.stages)
+        found = {name: known.find(unit.key, name, data) for name in unit.evaluations}
+        yield unit, {name: result for name, result in found.items() if result}
+
+
+def sayings(grid: Grid, results: Path = RESULTS, pages: Path = PAGES) -> dict[str, str]:
+    """What takes the place of `{discriminator}` and `{similarity}`."""
+    curves = [
+        found[TRAINING].scores["discriminator_curve"]
+        for unit, found in _further(grid, results)
+        if unit.row.name == "augcse" and TRAINING in found
+    ]
+    course = f"{', '.join(f'{100 * share:.0f}' for share in curves[0])} %" if curves else "not trained"
+    cosines = {
+        cells[1].strip("`"): float(cells[10])
+        for line in (pages / "augmentations.md").read_text(encoding="utf-8").splitlines()
+        if len(cells := [cell.strip() for cell in line.split("|")]) == 13
+        and cells[10].startswith(("0.", "1."))
+    }
+    dev = {name: measures["dev"] for name, measures in read_measured(pages).items() if "dev" in measures}
+    point = f"{SINGLES}-{{}}".format
+    both = [(cosine, dev[point(name)]) for name, cosine in cosines.items() if point(name) in dev]
+    similarity = f"{correlation(*zip(*both, strict=True)):+.2f} over {len(both)} augmentations"
+    return {"discriminator": course, "similarity": similarity}
+
+
+def page(
+    grid: Grid,
+    items: list[Item],
+    measured: Measured,
+    tuned: Measured | None = None,
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The whole page in Markdown: older means, those of tuned rows, and what is said in an item's words."""
     lines = [_OPENING]
     for paper in dict.fromkeys(item.paper for item in items):
         lines += [f"## {paper}", "", "| what | here | not here |", "|---|---|---|"]
         for item in items:
             if item.paper == paper:
-                here = "; ".join([*_rows(grid, item, measured), *filter(None, [item.see])])
+                own = _rows(grid, item, measured, tuned or {})
+                here = "; ".join([*own, *filter(None, [item.see.format_map(said)])])
                 lines.append(f"| {item.what} | {here} | {item.lacks} |")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rows(grid: Grid, item: Item, measured: Measured) -> list[str]:
+def _rows(grid: Grid, item: Item, measured: Measured, tuned: Measured) -> list[str]:
     shown, sweeps = [], {sweep.name: sweep for sweep in grid.sweeps}
     for name in item.rows:
         if name in sweeps:
             shown.append(_sweep(sweeps[name], measured))
             continue
-        row, value = grid.row(name), measured.get(name, {}).get(item.measure)
-        text = f"{row.title} " + ("not trained" if value is None else f"{value:.1f}")
+        row, value = grid.row(name), tuned.get(name, {}).get(item.measure)
+        old = measured.get(name, {}).get(item.measure)
+        number = f"{value:.1f}" if value is not None else f"*{old:.1f}*" if old is not None else "not trained"
+        text = f"{row.title} {number}"
         if row.published and row.published.measure == item.measure == "average":
             text += f" ({row.published.score:.1f})"
         shown.append(text)
-    if item.measure != "average" and shown:
+    if item.measure in TITLES and item.measure != "average" and shown:
         shown[0] = f"{TITLES[item.measure]}: {shown[0]}"
     return shown
 
@@ -138,13 +220,21 @@ def _sweep(sweep: Sweep, measured: Measured) -> str:
     return text + (f", {missing} values not trained" if missing else "")
 
 
+def whole_page(grid: Grid, pages: Path = PAGES) -> str:
+    """The page from all that is recorded."""
+    said = sayings(grid, pages=pages)
+    drawn = page(grid, load_items(grid), read_measured(pages), read_tuned(grid), said)
+    labels = nli_labels.table(read_lines(nli_labels.RESULTS))
+    return f"{drawn}\n{_LABELS}\n{labels}\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=Path, default=PAGES, help="folder of the documents")
     options = parser.parse_args()
     grid = load_grid()
     path = options.pages / "coverage.md"
-    path.write_text(page(grid, load_items(grid), read_measured(options.pages)), encoding="utf-8")
+    path.write_text(whole_page(grid, options.pages), encoding="utf-8")
     print(path)
 
 

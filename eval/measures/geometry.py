@@ -272,7 +272,7 @@ def of_pairs(vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict
 
 
 def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[str, float]:
-    """COND-HM and singular-value gap (and Gromov–Hausdorff) for each two of several matrices.
+    """COND-HM, singular-value gap and alignment (and Gromov–Hausdorff) for each two of several matrices.
 
     Parameters
     ----------
@@ -284,10 +284,10 @@ def of_spaces(spaces: dict[str, np.ndarray], *, gromov: bool = False) -> dict[st
     Returns
     -------
     dict of str to float
-        `cond_hm_{A}_{B}`, `svg_{A}_{B}` and `gh_{A}_{B}` for matrices A and B.
+        `cond_hm_{A}_{B}`, `svg_{A}_{B}`, `alignment_{A}_{B}` and `gh_{A}_{B}` for matrices A and B.
     """
     names = list(spaces)
-    measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap}
+    measures: dict[str, Any] = {"cond_hm": cond_hm, "svg": singular_value_gap, "alignment": alignment}
     if gromov:
         measures["gh"] = gromov_hausdorff
     return {

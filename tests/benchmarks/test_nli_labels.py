@@ -1,33 +1,25 @@
 """What is read of NLI's labels, and the table of what was trained on them."""
 
-import csv
-import gzip
+from benchmarks.nli_labels import REPORTED, WAYS, table, triples_of
+from eval.tasks.registry import load_registry
+from eval.tasks.table import Table
 
-from benchmarks.nli_labels import REPORTED, RESULTS, WAYS, table, write_triples
-from benchmarks.result_lines import read_lines
-from tests.helpers.places import REPOSITORY
+LINES = [
+    ("dev", "contradiction", "He spoke.", "He was silent."),
+    ("dev", "entailment", "He spoke.", "He said a word."),
+    ("dev", "entailment", "It rains.", "It is wet."),
+    ("test", "entailment", "She left.", "She went."),
+    ("test", "contradiction", "She left.", "She stayed."),
+]
 
-COVERAGE = REPOSITORY / "benchmarks/results/evidence-tables.md"
 
-
-def test_a_premise_with_both_hypotheses_is_a_triple_with_the_first_of_each(tmp_path):
-    lines = [
-        ("split", "label", "premise", "hypothesis"),
-        ("dev", "contradiction", 'He said "no".', "He was silent."),
-        ("dev", "entailment", 'He said "no".', "He spoke."),
-        ("test", "entailment", 'He said "no".', "He said a word."),
-        ("dev", "neutral", 'He said "no".', "He was angry."),
-        ("dev", "entailment", "It rains.", "It is wet."),
+def test_all_splits_give_premises_with_both_hypotheses():
+    names = ("split", "label", "premise", "hypothesis")
+    columns = dict(zip(names, map(list, zip(*LINES, strict=True)), strict=True))
+    assert triples_of(Table(load_registry()["snli"], columns, "", True)) == [
+        ("He spoke.", "He said a word.", "He was silent."),
+        ("She left.", "She went.", "She stayed."),
     ]
-    (tmp_path / "nli").mkdir()
-    text = "".join("\t".join(line) + "\n" for line in lines)
-    (tmp_path / "nli/snli_dev_test.tsv.gz").write_bytes(gzip.compress(text.encode()))
-    assert write_triples("SNLI", tmp_path, tmp_path / "triples.csv") == 1
-    with (tmp_path / "triples.csv").open(newline="") as file:
-        assert list(csv.reader(file)) == [
-            ["text", "entailed", "contradicting"],
-            ['He said "no".', "He spoke.", "He was silent."],
-        ]
 
 
 def test_the_table_has_the_seeds_that_chose_nothing():

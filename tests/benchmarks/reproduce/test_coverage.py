@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.coverage import PAGES, Item, load_items, page, read_measured
+from benchmarks.reproduce.coverage import PAGES, Item, load_items, page, whole_page
 from benchmarks.reproduce.grid import load_grid
 
 GRID = load_grid()
 
 
 def test_the_page_is_what_the_items_and_the_results_give() -> None:
-    drawn = page(GRID, load_items(GRID), read_measured())
-    assert (PAGES / "coverage.md").read_text(encoding="utf-8") == drawn
+    assert (PAGES / "coverage.md").read_text(encoding="utf-8") == whole_page(GRID)
 
 
 def test_rows_show_the_papers_number_and_sweeps_their_best() -> None:
@@ -27,11 +26,19 @@ def test_rows_show_the_papers_number_and_sweeps_their_best() -> None:
     measured = {"una": {"average": 66.94}, "una-alpha-1": {"dev": 77.0}, "una-alpha-5": {"dev": 76.0}}
     lines = page(GRID, items, measured).splitlines()
     start = lines.index("## A")
-    assert lines[start + 4] == f"| rows | UNA, pool 66.9 (76.1); {GRID.row('mix').title} not trained |  |"
+    assert lines[start + 4] == f"| rows | UNA, pool *66.9* (76.1); {GRID.row('mix').title} not trained |  |"
     assert lines[start + 5] == (
         "| a sweep | `una-alpha` 76.0 to 77.0, best at 1 (5), 3 values not trained | more |"
     )
     assert lines[lines.index("## B") + 4] == "| elsewhere | a page |  |"
+
+
+def test_a_row_at_its_own_rate_goes_before_an_older_one_and_words_are_filled_in() -> None:
+    items = [Item("A", "rows", ("una", "mix"), see="a course of {course}")]
+    measured = {"una": {"average": 66.94}, "mix": {"average": 60.0}}
+    lines = page(GRID, items, measured, {"una": {"average": 70.0}}, {"course": "1, 2 %"}).splitlines()
+    mix = GRID.row("mix").title
+    assert lines[-1] == f"| rows | UNA, pool 70.0 (76.1); {mix} *60.0*; a course of 1, 2 % |  |"
 
 
 @pytest.mark.parametrize(

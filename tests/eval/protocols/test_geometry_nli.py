@@ -41,5 +41,6 @@ def test_the_spaces_are_compared_two_by_two(table):
     )
     anchors, entailed = (np.stack([vectors[row[column]] for row in triples(table)]) for column in (0, 1))
     assert score.main == score.scores["cond_hm_A_E"] == pytest.approx(geometry.cond_hm(anchors, entailed))
-    assert len(score.scores) == 6
+    assert score.scores["alignment_A_E"] == pytest.approx(geometry.alignment(anchors, entailed))
+    assert len(score.scores) == 9
     assert score.settings == {"rows": 2}
