@@ -29,8 +29,9 @@ seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before t
 `rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 """
 _NOTE = """\
-Draws done: {done} of {all}. *Likely* and *hurts*: the interval over draws leaves out zero. So many draws
-cannot bring a sign-flip test below {least}, before Holm's correction.
+Draws done: {done} of {all}. *Likely* and *hurts*: both intervals over draws leave out zero, Student's and the
+bootstrap's, which is too narrow for so few. A sign-flip test cannot go below {least} here, before Holm's
+correction.
 """
 Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 
@@ -94,11 +95,20 @@ def differences(found: Measures, better: str, worse: str, measure: str = "averag
 
 
 def verdict(values: Sequence[float]) -> str:
-    """Likely, unclear or hurts, by the interval over draws."""
+    """Likely, unclear or hurts, by both intervals over draws."""
     if len(values) < FEWEST:
         return "too few draws"
-    low, high = resampled(values)
-    return "likely" if low > 0 else "hurts" if high < 0 else "unclear"
+    both = (interval(values).low, interval(values).high, *resampled(values))
+    return "likely" if min(both) > 0 else "hurts" if max(both) < 0 else "unclear"
+
+
+def gain(values: Sequence[float]) -> str:
+    """The mean with Student's interval, where there are enough draws for one."""
+    if not values:
+        return "–"
+    known = interval(values)
+    spread = f" ({known.low:+.2f} to {known.high:+.2f})" if len(values) >= FEWEST else ""
+    return f"{known.mean:+.2f}{spread}"
 
 
 def comparison_table(grid: Grid, found: Measures, names: Collection[str]) -> list[str]:
@@ -107,19 +117,14 @@ def comparison_table(grid: Grid, found: Measures, names: Collection[str]) -> lis
     all_values = [differences(found, one.better, one.worse) for one in asked]
     flips = [sign_flip(values) if len(values) >= FEWEST else math.nan for values in all_values]
     lines = [
-        "| question | better | than | gain, 95 % over draws | Student | sign flip | Holm | draws | paper | |",
+        "| question | better | than | gain, Student | bootstrap | sign flip | Holm | draws | paper | |",
         "|---|---|---|---|---|---:|---:|---:|---:|---|",
     ]
     for one, values, p, adjusted in zip(asked, all_values, flips, holm(flips), strict=True):
-        gain = spread = "–"
-        if values:
-            gain = f"{mean(values):+.2f}"
-        if len(values) >= FEWEST:
-            of_student = interval(values)
-            gain += " ({:+.2f} to {:+.2f})".format(*resampled(values))
-            spread = f"{of_student.low:+.2f} to {of_student.high:+.2f}"
+        spread = "{:+.2f} to {:+.2f}".format(*resampled(values)) if len(values) >= FEWEST else "–"
         titles = [grid.row(name).title for name in (one.better, one.worse)]
-        numbers = [gain, spread, p_shown(p), p_shown(adjusted), str(len(values)), published(grid, one)]
+        shown = [p_shown(p), p_shown(adjusted), str(len(values)), published(grid, one)]
+        numbers = [gain(values), spread, *shown]
         lines.append(f"| {' | '.join([one.question, *titles, *numbers, verdict(values)])} |")
     return lines
 
@@ -182,7 +187,10 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
     lines = [f"## {draws[0].rows:,} sentences, from {grid.beds[swept.name].about}", ""]
     if found:
         lines += [*comparison_table(grid, found, draws[0].only), ""]
-    lines += [_NOTE.format(done=len(found), all=len(draws), least=least), *draws[0].remarks, ""]
+    lines += [
+        _NOTE.format(done=len(found), all=len(draws), least=least),
+        *(f"{text}\n" for text in draws[0].remarks),
+    ]
     if draws[0].rows == swept.rows:  # else the rates are those of the fewer sentences
         scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]

@@ -10,7 +10,6 @@ from statistics import mean, stdev
 from benchmarks.reproduce import draws
 from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
-from benchmarks.reproduce.paired import resampled
 from benchmarks.reproduce.rates import OWN, dev_scores
 from benchmarks.reproduce.results import Results
 from benchmarks.reproduce.units import make_units
@@ -28,8 +27,9 @@ from the [result files](../reproduce/results) by `python -m benchmarks.reproduce
 
 Each method has the learning rate of five that STS-B dev likes best, without the pairs that a test set has.
 Each of {count} draws is {rows:,} other sentences of Wikipedia with another seed. Gains are points of
-Spearman's correlation, the mean of STS12 to STS15 and STS-B, with the 95 % interval over draws. *Likely* and
-*hurts*: the interval leaves out zero. Papers train BERT on a million sentences; their gains stand beside.
+Spearman's correlation, the mean of STS12 to STS15 and STS-B, with Student's 95 % interval over draws.
+*Likely* and *hurts*: it and the bootstrap's leave out zero. UDA, paraphrases, `rephrase`, PI, AA and DN are
+positives, UNA's texts negatives. The papers' gains stand beside; they train BERT on a million sentences.
 
 ## What each method gains
 """
@@ -52,9 +52,7 @@ make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 
 [Every row, with loss, neighbours, alignment and uniformity, and the other beds](tuned.md);
 [table by table, what of the papers is here](coverage.md); [adaptation](adaptation.md); [`best`](best.md);
-[`minimal-pairs`](minimal-pairs.md). Older, with one rate for all, which was SimCSE's worst:
-[evidence](evidence.md), [fresh seeds](evidence-fresh.md), [other tables](evidence-tables.md),
-[single augmentations](evidence-singles.md), [the shipped encoder](evidence-cpu.md).
+[`minimal-pairs`](minimal-pairs.md). [Older evidence](evidence.md) has one rate for all, SimCSE's worst.
 """
 
 
@@ -90,18 +88,23 @@ def front_page(grid: Grid, folder: Path) -> str:
             "",
             "STS-B dev, two trainings each:",
             "",
-            *draws.rate_table(grid, dev_scores(grid, swept, Results(folder / f"{FIRST}.jsonl"))),
+            *map(_short, draws.rate_table(grid, dev_scores(grid, swept, Results(folder / f"{FIRST}.jsonl")))),
             "",
             limits,
         ]
     )
 
 
+def _short(text: str) -> str:
+    """Titles without what the page's opening says of them."""
+    return text.replace(", as the positive", "").replace(" as the positive", "")
+
+
 def _line(grid: Grid, one: Primary, values: Sequence[float]) -> str:
-    titles = [grid.row(name).title for name in (one.better, one.worse)]
-    known = len(values) >= draws.FEWEST
-    gain = f"{mean(values):+.2f} ({{:+.2f}} to {{:+.2f}})".format(*resampled(values)) if known else "–"
-    return f"| {' | '.join([*titles, gain, draws.published(grid, one), draws.verdict(values)])} |"
+    titles = [_short(grid.row(name).title) for name in (one.better, one.worse)]
+    return (
+        f"| {' | '.join([*titles, draws.gain(values), draws.published(grid, one), draws.verdict(values)])} |"
+    )
 
 
 def _levels(grid: Grid, found: draws.Measures) -> str:
@@ -130,7 +133,7 @@ def _elsewhere(grid: Grid, folder: Path, small: Sequence[Profile]) -> list[str]:
         of_verdict: dict[str, list[str]] = {"likely": [], "unclear": [], "hurts": [], _KEPT: []}
         for one in grid.registered:
             if values := draws.differences(found, one.better, one.worse):
-                better, worse = (grid.row(name).title for name in (one.better, one.worse))
+                better, worse = (_short(grid.row(name).title) for name in (one.better, one.worse))
                 if any(values):
                     gain = f"{better} over {worse} {mean(values):+.2f}"
                     of_verdict[draws.verdict(values)].append(gain)
@@ -138,7 +141,7 @@ def _elsewhere(grid: Grid, folder: Path, small: Sequence[Profile]) -> list[str]:
                     kept = of_verdict[_KEPT]
                     kept += [title for title in (better, worse) if title not in kept]
         said = "; ".join(f"{verdict}: {' / '.join(gains)}" for verdict, gains in of_verdict.items() if gains)
-        start = "the same bed" if swept.name == FIRST else grid.beds[swept.name].about
+        start = "the same bed" if swept.name == FIRST else grid.beds[swept.name].about.partition(", after")[0]
         drawn = f"{many[0].rows:,} sentences, {len(found)} draws, from {start}"
         lines.append(f"{drawn}: {said}. There {_levels(grid, found)}.")
     return lines
