@@ -9,15 +9,17 @@ the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encodi
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
 that kind to the recipe, and ends as it does; `--texts` trains these alone, and pairs them with `adapt`
-seed by seed. Texts and scores are those of `benchmarks.adapt_domains`.
+seed by seed. Texts and scores are those of `benchmarks.adapt_domains`. The domain `questions` is retrieval:
+2,000 questions, each of which has a duplicate among 10,000 others, none of them in the corpus; nDCG@10.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,9 +29,13 @@ import numpy as np
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
 from augment_cli.vectors.embed_parameters import find_encoder
-from benchmarks.adapt_domains import DOMAINS, adapt, corpus_of, scores
+from benchmarks.adapt_corpora import read_pairs
+from benchmarks.adapt_domains import DOMAINS, Encode, adapt, corpus_of, scores
 from benchmarks.reproduce.paired import interval
 from benchmarks.result_lines import add_line, read_lines
+from eval.protocols import retrieval
+from eval.protocols.sts import stsb
+from eval.tasks.beir import CORPUS, QRELS, QUERIES, read_beir
 from eval.tasks.registry import load_registry
 from eval.tasks.table import read_table
 
@@ -37,6 +43,7 @@ STEPS, BATCH = 60, 64
 _EQUAL = [f"steps={STEPS}", f"batch={BATCH}", "evaluate_every=0", "warmup_steps=6", "max_length=64"]
 _EQUAL += ["head=none", "pooling="]
 PLAIN = "adapt"
+QUESTIONS, DOCUMENTS = "questions", 10_000
 _REWORDED = ["positives=synonym,crop,word-deletion", "labels=kind"]
 
 
@@ -102,20 +109,60 @@ def _kept(words: list[str], random: np.random.Generator) -> list[str]:
     return kept or [words[random.integers(len(words))]]
 
 
+def domain_of(
+    domain: str, options: argparse.Namespace
+) -> tuple[list[str], Callable[[Encode], dict[str, float]]]:
+    """The texts of a domain's corpus, and what scores an encoder on others, in percent."""
+    if domain != QUESTIONS:
+        table = read_table(load_registry()[domain], options.data)
+        common = (options.rows, options.scored, options.data, options.kmeans)
+        return corpus_of(table, options.rows)[0], lambda encode: scores(encode, table, *common)
+    pairs = read_pairs(options.data / "pairs/quora_duplicates.tsv.gz")
+    folder = options.work / "beir"
+    write_beir(pairs[:DOCUMENTS], options.scored, folder)
+    held_out = read_beir(folder)
+    seen = {*held_out.columns["text"]}
+    texts = [first for first, _ in pairs[DOCUMENTS:] if first not in seen][: options.rows]
+
+    def retrieved(encode: Encode) -> dict[str, float]:
+        found = {"ndcg_10": retrieval.score(held_out, encode).main}
+        found["stsb"] = stsb(encode, options.data, "test").spearman
+        return {name: 100 * float(value) for name, value in found.items()}
+
+    return texts, retrieved
+
+
+def write_beir(pairs: Sequence[tuple[str, str]], queries: int, folder: Path) -> None:
+    """Write pairs in BEIR's layout: the second halves are documents, the first of so many pairs queries."""
+    asked = {f"q{place}": first for place, (first, _) in enumerate(pairs[:queries])}
+    # A question that is asked is no document: it would be the nearest of all.
+    questions = {*asked.values()}
+    kept = dict.fromkeys(second for _, second in pairs if second not in questions)
+    documents = {text: f"d{place}" for place, text in enumerate(kept)}
+    judged = [
+        (name, documents[second])
+        for name, (_, second) in zip(asked, pairs, strict=False)
+        if second in documents
+    ]
+    (folder / QRELS).parent.mkdir(parents=True, exist_ok=True)
+    for name, texts in ((CORPUS, {name: text for text, name in documents.items()}), (QUERIES, asked)):
+        lines = (json.dumps({"_id": key, "text": text}) + "\n" for key, text in texts.items())
+        (folder / name).write_text("".join(lines), encoding="utf-8")
+    rows = (f"{query}\t{document}\t1\n" for query, document in judged)
+    (folder / QRELS).write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")
+
+
 def measure(key: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
     """Train one rival at one rate on one domain; the line of its results, in percent."""
     rival, rate, domain = key["rival"], key["rate"], key["domain"]
-    table = read_table(load_registry()[domain], options.data)
-    texts = corpus_of(table, options.rows)[0]
+    texts, score = domain_of(domain, options)
     run, own = f"{re.sub('[^a-zA-Z]+', '-', rival)}-{rate}-", RIVALS[rival]
     if own.recipe:
         changes = [f"learning_rate={rate}", *own.settings]
         best = adapt(domain, texts, options, key["seed"], own.recipe, run, changes) / "best"
     else:
         best = tsdae(texts, options.work / domain / run[:-1], options.encoder, float(rate))
-    encode = load_encoder(str(best)).encode
-    found = scores(encode, table, options.rows, options.scored, options.data, options.kmeans)
-    return key | found
+    return key | score(load_encoder(str(best)).encode)
 
 
 def rivals_table(lines: list[dict[str, Any]]) -> str:
@@ -138,7 +185,7 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
 def texts_table(lines: list[dict[str, Any]]) -> str:
     """What each kind of text adds to `adapt`, in points, with Student's interval over seeds, as Markdown."""
     rows = [
-        "| model | domain | with | K-means or few-shot | purity of the ten nearest | seeds |",
+        "| model | domain | with | K-means, few-shot or nDCG@10 | purity of the ten nearest | seeds |",
         "|---|---|---|---:|---:|---:|",
     ]
     by_key = {(line["model"], line["domain"], line["rival"], line["seed"]): line for line in lines}
@@ -150,8 +197,10 @@ def texts_table(lines: list[dict[str, Any]]) -> str:
         ]
         if not pairs:
             continue
-        gains = [interval([score(one) - score(plain) for one, plain in pairs]) for score in (_main, _purity)]
+        measures = [score for score in (_main, _purity) if score is _main or "purity_10" in pairs[0][0]]
+        gains = [interval([score(one) - score(plain) for one, plain in pairs]) for score in measures]
         cells = [f"{one.mean:+.2f} ({one.low:+.2f} to {one.high:+.2f})".replace("-", "−") for one in gains]
+        cells += ["–"] * (2 - len(cells))
         kind = rival.removeprefix(f"{PLAIN} with ")
         rows.append(f"| {model} | {domain} | {' | '.join([kind, *cells, str(len(pairs))])} |")
     return "\n".join(rows)
@@ -167,7 +216,7 @@ def _best_rate(lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _main(line: dict[str, Any]) -> float:
-    found: float = line["accuracy"] if "accuracy" in line else line["accuracy_10"]
+    found: float = next(line[name] for name in ("accuracy", "accuracy_10", "ndcg_10") if name in line)
     return found
 
 

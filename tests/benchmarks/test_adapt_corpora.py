@@ -5,8 +5,9 @@ import gzip
 import numpy as np
 
 from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
-from benchmarks.adapt_rivals import rivals_table, texts_table
+from benchmarks.adapt_rivals import rivals_table, texts_table, write_beir
 from benchmarks.result_lines import read_lines
+from eval.tasks.beir import read_beir
 from tests.helpers.places import REPOSITORY
 
 PAGE = REPOSITORY / "benchmarks/results/adaptation.md"
@@ -51,6 +52,14 @@ def test_a_rival_is_shown_at_the_best_of_its_rates():
         "|---|---:|---:|",
         "| r | 55.0 / 61.0 | 80.0 |",
     ]
+
+
+def test_a_question_is_no_document_and_its_duplicate_is_the_one_that_is_judged(tmp_path):
+    write_beir([("a", "b"), ("c", "a"), ("d", "e"), ("f", "b")], 2, tmp_path)
+    table = read_beir(tmp_path)
+    names = dict(zip(table.columns["text"], table.columns["id"], strict=True))
+    assert {*names} == {"a", "b", "e"}  # c is asked, too, but its duplicate is a question
+    assert table.relevance == {names["a"]: {names["b"]: 1}}
 
 
 def test_what_a_kind_of_text_adds_is_paired_by_seed():
