@@ -135,11 +135,15 @@ def _run(args: argparse.Namespace) -> None:
             announced(entries, seeds or profile.seeds[:1], stages, profile.encoder if is_bed else ""),
             flush=True,
         )
-    if args.action in ("run", "repeat") and profile.name in grid.beds and not Path(profile.encoder).is_dir():
+    wanted = args.action == "repeat" or (args.action == "run" and any(entry.missing for entry in entries))
+    if wanted and profile.name in grid.beds and not Path(profile.encoder).is_dir():
         _check_corpus(grid.beds[profile.name].corpus, args.data)
         print(f"{profile.encoder} is made first, once, by a training of its own (`make bed`)", flush=True)
         print(_bed(grid, profile, args), flush=True)
         check_bed(grid.beds, profile.name, Path(profile.encoder), _results_file(args, profile))
+        if args.action == "run":
+            _run(args)  # units are named after the encoder, and this machine's is known only now
+            return
     if args.action == "repeat":
         _repeat(entries, seeds or profile.seeds[:1], stages, args, folder)
         return

@@ -11,7 +11,7 @@ from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import holm, interval, p_shown, resampled, sign_flip
 from benchmarks.reproduce.published import difference
-from benchmarks.reproduce.rates import at_own_rates, chosen_rates, dev_scores
+from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores
 from benchmarks.reproduce.results import TRAINING, Results
 from benchmarks.reproduce.units import make_units
 
@@ -24,7 +24,8 @@ For anyone who asks what augmentations are worth beside a tuned baseline. Each m
 five that STS-B dev likes best, over two trainings on the first bed and one on the others, without the dev
 pairs that a test set has. Each draw is other sentences with another seed, one training of every method, and
 intervals are over draws. Points of Spearman's correlation over STS12 to STS15 and STS-B. Comparisons, rates,
-seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training.
+seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training; those of
+20,000 sentences and of the other beds later, when `rates` was partly done, and before any of their own.
 `make reproduce PROFILE=rates`, then `draw-1` to `draw-5` and `large-1` to `large-3`, repeats the first bed;
 `rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 """
@@ -75,6 +76,7 @@ def measured(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile])
             of_row |= {
                 title: scale * scores[key]
                 for key, title, scale in (
+                    (OWN, "dev", 100),
                     ("sickr-train", "sick", 100),
                     ("geometry:alignment", "alignment", 1),
                     ("geometry", "uniformity", 1),
@@ -117,16 +119,22 @@ def comparison_table(grid: Grid, found: Measures, names: Collection[str]) -> lis
     all_values = [differences(found, one.better, one.worse) for one in asked]
     flips = [sign_flip(values) if len(values) >= FEWEST else math.nan for values in all_values]
     lines = [
-        "| question | better | than | gain, Student | bootstrap | sign flip | Holm | draws | paper | |",
-        "|---|---|---|---|---|---:|---:|---:|---:|---|",
+        "| question | better | than | gain, Student | bootstrap | flips | Holm | draws | SICK | paper | |",
+        "|---|---|---|---|---|---:|---:|---:|---:|---:|---|",
     ]
     for one, values, p, adjusted in zip(asked, all_values, flips, holm(flips), strict=True):
         spread = "{:+.2f} to {:+.2f}".format(*resampled(values)) if len(values) >= FEWEST else "–"
         titles = [grid.row(name).title for name in (one.better, one.worse)]
-        shown = [p_shown(p), p_shown(adjusted), str(len(values)), published(grid, one)]
+        shown = [p_shown(p), p_shown(adjusted), str(len(values)), sick(found, one), published(grid, one)]
         numbers = [gain(values), spread, *shown]
         lines.append(f"| {' | '.join([one.question, *titles, *numbers, verdict(values)])} |")
     return lines
+
+
+def sick(found: Measures, one: Primary) -> str:
+    """The gain on the training pairs of SICK, which are in no average."""
+    values = differences(found, one.better, one.worse, "sick")
+    return f"{mean(values):+.1f}" if values else "–"
 
 
 def published(grid: Grid, one: Primary) -> str:

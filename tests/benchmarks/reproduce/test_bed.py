@@ -106,6 +106,9 @@ def test_results_from_another_bed_are_not_added_to(bed, tiny_encoder, tmp_path):
     check_bed({"bed": recorded}, "bed", tmp_path / "none", results)  # nothing has been made yet
     check_bed({"bed": dataclasses.replace(bed, digest=here)}, "bed", tiny_encoder, results)
     check_bed({}, "bed", tiny_encoder, results)  # a profile without a bed
+    results.write_text(f'{{"made": {{"encoder": "{here}"}}}}', encoding="utf-8")
+    check_bed({"bed": recorded}, "bed", tiny_encoder, results)  # kept apart from the recorded ones
+    results.write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match=r"another bed .*--results FOLDER"):
         check_bed({"bed": recorded}, "bed", tiny_encoder, results)
     other = dataclasses.replace(bed, digest=here)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from augment_cli.models.digest import model_digest
 from benchmarks.reproduce.command import main
 
 SETTINGS = '"pooling=mean", "batch=8", "max_length=16", "evaluate_every=2", "steps=2", "threads=1"'
@@ -194,3 +195,30 @@ def test_an_unknown_profile_is_named(command, capsys):
         command("plan", "simcse", "--profile", "tpu")
     assert stopped.value.code == 2
     assert "'tpu'; there are: cpu" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_what_starts_from_a_bed_that_is_made_first_is_known_by_that_bed(
+    command, tmp_path, tiny_encoder, capsys
+):
+    """Even where another machine's bed is recorded: else the next command would not know its own results."""
+    grid, made = tmp_path / "grid.toml", tmp_path / "made"
+    text = grid.read_text(encoding="utf-8").replace(f'encoder = "{tiny_encoder}"', f'encoder = "{made}"')
+    bed = f"""
+[bed.cpu]
+about = "a test"
+seen = "nothing"
+start = "{tiny_encoder}"
+layers = 0
+corpus = ["{tmp_path / "sentences.txt"}"]
+rows = 40
+recipe = "mlm"
+set = ["steps=2", "batch=8", "max_length=16", "threads=1", "warmup_steps=0"]
+digest = "{"d" * 64}"
+"""
+    grid.write_text(text + bed, encoding="utf-8")
+    results = command("run", "no-training")
+    assert lines_of(results)["no-training", 42, "sts"]["made"]["encoder"] == model_digest(made)
+    capsys.readouterr()
+    command("plan", "no-training")
+    assert "1 done, 0 missing" in capsys.readouterr().out
