@@ -4,12 +4,12 @@ Examples
 --------
 ::
 
-    make reproduce DATA=folder                      # all of it, in order; again after a crash
-    make reproduce ROW=una SEEDS=42                 # one row
-    make reproduce ROW=una-beta,vascl-radius        # two sweeps
+    make reproduce DATA=folder                      # the first draw, in order; again after a crash
+    make reproduce ROW=una,best                     # two rows
+    make reproduce PROFILE=tables ROW=una-beta      # a sweep
     make reproduce-plan                             # what is done and what it still takes
-    make repeat ROW=simcse SEEDS=42                 # one row once more, compared with what is recorded
-    make bed                                        # the encoder that the profile `bed` starts from
+    make repeat ROW=simcse SEEDS=101                # one row once more, compared with what is recorded
+    make bed                                        # the encoder that they start from
     make reproduce PROFILE=paper JOBS=1             # the papers' own setting: bert-base-uncased and a GPU
 """
 
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = arguments.add_argument
     add("action", nargs="?", choices=("plan", "run", "repeat", "draw", "bed"), default="plan")
-    add("--profile", default="bed", help="a profile of the grid (default bed)")
+    add("--profile", default="draw-1", help="a profile of the grid (default draw-1)")
     add("--rows", default="", help="rows or sweeps, comma-separated (default: all)")
     add("--seeds", default="", help="instead of the profile's, comma-separated")
     add("--evaluations", default="", help="do these of the grid alone, comma-separated (default: all)")

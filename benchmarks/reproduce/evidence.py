@@ -259,8 +259,8 @@ def _state(profile: Profile, entries: Sequence[Entry]) -> list[str]:
 
 
 def _named(profile: Profile) -> str:
-    """What `make` takes of a profile; nothing for its default."""
-    return "" if profile.name == MAIN else f" PROFILE={profile.name}"
+    """What `make` takes to choose a profile."""
+    return f" PROFILE={profile.name}"
 
 
 def _command(profile: Profile, rows: Sequence[str], *, fetches: bool) -> str:
