@@ -35,10 +35,10 @@ For those who choose a method. Drawn from the [result files](../reproduce/result
 `python -m benchmarks.reproduce draw --profile rates`.
 
 Each method has the learning rate of five that STS-B dev likes best, without the pairs that a test set has.
-Each of {count} draws is {rows:,} other short sentences of Wikipedia with another seed, for 80 steps of 32.
-Gains are points of Spearman's correlation, the mean of STS12 to STS15 and STS-B, with Student's 95 % interval
-over draws. *Likely* and *hurts*: it and the bootstrap's leave out zero. SICK: the mean gain on its training
-pairs. UDA, paraphrases, `rephrase`, PI, AA and DN are positives, UNA's texts negatives.
+Each of {count} draws{of} is {rows:,} other short sentences of Wikipedia with another seed, for 80 steps of
+32. Gains are points of Spearman's correlation, the mean of STS12 to STS15 and STS-B, with Student's 95 %
+interval over draws. *Likely* and *hurts*: it and the bootstrap's leave out zero. SICK: the mean gain on its
+training pairs. UDA, paraphrases, `rephrase`, PI, AA and DN are positives, UNA's texts negatives.
 
 ## What each method gains
 """
@@ -105,7 +105,11 @@ def front_page(grid: Grid, folder: Path) -> str:
         more="".join(f"- {line}\n" for line in (*_on_a_gpu(grid, folder), *others)),
     )
     page = [
-        _OPENING.format(count=len(found), rows=swept.rows),
+        _OPENING.format(
+            count=len(found),
+            of=f" (of {len(small)} to come)" if len(found) < len(small) else "",
+            rows=swept.rows,
+        ),
         "| method | than | gain | SICK | paper | |",
         "|---|---|---:|---:|---:|---|",
         *(_line(grid, one, found) for one in grid.registered),
