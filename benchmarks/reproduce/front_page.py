@@ -107,7 +107,7 @@ def front_page(grid: Grid, folder: Path) -> str:
     page = [
         _OPENING.format(
             count=len(found),
-            of=f" (of {len(small)} to come)" if len(found) < len(small) else "",
+            of=f" ({len(small)} are registered)" if len(found) < len(small) else "",
             rows=swept.rows,
         ),
         "| method | than | gain | SICK | paper | |",
