@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from augment_cli.errors import UsageError
-from benchmarks import nli_labels
-from benchmarks.reproduce import draws
+from benchmarks.reproduce import draws, nli_labels
 from benchmarks.reproduce.document.scores import TITLES, scores_of
 from benchmarks.reproduce.entries import Sweep
 from benchmarks.reproduce.front_page import FIRST
@@ -52,9 +51,9 @@ _LABELS = """\
 ## Trained on NLI's labels
 
 AugCSE's tables 2 and 14, with what is here of SNLI and ANLI, each way at its own learning rate
-(`python -m benchmarks.nli_labels --data DIR`): STS-B dev, three seeds, 95 %. The papers train on a hundred
-times as many pairs. SNLI's premises are captions, and some pairs of STS-B dev are captions of the same
-images.
+(`python -m benchmarks.reproduce.nli_labels --data DIR`): STS-B dev, three seeds, 95 %. The papers train on a
+hundred times as many pairs. SNLI's premises are captions, and some pairs of STS-B dev are captions of the
+same images.
 """
 FURTHER = "further"  # the profile of what else is measured of tuned rows
 Measured = dict[str, dict[str, float]]  # by row and measure, the mean over seeds

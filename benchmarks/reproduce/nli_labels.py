@@ -1,7 +1,7 @@
 """Training on the labels of NLI, as AugCSE's tables 2 and 14 have it, with what is here of SNLI and ANLI.
 
-    python -m benchmarks.nli_labels --data ../shared/data --work runs/nli
-    python -m benchmarks.nli_labels --show
+    python -m benchmarks.reproduce.nli_labels --data ../shared/data --work runs/nli
+    python -m benchmarks.reproduce.nli_labels --show
 
 The papers train on 550,000 labelled pairs of SNLI; here are SNLI's dev and test sets, 5,864 premises with an
 entailed and a contradicting hypothesis, and of ANLI's dev sets 115 contexts. All start from the bed of
@@ -34,7 +34,7 @@ from train.machine.distributed import join
 from train.prepare import Run
 from train.run import train
 
-RESULTS = Path(__file__).with_suffix(".jsonl")
+RESULTS = Path(__file__).parent / "results" / "nli-labels.jsonl"
 RATES = (5e-5, 1e-4, 2e-4, 3e-4, 5e-4)
 CHOOSING, REPORTED = 1001, (42, 0, 1)  # seeds
 _COLUMNS = ("entailed", "contradicting")

@@ -1,6 +1,6 @@
 """What is read of NLI's labels, and the table of what was trained on them."""
 
-from benchmarks.nli_labels import REPORTED, WAYS, table, triples_of
+from benchmarks.reproduce.nli_labels import REPORTED, WAYS, table, triples_of
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table
 
