@@ -74,7 +74,7 @@ class Item:
     measure : str
         What of the rows is shown; of sweeps it is STS-B dev.
     see : str
-        Where else it is: a page, a command; `{discriminator}` and `{similarity}` stand for what was measured.
+        Where else it is: a page, a command; `{discriminator}` and the like stand for what was measured.
     lacks : str
         What of it is not here, and why or how it could be.
     """
@@ -148,7 +148,7 @@ def _further(grid: Grid, results: Path) -> Iterator[tuple[Unit, dict[str, Result
 
 
 def sayings(grid: Grid, results: Path = RESULTS, pages: Path = PAGES) -> dict[str, str]:
-    """What takes the place of `{discriminator}` and `{similarity}`."""
+    """What takes the place of `{discriminator}`, `{similarity}` and `{labels}`."""
     curves = [
         found[TRAINING].scores["discriminator_curve"]
         for unit, found in _further(grid, results)
@@ -165,7 +165,8 @@ def sayings(grid: Grid, results: Path = RESULTS, pages: Path = PAGES) -> dict[st
     point = f"{SINGLES}-{{}}".format
     both = [(cosine, dev[point(name)]) for name, cosine in cosines.items() if point(name) in dev]
     similarity = f"{correlation(*zip(*both, strict=True)):+.2f} over {len(both)} augmentations"
-    return {"discriminator": course, "similarity": similarity}
+    of_labels = "[below](#trained-on-nlis-labels)" if nli_labels.RESULTS.is_file() else "not trained"
+    return {"discriminator": course, "similarity": similarity, "labels": of_labels}
 
 
 def page(
@@ -223,8 +224,8 @@ def whole_page(grid: Grid, pages: Path = PAGES) -> str:
     """The page from all that is recorded."""
     said = sayings(grid, pages=pages)
     drawn = page(grid, load_items(grid), read_measured(pages), read_tuned(grid), said)
-    labels = nli_labels.table(read_lines(nli_labels.RESULTS))
-    return f"{drawn}\n{_LABELS}\n{labels}\n"
+    labels = read_lines(nli_labels.RESULTS)
+    return f"{drawn}\n{_LABELS}\n{nli_labels.table(labels)}\n" if labels else drawn
 
 
 def main() -> None:
