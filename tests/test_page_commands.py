@@ -65,7 +65,7 @@ ELSEWHERE = {
     r"benchmarks\.(back_translation|continuous_batching)": "measures for minutes, other engines too",
     r"benchmarks\.growth": "needs a large corpus, and minutes",
     r"benchmarks\.(adapt_\w+|dev_score_choice|signal_quality)": "needs the real sets, and hours",
-    r"benchmarks\.(distil_model2vec|search|static_sizes)": "needs the real sets, and hours",
+    r"benchmarks\.(distil_model2vec|search|static_sizes|\w+\.nli_labels)": "needs the real sets, and hours",
     r"benchmarks\.senses|builds\.paraphraser": "need WordNet's own files",
     r"--language-model FOLDER": "needs a causal model: tests/augment_cli/reports",
     r"benchmarks\.(judge|writer)_quality": "needs a model that writes",
