@@ -18,6 +18,7 @@ from benchmarks.reproduce.paired import resampled, sign_flip
 from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs, skipped_rows
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import make_units
+from benchmarks.reproduce.work import _own
 from eval.tasks.pairs import Pairs
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table
@@ -145,6 +146,10 @@ def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
         ["it rains", "A cat", "a cat sat"], ["A cat sat.", "It rains!", "a cat sat"], np.zeros(3), ["all"] * 3
     )
     assert own_pairs(dev, [Table(task, columns, "", True)]).tolist() == [False, True, True]
+
+
+def test_so_many_dev_pairs_choose_the_rates(data_folder):
+    assert int(_own(data_folder).sum()) == front_page.DEV_PAIRS
 
 
 @pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
