@@ -86,9 +86,11 @@ def measure(way: str, rate: float, seed: int, options: argparse.Namespace) -> di
     changes += [f'negatives=["{negative}"]'] if negative else []
     out = options.work / _slug(way) / f"{rate:g}-{seed}"
     run = Run(load_recipe("simcse", changes), store.path, bed.encoder, out, options.data)
-    scores = train(run, join()).scores
+    trained = train(run, join())
+    if trained.stopped_by:
+        raise SystemExit(f"stopped after step {trained.steps}; the same command goes on")
     shutil.rmtree(out)
-    before, best = (next(iter(scores[when].values())) for when in ("before", "best"))
+    before, best = (next(iter(trained.scores[when].values())) for when in ("before", "best"))
     points = {"start": round(100 * before, 2), "dev": round(100 * best, 2)}
     return {"way": way, "rate": rate, "seed": seed, "premises": store.rows} | points
 
