@@ -115,6 +115,8 @@ def _naming_damage(path: Path) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if "Failed to launch worker thread" in reason:  # Arrow's, under a limit on memory: no damage
+            raise MemoryError(f"{path}: {reason}") from error
         raise BadInputError(
             f"{path}: cannot be read as a Parquet part, it is damaged or foreign ({reason}); "
             "delete the file and run the same command again to make it anew"

@@ -215,6 +215,17 @@ def test_a_part_that_claims_more_than_memory_is_refused(tmp_path, monkeypatch):
         parquet.read_parquet(tmp_path / "bomb.parquet")
 
 
+def test_a_thread_that_cannot_start_is_no_damage(store, monkeypatch):
+    message = "Unknown error: Failed to launch worker thread: Resource temporarily unavailable"
+
+    def opened(*_, **__):
+        raise pa.ArrowException(message)
+
+    monkeypatch.setattr(pq, "ParquetFile", opened)
+    with pytest.raises(MemoryError, match=f"part-00000.parquet: {message}"):
+        parquet.read_parquet(store.path / "una" / "part-00000.parquet")
+
+
 @pytest.mark.parametrize("size", [8, 1 << 20, (1 << 31) - 1, (1 << 32) - 1])
 def test_an_oversized_footer_is_refused(tmp_path, size):
     (tmp_path / "a.parquet").write_bytes(b"PAR1" + b"\x15" * 100 + size.to_bytes(4, "little") + b"PAR1")
