@@ -82,12 +82,12 @@ TRAIN_STORE = $(if $(filter file,$(origin STORE)),store$(MINE),$(STORE))
 RANKS   ?= 1
 # A few minutes whatever the corpus; `make train TRAIN_ARGS=` trains for as long as the recipe says.
 TRAIN_ARGS ?= $(if $(filter adapt%,$(RECIPE)),,--set held_out=0.1) $(if $(filter static adapt%,$(RECIPE)),,--set steps=200 --set evaluate_every=50 \
-	$(if $(filter best,$(RECIPE)),,--set pooling=mean --set learning_rate=1e-4))
+	$(if $(filter best uda-una,$(RECIPE)),,--set pooling=mean --set learning_rate=1e-4))
 TRAIN := $(if $(filter 1,$(RANKS)),$(PYTHON),$(TORCHRUN) --standalone --nproc-per-node $(RANKS)) -m train
-# What makes a recipe's columns, and one of them: nothing but the corpus for `adapt`, which makes its own; a static
-# encoder's positives; those of `best`; or everything that `make augment` makes.
-MAKE_COLUMNS = $(if $(filter adapt%,$(RECIPE)),ingest,$(if $(filter static,$(RECIPE)),synonym,run $(if $(filter best,$(RECIPE)),best,default)))
-COLUMN = $(if $(filter adapt%,$(RECIPE)),corpus,$(if $(filter static,$(RECIPE)),synonym,$(if $(filter best,$(RECIPE)),uda-in-place,una)))
+# What makes a recipe's columns, and one of them: nothing but the corpus for `best` and for `adapt`, which makes its own; a
+# static encoder's positives; those of `uda-una`; or everything that `make augment` makes.
+MAKE_COLUMNS = $(if $(filter adapt% best,$(RECIPE)),ingest,$(if $(filter static,$(RECIPE)),synonym,run $(if $(filter uda-una,$(RECIPE)),uda-una,default)))
+COLUMN = $(if $(filter adapt% best,$(RECIPE)),corpus,$(if $(filter static,$(RECIPE)),synonym,$(if $(filter uda-una,$(RECIPE)),uda-in-place,una)))
 
 ## train: adapt MiniLM to CORPUS=mine.txt, or to the sample; or RECIPE= of train/recipes on ENCODER=
 train: setup

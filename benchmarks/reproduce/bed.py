@@ -9,8 +9,11 @@ scores are no model's, and whatever its teacher has seen it may have kept.
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import re
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +47,8 @@ _NAMES = (
     (r"masked_head\.bias", "cls.predictions.bias"),
 )
 _FACTS = "bed.json"  # beside the encoder's files; no part of its digest
-_DECIDING = ("start", "layers", "corpus", "rows", "recipe", "set", "redrawn")  # the rest is words
+_DECIDING = ("start", "layers", "corpus", "rows", "recipe", "set")  # the rest is words, and
+_PERHAPS = ("redrawn", "environment")  # these, which the first beds did not have
 
 
 def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
@@ -73,7 +77,8 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     UsageError
         If the training was stopped, or the corpus is too small.
     """
-    settings = {key: getattr(bed, key) for key in _DECIDING if key != "redrawn" or bed.redrawn}
+    settings = {key: getattr(bed, key) for key in (*_DECIDING, *_PERHAPS)}
+    settings = {key: value for key, value in settings.items() if value or key not in _PERHAPS}
     if (known := read_facts(target)).get("settings") == json.loads(json.dumps(settings)):
         return known
     # A folder for these settings alone, since a checkpoint of others would be refused.
@@ -95,6 +100,7 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
         "digest": model_digest(work / "run" / "last"),
         "machine": machine(),
         "libraries": library_versions(),
+        "kernels": torch.backends.cpu.get_cpu_capability(),
         "start": encoder.digest,
     }
     finished = work / "finished"
@@ -107,6 +113,18 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     replace_folder(work / "masked", target.with_name(f"{target.name}-masked"))
     replace_folder(finished, target)
     return facts
+
+
+def make_apart(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
+    """`make_bed` in a process of its own, with the bed's environment."""
+    before = dict(os.environ)
+    os.environ.update(bed.environment)
+    try:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            return pool.submit(make_bed, bed, target, work, data).result()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def write_masked(run: Path, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,6 +144,8 @@ class Bed:
         Of the training.
     set : tuple of str
         Settings on top.
+    environment : dict
+        Variables under which it is made, in a process of its own: libraries choose their kernels by them.
     digest : str
         Of the encoder that the results were made from.
     machine : str
@@ -159,6 +162,7 @@ class Bed:
     recipe: str
     set: tuple[str, ...] = ()
     redrawn: int = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
     digest: str = ""
     machine: str = ""
     like: str = ""

@@ -16,6 +16,7 @@ from augment_cli.store.files import sha256_of_json
 from benchmarks.reproduce.entries import Bed, Profile, Row
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.results import TRAINING
+from benchmarks.result_lines import read_lines
 from train import components
 from train.additions import make_views
 from train.data.texts import CORPUS, SELF
@@ -28,7 +29,7 @@ _NAMELESS = ("name", "description", "threads", "workers", "log_every", "checkpoi
 # `labels` was not there to be chosen: every stage stood where its paper puts it.
 _LATER = {"negative_scope": "all", "labels": "kind"}
 # Recipes whose `negative_layout` was "columns" in their file, whatever a row then set.
-_SAID_COLUMNS = ("best",)
+_SAID_COLUMNS = ("uda-una",)
 MOST_COUNTED = 100_000  # texts whose tokens are counted, the first ones: a random sample, as the files are
 
 
@@ -218,7 +219,7 @@ def check_bed(beds: Mapping[str, Bed], name: str, folder: Path, results: Path) -
     if bed is None or not bed.digest or not folder.is_dir() or not results.is_file():
         return
     digest = model_digest(folder)
-    if digest == bed.digest or f'"encoder": "{digest}"' in results.read_text(encoding="utf-8"):
+    if digest in {bed.digest, *(line["made"].get("encoder") for line in read_lines(results))}:
         return
     same = [other for other, item in beds.items() if item.digest == digest]
     advice = (

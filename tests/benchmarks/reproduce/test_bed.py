@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts, redraw
+from benchmarks.reproduce.bed import bare, compared, make_apart, make_bed, read_facts, redraw
 from benchmarks.reproduce.entries import Bed
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import check_bed, encoder_digest
@@ -49,6 +50,14 @@ def test_a_bed_is_another_encoder_made_alike_each_time_and_not_made_twice(bed, t
     there = (tmp_path / "a/model.safetensors").stat().st_mtime_ns
     assert make_bed(bed, tmp_path / "a", tmp_path / "a-work", tmp_path) == read_facts(tmp_path / "a")
     assert (tmp_path / "a/model.safetensors").stat().st_mtime_ns == there
+
+
+def test_a_bed_of_reference_kernels_is_made_by_them_and_nothing_else_is(bed, tmp_path):
+    bed = dataclasses.replace(bed, environment=load_grid().beds["rates-small"].environment)
+    before, kernels = dict(os.environ), torch.backends.cpu.get_cpu_capability()
+    facts = make_apart(bed, tmp_path / "a", tmp_path / "work", tmp_path)
+    assert facts["kernels"] == "DEFAULT" and facts["settings"]["environment"] == bed.environment
+    assert os.environ == before and torch.backends.cpu.get_cpu_capability() == kernels
 
 
 def test_beside_a_bed_lies_the_masked_language_model_that_it_was_trained_as(bed, tmp_path):
