@@ -8,15 +8,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import mean
 
+from benchmarks.reproduce.draws import Measures, differences, draws_of, gain, measured
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import interval
 
 Points = dict[str, dict[str, dict[int, float]]]
-WHOLE = "best"
+WHOLE = "best"  # the row, of the recipe `uda-una`
 BESIDE = ("word-table-idf", "simcse-ntxent", "una", "paraphrase-una")
 HEADER = """\
 | row | seeds | STS-B dev | STS average | the whole recipe is ahead by | CPU s |
 |---|---:|---:|---:|---|---:|"""
+LEAD_HEADER = """\
+| row | STS average | `uda-una` is ahead by | on SICK |
+|---|---:|---:|---:|"""
 
 
 def read_points(path: Path) -> Points:
@@ -48,6 +52,30 @@ def ablation_table(grid: Grid, beds: Sequence[Points]) -> str:
     titles = {row.name: row.title for row in grid.rows}
     names = [name for name in (WHOLE, *removed, *BESIDE) if beds[0][name]["average"]]
     return "\n".join([HEADER, *(_line(titles[name], name, beds) for name in names)])
+
+
+def lead_table(grid: Grid, folder: Path) -> str:
+    """How far the recipe is ahead of every other row where each has its own learning rate, as Markdown.
+
+    The rows are those of the draws of `tuned.md`'s first bed, best average first; leads are over the same draws.
+    """
+    swept = grid.profiles["rates"]
+    found = measured(grid, folder, swept, draws_of(grid, swept.name, swept.rows))
+    averages = {
+        name: mean(rows[name]["average"] for rows in found.values())
+        for name in dict.fromkeys(name for rows in found.values() for name in rows)
+        if grid.row(name).recipe and all(name in rows for rows in found.values())
+    }
+    lines = [
+        f"| {grid.row(name).title} | {averages[name]:.2f} | {' | '.join(_ahead(found, name))} |"
+        for name in sorted(averages, key=lambda name: -averages[name])
+    ]
+    return "\n".join([LEAD_HEADER, *lines])
+
+
+def _ahead(found: Measures, name: str) -> list[str]:
+    leads = [differences(found, WHOLE, name, measure) for measure in ("average", "sick")]
+    return ["–" if name == WHOLE else gain(lead).replace("-", "−") for lead in leads]
 
 
 def _line(title: str, name: str, beds: Sequence[Points]) -> str:

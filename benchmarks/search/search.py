@@ -34,12 +34,13 @@ from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.stages import Stages
 from benchmarks.reproduce.units import encoder_digest, make_unit
 from benchmarks.reproduce.work import Job, train_unit
-from benchmarks.search.ablation import ablation_table, read_points
+from benchmarks.search.ablation import ablation_table, lead_table, read_points
 
 TRIALS = Path(__file__).with_name("trials.toml")
 LOG = Path(__file__).with_name("trials.jsonl")
 # The same rows as in benchmarks/results/evidence.csv, from the bed of another processor.
 SECOND_BED = Path(__file__).parents[2] / "benchmarks/results/evidence-tables.csv"
+RESULTS = Path(__file__).parents[1] / "reproduce" / "results"
 PROFILE = "bed"
 
 
@@ -172,7 +173,8 @@ def show(args: argparse.Namespace) -> None:
 
 
 def table(args: argparse.Namespace) -> None:
-    """The ablation of the winner, from the scores of benchmarks/results/evidence.md and of another bed."""
+    """The winner beside all rows at their own rates, and without each of its parts at one rate on two beds."""
+    print(lead_table(load_grid(), RESULTS), end="\n\n")
     print(ablation_table(load_grid(), [read_points(path) for path in args.scores]))
 
 
