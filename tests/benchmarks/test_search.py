@@ -8,7 +8,7 @@ from benchmarks.reproduce.entries import Row
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import make_unit
 from benchmarks.search import search
-from benchmarks.search.ablation import ablation_table, read_points
+from benchmarks.search.ablation import ablation_table, lead_table, read_points
 from tests.helpers.places import REPOSITORY
 from train.loading import load_recipe
 
@@ -101,4 +101,7 @@ def test_the_ablation_compares_seed_by_seed_within_each_bed(tmp_path):
 def test_the_page_shows_the_ablation_that_was_measured():
     scores = (REPOSITORY / "benchmarks/results/evidence.csv", search.SECOND_BED)
     table = ablation_table(load_grid(), [read_points(path) for path in scores])
-    assert table in (REPOSITORY / "benchmarks/results/best.md").read_text("utf-8")
+    page = (REPOSITORY / "benchmarks/results/best.md").read_text("utf-8")
+    assert table in page
+    leads = lead_table(load_grid(), search.RESULTS)
+    assert leads in page and "| SimCSE, symmetric |" in leads and "| AugCSE |" in leads
