@@ -52,8 +52,8 @@ _LIMITS = """\
   draws none can pass Holm's correction ([all readings](tuned.md)).
 - Intervals take rates and bed as given. Rates rest on {pairs} pairs and two trainings, which disagree for
   {unsure} of {methods} methods{edges}.
-- `uda-una` and SimCSE, symmetric ([`best`](best.md)), differ from others as whole recipes: loss, head, pooling,
-  texts. On such a bed `uda-una` had 24 trials, VaSCL's Δ a sweep.
+- `uda-una` and SimCSE, symmetric ([`best`](best.md)), differ from others as whole recipes: loss, head,
+  pooling, texts. On such a bed `uda-una` had 24 trials, VaSCL's Δ a sweep.
 - Many rows are their own positive: paraphrases change 22 %, DN 36 %, `rephrase` 45 %, PI 52 %.
 - The last loss is near {loss:.0e}: the task itself is learned at once.
 - A run gives the start back unless STS-B dev, all of it, gained beyond noise.

@@ -57,7 +57,7 @@ def ablation_table(grid: Grid, beds: Sequence[Points]) -> str:
 def lead_table(grid: Grid, folder: Path) -> str:
     """How far the recipe is ahead of every other row where each has its own learning rate, as Markdown.
 
-    The rows are those of the draws of `tuned.md`'s first bed, best average first; leads are over the same draws.
+    The rows are those of all draws of the first bed, best average first; leads are over the same draws.
     """
     swept = grid.profiles["rates"]
     found = measured(grid, folder, swept, draws_of(grid, swept.name, swept.rows))

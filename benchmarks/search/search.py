@@ -173,7 +173,7 @@ def show(args: argparse.Namespace) -> None:
 
 
 def table(args: argparse.Namespace) -> None:
-    """The winner beside all rows at their own rates, and without each of its parts at one rate on two beds."""
+    """The winner beside all rows at their own rates, and without each of its parts on two beds."""
     print(lead_table(load_grid(), RESULTS), end="\n\n")
     print(ablation_table(load_grid(), [read_points(path) for path in args.scores]))
 
