@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 
 from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
@@ -16,6 +16,9 @@ from benchmarks.reproduce.results import TRAINING, Results
 from benchmarks.reproduce.units import make_units
 
 SETS = ("stsb", "sts12", "sts13", "sts14", "sts15")  # of the average, as far as the data folder has them
+_FIRST = "rates"  # the profile whose bed has what follows
+_SAME = "same-rate"  # draws of controls at the rates of what they control
+_GPU = "rates-gpu"  # some of its trainings elsewhere
 FEWEST = 3  # draws, of an interval that is worth drawing
 _OPENING = """\
 # Every method at its own learning rate
@@ -24,8 +27,9 @@ For anyone who asks what augmentations are worth beside a tuned baseline. Each m
 five that STS-B dev likes best, over two trainings on the first bed and one on the others, without the dev
 pairs that a test set has. Each draw is other sentences with another seed, one training of every method, and
 intervals are over draws. Points of Spearman's correlation over STS12 to STS15 and STS-B. Comparisons, rates,
-seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training; those of
-20,000 sentences and of the other beds later, when `rates` was partly done, and before any of their own.
+seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training; the two
+with SimCSE, symmetric, and the draws of 20,000 sentences and of other beds later, when `rates` was partly
+done, and before any draw.
 `make reproduce PROFILE=rates`, then `draw-1` to `draw-5` and `large-1` to `large-3`, repeats the first bed;
 `rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 """
@@ -33,6 +37,11 @@ _NOTE = """\
 Draws done: {done} of {all}. *Likely* and *hurts*: both intervals over draws leave out zero, Student's and the
 bootstrap's, which is too narrow for so few. A sign-flip test cannot go below {least} here, before Holm's
 correction.
+"""
+_ONE_RATE = """\
+A row at 3e-4 or 5e-4 and a control at 2e-4 differ in more than texts. So the controls were trained once more
+at the rate of what is compared with them, on the same sentences with the same seeds, after the draws had been
+seen (`make reproduce PROFILE=same-rate-1`, to `same-rate-5`):
 """
 Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 
@@ -63,28 +72,79 @@ def measured(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile])
         name = profile.name
         trained = {row.name for row in grid.of_profile(profile).rows if row.recipe}
         tuned = at_own_rates(grid, profile, chosen_by, trained - rates.keys())
-        results, own = Results(folder / f"{name}.jsonl"), grid.of_profile(tuned)
-        for unit in make_units(own, tuned, own.rows):
-            data = dict.fromkeys(unit.stages)
-            if (scored := results.find(unit.key, "sts", data)) is None:
-                continue
-            scores = {key: value for key, value in scored.scores.items() if isinstance(value, int | float)}
-            training = results.find(unit.key, TRAINING, data)
-            more = training.scores if training else {}
-            of_row = {"average": 100 * mean(scores[task] for task in SETS if task in scores)}
-            of_row |= {key: more[key] for key in ("loss", "neighbours") if more.get(key) is not None}
-            of_row |= {
-                title: scale * scores[key]
-                for key, title, scale in (
-                    (OWN, "dev", 100),
-                    ("sickr-train", "sick", 100),
-                    ("geometry:alignment", "alignment", 1),
-                    ("geometry", "uniformity", 1),
-                )
-                if key in scores
-            }
-            found.setdefault(name, {})[unit.row.name] = of_row
+        if of_rows := _of_profile(grid, tuned, Results(folder / f"{name}.jsonl")):
+            found[name] = of_rows
     return found
+
+
+def _of_profile(grid: Grid, profile: Profile, results: Results) -> dict[str, dict[str, float]]:
+    """What a profile's rows have measured."""
+    found: dict[str, dict[str, float]] = {}
+    own = grid.of_profile(profile)
+    for unit in make_units(own, profile, own.rows):
+        data = dict.fromkeys(unit.stages)
+        if (scored := results.find(unit.key, "sts", data)) is None:
+            continue
+        scores = {key: value for key, value in scored.scores.items() if isinstance(value, int | float)}
+        training = results.find(unit.key, TRAINING, data)
+        more = training.scores if training else {}
+        of_row = {"average": 100 * mean(scores[task] for task in SETS if task in scores)}
+        of_row |= {key: more[key] for key in ("loss", "neighbours") if more.get(key) is not None}
+        of_row |= {
+            title: scale * scores[key]
+            for key, title, scale in (
+                (OWN, "dev", 100),
+                ("sickr-train", "sick", 100),
+                ("geometry:alignment", "alignment", 1),
+                ("geometry", "uniformity", 1),
+            )
+            if key in scores
+        }
+        found[unit.row.name] = of_row
+    return found
+
+
+def at_one_rate(grid: Grid, folder: Path, found: Measures) -> dict[str, tuple[Primary, str, list[float]]]:
+    """Registered comparisons whose control was trained at the better row's rate, too.
+
+    Parameters
+    ----------
+    found : dict
+        Of the first bed's draws; the controls are in the profiles `same-rate-1` to `same-rate-5`.
+
+    Returns
+    -------
+    dict
+        By the better row's name: the comparison, the rate, and the gains, one for each draw that has both.
+    """
+    swept = grid.profiles[_FIRST]
+    rates = chosen_rates(dev_scores(grid, swept, Results(folder / f"{_FIRST}.jsonl")), swept.sweep_seeds)
+    controls = {
+        draw: _of_profile(grid, grid.profiles[name], Results(folder / f"{name}.jsonl"))
+        for draw in found
+        if (name := draw.replace("draw", _SAME)) in grid.profiles
+    }
+    both = {draw: {**rows, **controls.get(draw, {})} for draw, rows in found.items()}
+    compared = {}
+    for one in grid.registered:
+        rate = f"{rates.get(one.better, math.nan):.0e}".replace("e-0", "e-")
+        if values := differences(both, one.better, f"{one.worse}-{rate}"):
+            compared[one.better] = one, rate, values
+    return compared
+
+
+def one_rate_table(grid: Grid, compared: Mapping[str, tuple[Primary, str, list[float]]]) -> list[str]:
+    """The comparisons of `at_one_rate`."""
+    lines = [
+        "| better | than, at its rate | rate | gain, Student | bootstrap | draws | |",
+        "|---|---|---:|---|---|---:|---|",
+    ]
+    for one, rate, values in compared.values():
+        titles = [grid.row(name).title for name in (one.better, one.worse)]
+        spread = "{:+.2f} to {:+.2f}".format(*resampled(values))
+        cells = [*titles, rate, gain(values), spread, str(len(values)), verdict(values)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def differences(found: Measures, better: str, worse: str, measure: str = "average") -> list[float]:
@@ -132,9 +192,12 @@ def comparison_table(grid: Grid, found: Measures, names: Collection[str]) -> lis
 
 
 def sick(found: Measures, one: Primary) -> str:
-    """The gain on the training pairs of SICK, which are in no average."""
+    """The gain on the training pairs of SICK, which are in no average; bold where it is likely or hurts."""
     values = differences(found, one.better, one.worse, "sick")
-    return f"{mean(values):+.1f}" if values else "–"
+    if not values:
+        return "–"
+    marks = "**" if verdict(values) in ("likely", "hurts") else ""
+    return f"{marks}{mean(values):+.1f}{marks}"
 
 
 def published(grid: Grid, one: Primary) -> str:
@@ -202,6 +265,27 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
     if draws[0].rows == swept.rows:  # else the rates are those of the fewer sentences
         scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
+        lines += [*_on_a_gpu(grid, folder), ""] if swept.name == _FIRST else []
+    if compared := at_one_rate(grid, folder, found) if swept.name == _FIRST else {}:
+        lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
     if found:
         lines += ["What each method scores, and how it trained:", "", *method_table(grid, found), ""]
     return lines
+
+
+def _on_a_gpu(grid: Grid, folder: Path) -> list[str]:
+    """How the trainings of the sweep that a GPU did too came out there."""
+    scores: list[dict[tuple[str, int], float]] = []
+    for name in (_FIRST, _GPU):
+        profile = grid.profiles[name]
+        own, results = grid.of_profile(profile), Results(folder / f"{name}.jsonl")
+        found = {
+            (unit.row.name, unit.seed): results.find(unit.key, "sts", dict.fromkeys(unit.stages))
+            for unit in make_units(own, profile, own.rows)
+        }
+        scores.append({key: 100 * result.scores[OWN] for key, result in found.items() if result})
+    gains = [scores[1][key] - scores[0][key] for key in scores[1].keys() & scores[0].keys()]
+    if len(gains) < 2:
+        return []
+    said = f"{mean(gains):+.2f} points of dev from these (standard deviation {stdev(gains):.2f})"
+    return [f"On a GPU in fp32, {len(gains)} trainings of the sweep lie {said}."]

@@ -208,19 +208,20 @@ def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_pa
 
 @pytest.fixture
 def whole_experiment(tmp_path):
-    """The results of the registered rates and draws of the first bed, with scores that are drawn."""
+    """The results of rates, draws and controls at one rate of the first bed, with scores that are drawn."""
     grid, random, folder = load_grid(), np.random.default_rng(0), tmp_path / "results"
     rates = grid.profiles["rates"]
-    for profile in (rates, *draws.draws_of(grid, "rates", rates.rows)):
+    controls = [grid.profiles[f"same-rate-{number}"] for number in range(1, 6)]
+    for profile in (rates, *draws.draws_of(grid, "rates", rates.rows), *controls):
         written = Results(folder / f"{profile.name}.jsonl")
-        if profile is not rates:
+        if profile.rates_from:
             profile = at_own_rates(grid, profile, Results(folder / "rates.jsonl"))
         own = grid.of_profile(profile)
         for unit in make_units(own, profile, own.rows):
             scores = {name: float(random.uniform(0.6, 0.7)) for name in (OWN, "sickr-train", *draws.SETS)}
             data = dict.fromkeys(unit.stages, "x")
             written.write(Result(unit.row.name, unit.seed, "sts", unit.key, data, scores, {}))
-            if unit.recipe and profile.rates_from:
+            if unit.recipe and profile is not rates:
                 loss = {"loss": 1e-4}
                 written.write(Result(unit.row.name, unit.seed, TRAINING, unit.key, data, loss, {}))
     return grid, folder
@@ -252,7 +253,30 @@ def test_the_front_page_has_every_comparison_and_rate_in_six_thousand_bytes(whol
         assert row.endswith("| likely |" if low > 0 else "| hurts |" if high < 0 else "| unclear |")
         assert f" {row.split('|')[3].strip()} | " in tuned.read_text("utf-8")
     compared = {name for one in grid.registered for name in (one.better, one.worse)}
-    assert page.count("**") == 2 * len(compared)  # one rate of each method
+    rates = page.partition("## At which learning rate")[2].partition("## What to doubt")[0]
+    assert rates.count("**") == 2 * len(compared)  # one rate of each method
+
+
+@pytest.mark.slow
+def test_a_control_at_the_rate_of_what_it_controls_is_compared_draw_by_draw(whole_experiment):
+    grid, folder = whole_experiment
+    swept = grid.profiles["rates"]
+    of_draws = draws.draws_of(grid, "rates", swept.rows)
+    compared = draws.at_one_rate(grid, folder, draws.measured(grid, folder, swept, of_draws))
+    averages = {}
+    for path in (*folder.glob("draw-*.jsonl"), *folder.glob("same-rate-*.jsonl")):
+        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+            if line["evaluation"] == "sts":
+                average = 100 * np.mean([line["scores"][task] for task in draws.SETS])
+                averages[path.stem[-1], line["row"]] = average
+    assert compared
+    for name, (one, rate, values) in compared.items():
+        rates = chosen_rates(dev_scores(grid, swept, Results(folder / "rates.jsonl")), swept.sweep_seeds)
+        assert rates[name] == float(rate) and name == one.better
+        gains = [averages[draw, name] - averages[draw, f"{one.worse}-{rate}"] for draw in "12345"]
+        assert values == pytest.approx(gains)
+    rows = draws.one_rate_table(grid, compared)
+    assert len(rows) == 2 + len(compared) and all("| 5 |" in row for row in rows[2:])
 
 
 @pytest.mark.slow
