@@ -152,8 +152,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.action == "run":
         _work(entries, stages, args, folder)
         results.read()
+    from benchmarks.reproduce.draws import SAME
+
+    of_draws = profile.rates_from or profile.name.startswith(SAME)
     if args.action != "plan" and (
-        profile.rates_from or profile.name in {other.rates_from for other in whole.profiles.values()}
+        of_draws or profile.name in {other.rates_from for other in whole.profiles.values()}
     ):
         from benchmarks.reproduce.front_page import write_pages
 

@@ -19,8 +19,8 @@ from typing import Any
 from augment_cli.errors import UsageError
 from benchmarks.reproduce import draws, nli_labels
 from benchmarks.reproduce.document.scores import TITLES, scores_of
+from benchmarks.reproduce.draws import FIRST
 from benchmarks.reproduce.entries import Sweep
-from benchmarks.reproduce.front_page import FIRST
 from benchmarks.reproduce.grid import Grid, load_grid
 from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.results import TRAINING, Result, Results

@@ -16,8 +16,8 @@ from benchmarks.reproduce.results import TRAINING, Results
 from benchmarks.reproduce.units import make_units
 
 SETS = ("stsb", "sts12", "sts13", "sts14", "sts15")  # of the average, as far as the data folder has them
-_FIRST = "rates"  # the profile whose bed has what follows
-_SAME = "same-rate"  # draws of controls at the rates of what they control
+FIRST = "rates"  # the profile that chooses the rates of the first bed
+SAME = "same-rate"  # draws of controls at the rates of what they control
 _GPU = "rates-gpu"  # some of its trainings elsewhere
 FEWEST = 3  # draws, of an interval that is worth drawing
 _OPENING = """\
@@ -117,12 +117,12 @@ def at_one_rate(grid: Grid, folder: Path, found: Measures) -> dict[str, tuple[Pr
     dict
         By the better row's name: the comparison, the rate, and the gains, one for each draw that has both.
     """
-    swept = grid.profiles[_FIRST]
-    rates = chosen_rates(dev_scores(grid, swept, Results(folder / f"{_FIRST}.jsonl")), swept.sweep_seeds)
+    swept = grid.profiles[FIRST]
+    rates = chosen_rates(dev_scores(grid, swept, Results(folder / f"{FIRST}.jsonl")), swept.sweep_seeds)
     controls = {
         draw: _of_profile(grid, grid.profiles[name], Results(folder / f"{name}.jsonl"))
         for draw in found
-        if (name := draw.replace("draw", _SAME)) in grid.profiles
+        if (name := draw.replace("draw", SAME)) in grid.profiles
     }
     both = {draw: {**rows, **controls.get(draw, {})} for draw, rows in found.items()}
     compared = {}
@@ -265,8 +265,8 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
     if draws[0].rows == swept.rows:  # else the rates are those of the fewer sentences
         scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
-        lines += [*_on_a_gpu(grid, folder), ""] if swept.name == _FIRST else []
-    if compared := at_one_rate(grid, folder, found) if swept.name == _FIRST else {}:
+        lines += [*_on_a_gpu(grid, folder), ""] if swept.name == FIRST else []
+    if compared := at_one_rate(grid, folder, found) if swept.name == FIRST else {}:
         lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
     if found:
         lines += ["What each method scores, and how it trained:", "", *method_table(grid, found), ""]
@@ -276,7 +276,7 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
 def _on_a_gpu(grid: Grid, folder: Path) -> list[str]:
     """How the trainings of the sweep that a GPU did too came out there."""
     scores: list[dict[tuple[str, int], float]] = []
-    for name in (_FIRST, _GPU):
+    for name in (FIRST, _GPU):
         profile = grid.profiles[name]
         own, results = grid.of_profile(profile), Results(folder / f"{name}.jsonl")
         found = {
