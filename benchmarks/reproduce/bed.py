@@ -54,7 +54,9 @@ _PERHAPS = ("redrawn", "environment")  # these, which the first beds did not hav
 def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     """Make the encoder of a bed, unless it is there and was made with the same settings.
 
-    Beside it, in `{target}-masked`, goes the masked language model that it was trained as, for `mask-fill`.
+    A bed with an environment is made in a process of its own, as PyTorch reads it when it is imported.
+    Beside the encoder, in `{target}-masked`, goes the masked language model that it was trained as, for
+    `mask-fill`.
 
     Parameters
     ----------
@@ -81,6 +83,8 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     settings = {key: value for key, value in settings.items() if value or key not in _PERHAPS}
     if (known := read_facts(target)).get("settings") == json.loads(json.dumps(settings)):
         return known
+    if not bed.environment.items() <= os.environ.items():
+        return _make_apart(bed, target, work, data)
     # A folder for these settings alone, since a checkpoint of others would be refused.
     work = work / sha256_of_json(settings)[:12]
     store = work / "store"
@@ -115,7 +119,7 @@ def make_bed(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     return facts
 
 
-def make_apart(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
+def _make_apart(bed: Bed, target: Path, work: Path, data: Path) -> dict[str, Any]:
     """`make_bed` in a process of its own, with the bed's environment."""
     before = dict(os.environ)
     os.environ.update(bed.environment)

@@ -230,13 +230,12 @@ def _results_file(args: argparse.Namespace, profile: Profile) -> Path:
 
 def _bed(grid: Grid, profile: Profile, args: argparse.Namespace) -> str:
     """Make the profile's bed and say how its digest compares with the recorded one."""
-    from benchmarks.reproduce.bed import compared, make_apart, make_bed
+    from benchmarks.reproduce.bed import compared, make_bed
 
     if profile.name not in grid.beds:
         raise UsageError(f"profile {profile.name} has no bed; those with one: {', '.join(grid.beds)}")
     bed, target = grid.beds[profile.name], Path(profile.encoder)
-    make = make_apart if bed.environment else make_bed
-    digest = make(bed, target, target.with_name(f"{target.name}-work"), args.data)["digest"]
+    digest = make_bed(bed, target, target.with_name(f"{target.name}-work"), args.data)["digest"]
     return f"{target}: {digest}, {compared(bed, digest)}"
 
 

@@ -17,7 +17,7 @@ import dataclasses
 import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from augment_cli.ingest import IngestOptions
 from augment_cli.session import Session
@@ -38,15 +38,25 @@ RESULTS = Path(__file__).parent / "results" / "nli-labels.jsonl"
 RATES = (5e-5, 1e-4, 2e-4, 3e-4, 5e-4)
 CHOOSING, REPORTED = 1001, (42, 0, 1)  # seeds
 _COLUMNS = ("entailed", "contradicting")
-# Corpus, positive, negative, and STS-B dev in the paper.
-WAYS: dict[str, tuple[str, str, str, float]] = {
-    "premises alone": ("snli", SELF, "", 81.18),
-    "entailed, against contradicting": ("snli", "entailed", "contradicting", 85.64),
-    "entailed": ("snli", "entailed", "", 83.60),
-    "contradicting": ("snli", "contradicting", "", 79.55),
-    "contradicting, against entailed": ("snli", "contradicting", "entailed", 67.16),
-    "ANLI: entailed, against contradicting": ("anli", "entailed", "contradicting", 75.99),
-    "ANLI: entailed": ("anli", "entailed", "", 78.66),
+
+
+class Way(NamedTuple):
+    """What a training takes from the labels, and STS-B dev in the paper."""
+
+    corpus: str
+    positive: str
+    negative: str  # empty: none
+    published: float
+
+
+WAYS = {
+    "premises alone": Way("snli", SELF, "", 81.18),
+    "entailed, against contradicting": Way("snli", "entailed", "contradicting", 85.64),
+    "entailed": Way("snli", "entailed", "", 83.60),
+    "contradicting": Way("snli", "contradicting", "", 79.55),
+    "contradicting, against entailed": Way("snli", "contradicting", "entailed", 67.16),
+    "ANLI: entailed, against contradicting": Way("anli", "entailed", "contradicting", 75.99),
+    "ANLI: entailed": Way("anli", "entailed", "", 78.66),
 }
 
 
@@ -61,17 +71,17 @@ def triples_of(table: Table) -> list[tuple[str, str, str]]:
 
 def store_of(way: str, options: argparse.Namespace) -> Store:
     """The store of a way, whose columns are the positive and the negative that it takes; made once."""
-    corpus, positive, negative, _ = WAYS[way]
+    own = WAYS[way]
     folder: Path = options.work / _slug(way) / "store"
     if not (folder / "manifest.json").is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
         path = folder.with_name("triples.csv")
         with path.open("w", encoding="utf-8", newline="") as file:
-            table = read_table(load_registry()[corpus], options.data)
+            table = read_table(load_registry()[own.corpus], options.data)
             csv.writer(file).writerows([("text", *_COLUMNS), *triples_of(table)])
         columns = IngestOptions(
-            positive_columns=() if positive == SELF else (positive,),
-            negative_columns=(negative,) if negative else (),
+            positive_columns=() if own.positive == SELF else (own.positive,),
+            negative_columns=(own.negative,) if own.negative else (),
         )
         with Session(folder) as session:
             session.ingest([path], columns)
@@ -80,10 +90,10 @@ def store_of(way: str, options: argparse.Namespace) -> Store:
 
 def measure(way: str, rate: float, seed: int, options: argparse.Namespace) -> dict[str, Any]:
     """One training: STS-B dev of its best checkpoint, × 100, and from how many premises."""
-    _, positive, negative, _ = WAYS[way]
-    store, bed = store_of(way, options), load_grid().profiles["tables"]
-    changes = [*bed.set, "steps=80", f"learning_rate={rate:g}", f"seed={seed}", f'positives=["{positive}"]']
-    changes += [f'negatives=["{negative}"]'] if negative else []
+    own, store, bed = WAYS[way], store_of(way, options), load_grid().profiles["tables"]
+    changes = [*bed.set, "steps=80", f"learning_rate={rate:g}", f"seed={seed}"]
+    changes += [f'positives=["{own.positive}"]']
+    changes += [f'negatives=["{own.negative}"]'] if own.negative else []
     out = options.work / _slug(way) / f"{rate:g}-{seed}"
     run = Run(load_recipe("simcse", changes), store.path, bed.encoder, out, options.data)
     trained = train(run, join())
@@ -111,7 +121,7 @@ def table(lines: list[dict[str, Any]]) -> str:
             scores = interval([line["dev"] for line in own])
             spread = f"{scores.mean:.1f} ({scores.low:.1f} to {scores.high:.1f})"
             rows.append(
-                f"| {way} | {own[0]['premises']:,} | {own[0]['rate']:g} | {spread} | {WAYS[way][3]} |"
+                f"| {way} | {own[0]['premises']:,} | {own[0]['rate']:g} | {spread} | {WAYS[way].published} |"
             )
     return "\n".join(rows)
 

@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.errors import MissingError, UsageError
 from augment_cli.models.digest import model_digest
-from benchmarks.reproduce.bed import bare, compared, make_apart, make_bed, read_facts, redraw
+from benchmarks.reproduce.bed import bare, compared, make_bed, read_facts, redraw
 from benchmarks.reproduce.entries import Bed
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.units import check_bed, encoder_digest
@@ -55,7 +55,7 @@ def test_a_bed_is_another_encoder_made_alike_each_time_and_not_made_twice(bed, t
 def test_a_bed_of_reference_kernels_is_made_by_them_and_nothing_else_is(bed, tmp_path):
     bed = dataclasses.replace(bed, environment=load_grid().beds["rates-small"].environment)
     before, kernels = dict(os.environ), torch.backends.cpu.get_cpu_capability()
-    facts = make_apart(bed, tmp_path / "a", tmp_path / "work", tmp_path)
+    facts = make_bed(bed, tmp_path / "a", tmp_path / "work", tmp_path)
     assert facts["kernels"] == "DEFAULT" and facts["settings"]["environment"] == bed.environment
     assert os.environ == before and torch.backends.cpu.get_cpu_capability() == kernels
 
