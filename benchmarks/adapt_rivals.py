@@ -1,16 +1,17 @@
 """Other ways to adapt an encoder to unlabelled text, beside `adapt`, on the same domains and as many steps.
 
-    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals
-    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/rivals --rivals TSDAE,SimCSE
-    python -m benchmarks.adapt_rivals --data ../shared/data --work runs/texts --texts --seeds 42,0,1
+    python -m benchmarks.adapt_rivals --data DIR --work runs/rivals
+    python -m benchmarks.adapt_rivals --data DIR --work runs/rivals --rivals TSDAE,SimCSE
+    python -m benchmarks.adapt_rivals --data DIR --work runs/texts --texts --weight 1 --seeds 42,0,1
 
 Each is trained at each of its learning rates; the table shows the best of them by the labels, which flatters
 the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encoding as `adapt` does, and what
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
-that kind to the recipe, and ends as it does; `--texts` trains these alone, and pairs them with `adapt`
-seed by seed. Texts and scores are those of `benchmarks.adapt_domains`. The domain `questions` is retrieval:
-2,000 questions, each of which has a duplicate among 10,000 others, none of them in the corpus; nDCG@10.
+that kind to the recipe, and ends as it does; `--texts` trains these alone, at the recipe's own learning rate,
+and pairs them with `adapt` seed by seed. Texts and scores are those of `benchmarks.adapt_domains`. The domain
+`questions` is retrieval: 2,000 questions, each of which has a duplicate among 10,000 others, none of them in
+the corpus; nDCG@10.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ from eval.tasks.table import read_table
 STEPS, BATCH = 60, 64
 _EQUAL = [f"steps={STEPS}", f"batch={BATCH}", "evaluate_every=0", "warmup_steps=6", "max_length=64"]
 _EQUAL += ["head=none", "pooling="]
-PLAIN = "adapt"
+PLAIN, WITH = "adapt", "adapt with "
+OWN_RATE = "own"  # of the recipe, which has another for static encoders
 QUESTIONS, DOCUMENTS = "questions", 10_000
 _REWORDED = ["positives=synonym,crop,word-deletion", "labels=kind"]
 
@@ -57,8 +59,8 @@ class Rival:
 
 
 def _beside_adapt(*settings: str) -> Rival:
-    """The recipe adapt with contrast at a tenth of the weight."""
-    return Rival("adapt", ["contrastive_weight=0.1", *settings], ("4e-5",))
+    """The recipe adapt with contrast beside it, whose weight the command says."""
+    return Rival("adapt", settings, ("4e-5",))
 
 
 RIVALS = {
@@ -72,9 +74,9 @@ RIVALS = {
     "adapt-contrastive": Rival("adapt-contrastive", _EQUAL),
     "TSDAE": Rival("", rates=("3e-5", "1e-4")),
     PLAIN: Rival("adapt", rates=("4e-5",)),
-    "adapt with paraphrases": _beside_adapt("positives=paraphrase"),
-    "adapt with UNA's negatives": _beside_adapt('positives=["self"]', "labels=kind", "negatives=una"),
-    "adapt with synonyms": _beside_adapt("positives=synonym"),
+    f"{WITH}paraphrases": _beside_adapt("positives=paraphrase"),
+    f"{WITH}UNA's negatives": _beside_adapt('positives=["self"]', "labels=kind", "negatives=una"),
+    f"{WITH}synonyms": _beside_adapt("positives=synonym"),
 }
 
 
@@ -158,7 +160,10 @@ def measure(key: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
     texts, score = domain_of(domain, options)
     run, own = f"{re.sub('[^a-zA-Z]+', '-', rival)}-{rate}-", RIVALS[rival]
     if own.recipe:
-        changes = [f"learning_rate={rate}", *own.settings]
+        changes = [*own.settings, *([f"learning_rate={rate}"] if rate != OWN_RATE else [])]
+        if rival.startswith(WITH):
+            changes.append(f"contrastive_weight={key['weight']}")
+            run += f"{key['weight']}-"
         best = adapt(domain, texts, options, key["seed"], own.recipe, run, changes) / "best"
     else:
         best = tsdae(texts, options.work / domain / run[:-1], options.encoder, float(rate))
@@ -201,7 +206,7 @@ def texts_table(lines: list[dict[str, Any]]) -> str:
         gains = [interval([score(one) - score(plain) for one, plain in pairs]) for score in measures]
         cells = [f"{one.mean:+.2f} ({one.low:+.2f} to {one.high:+.2f})".replace("-", "−") for one in gains]
         cells += ["–"] * (2 - len(cells))
-        kind = rival.removeprefix(f"{PLAIN} with ")
+        kind = rival.removeprefix(WITH)
         rows.append(f"| {model} | {domain} | {' | '.join([kind, *cells, str(len(pairs))])} |")
     return "\n".join(rows)
 
@@ -227,6 +232,7 @@ def main() -> None:
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--rivals", default=",".join(RIVALS))
     parser.add_argument("--texts", action="store_true", help="`adapt` alone, with and without texts")
+    parser.add_argument("--weight", type=float, default=0.1, help="of contrast beside `adapt`")
     parser.add_argument("--seeds", default="42")
     parser.add_argument("--model", default="MiniLM", help="what the encoder is called in the results")
     parser.add_argument("--rows", type=int, default=4000, help="texts of a corpus")
@@ -239,12 +245,13 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     results = options.results or options.work / "results.jsonl"
     lines = read_lines(results)
-    rivals = [name for name in RIVALS if name.startswith(PLAIN + " ") or name == PLAIN]
-    rivals = rivals if options.texts else options.rivals.split(",")
+    rivals = options.rivals.split(",")
+    if options.texts:
+        rivals = [PLAIN, *(name for name in RIVALS if name.startswith(WITH))]
     for seed in map(int, options.seeds.split(",")):
         for domain in options.domains.split(","):
             for rival in rivals:
-                for rate in RIVALS[rival].rates:
+                for rate in [OWN_RATE] if options.texts else RIVALS[rival].rates:
                     key = {
                         "model": options.model,
                         "rival": rival,
@@ -252,6 +259,8 @@ def main() -> None:
                         "domain": domain,
                         "seed": seed,
                     }
+                    if rival.startswith(WITH):
+                        key["weight"] = options.weight
                     if not any(key.items() <= line.items() for line in lines):
                         add_line(results, lines, measure(key, options))
     print(texts_table(lines) if options.texts else rivals_table(lines))
