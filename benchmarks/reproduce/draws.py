@@ -28,8 +28,9 @@ five that STS-B dev likes best, over two trainings on the first bed and one on t
 pairs that a test set has. Each draw is other sentences with another seed, one training of every method, and
 intervals are over draws. Points of Spearman's correlation over STS12 to STS15 and STS-B. Comparisons, rates,
 seeds and sentences were registered in `benchmarks/reproduce/grid.toml` before the first training; the two
-with SimCSE, symmetric, and the draws of 20,000 sentences and of other beds later, when `rates` was partly
-done, and before any draw.
+with SimCSE, symmetric, and the draws of other beds later, when `rates` was partly done, and before any draw;
+the rows with 20,000 sentences before their own first training, when the draws had been seen: dev had named
+AugCSE, which the draws have behind.
 `make reproduce PROFILE=rates`, then `draw-1` to `draw-5` and `large-1` to `large-3`, repeats the first bed;
 `rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 """
