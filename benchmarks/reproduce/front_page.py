@@ -268,14 +268,13 @@ def _elsewhere(grid: Grid, folder: Path, small: Sequence[Profile]) -> list[str]:
             if any(values):  # else both gave the start back
                 better, worse = (grid.row(name).title for name in (one.better, one.worse))
                 of_verdict[draws.verdict(values)].append(f"{better} over {worse} {mean(values):+.2f}")
+        own = swept.name == draws.FIRST  # few comparisons, whose gains grow or fade
         said = [
             f"{name}: {' / '.join(gains)}"
             for name, gains in of_verdict.items()
-            if gains and name != "unclear"
-        ]
-        said += [] if said else ["nothing is clear"]
+            if gains and (own or name != "unclear")
+        ] or ["nothing is clear"]
         said += ["[why that says little](tuned.md)"] if many[0].remarks else []
-        own = swept.name == draws.FIRST
         start = (
             "the same bed at the rates above" if own else grid.beds[swept.name].about.partition(", after")[0]
         )
