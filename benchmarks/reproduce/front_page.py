@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
@@ -10,7 +11,7 @@ from statistics import mean, median
 from scipy.stats import spearmanr
 
 from benchmarks.reproduce import draws
-from benchmarks.reproduce.entries import Primary, Profile
+from benchmarks.reproduce.entries import Primary
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import holm, interval, sign_flip
 from benchmarks.reproduce.rates import dev_scores
@@ -33,7 +34,7 @@ _CALLED = {
 _OPENING = """\
 # What helps, and by how much
 
-For those who choose a method. `python -m benchmarks.reproduce draw --profile rates` draws it from the [result
+`python -m benchmarks.reproduce draw --profile rates` draws it from the [result
 files](../reproduce/results).
 
 Each method has the learning rate of five with the highest score on the {pairs} STS-B dev pairs that no test
@@ -51,18 +52,16 @@ _LIMITS = """\
 - The start is [a bed](bed.md), MiniLM{ceiling} after masked language modelling: a gain may be lost geometry
   that comes back. MiniLM had seen SNLI and captions that STS takes pairs from.
 - STS averages: {levels}.
-{rates}- Rates rest on two trainings, which disagree for {unsure} of {methods} methods{edges}. Nothing else
-  was tuned; earlier, on all of STS-B dev, `uda-una` had 24 trials, VaSCL's Δ a sweep.
+{larger}{rates}- Rates rest on two trainings, which disagree for {unsure} of {methods} methods{edges}.
+  `uda-una` had 24 trials before, VaSCL's Δ a sweep; nothing else was tuned.
 - Unclear is not nothing: half of the intervals are wider than ±{half:.1f}. They take rates, bed and test
-  pairs as given. Of {asked} comparisons, with shared controls, one is likely or harmful by chance. Of
-  them pass Holm's correction: {holm}.
-- No positive has a random control. Many sentences are their own positive: paraphrases change 22 %, DN 36 %,
-  `rephrase` 45 %, PI 52 %. UNA's terms come from a million sentences.
-- `uda-una` and SimCSE, symmetric ([`best`](best.md)) differ in loss, head and pooling, too.
+  pairs as given. Of {asked} comparisons one is clear by chance. Holm's correction leaves: {holm}.
+- No positive has a random control; paraphrases change 22 % of the sentences, DN 36 %, `rephrase` 45 %, PI
+  52 %. UNA's terms come from a million sentences.
+- `uda-una` and [`best`](best.md) (SimCSE, symmetric) differ in loss, head, pooling.
 - The last loss is near {loss:.0e}{unlearned}: the task is learned at once.
-- The papers' gains mix models, test sets and baselines (with SICK-R, DN's is −0.4); +3.56 rests on a garbled
-  cell.
-{more}
+- The papers' gains mix models, sets and baselines; +3.56 rests on a garbled cell.
+{others}
 ## Again, and more
 
 ```
@@ -70,7 +69,7 @@ make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to draw-5, one each
 make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 ```
 
-[Text and processors](bed.md#the-text); [every row, loss, neighbours, alignment, uniformity](tuned.md);
+[Text and processors](bed.md#the-text); [every row and measure](tuned.md);
 [the papers' tables](coverage.md); [adaptation](adaptation.md); [older evidence](evidence.md), at one rate.
 """
 
@@ -91,7 +90,7 @@ def front_page(grid: Grid, folder: Path) -> str:
     swept = grid.profiles[draws.FIRST]
     small = draws.draws_of(grid, draws.FIRST, swept.rows)
     found = draws.measured(grid, folder, swept, small)
-    others = _elsewhere(grid, folder, small)
+    others = _elsewhere(grid, folder)
     asked = {name for one in grid.registered for name in (one.better, one.worse)}
     every = dev_scores(grid, swept, Results(folder / f"{draws.FIRST}.jsonl"))
     scores = {row: of_row for row, of_row in every.items() if row in asked}
@@ -99,6 +98,7 @@ def front_page(grid: Grid, folder: Path) -> str:
     limits = _LIMITS.format(
         ceiling=_ceiling(grid, folder),
         levels=_levels(grid, found) + _below_table(found, scores),
+        larger=_larger(grid, folder),
         asked=len(grid.registered),
         count=len(found),
         rates=_rates(grid, folder, found, scores),
@@ -109,7 +109,9 @@ def front_page(grid: Grid, folder: Path) -> str:
         edges=_edges(scores),
         loss=median(own["loss"] for rows in found.values() for own in rows.values() if "loss" in own),
         unlearned=_unlearned(grid, found),
-        more="".join(f"- {line}\n" for line in others),
+        others=f"- Other beds, which [tell methods apart badly](tuned.md): {'; '.join(others)}.\n"
+        if others
+        else "",
     )
     page = [
         _OPENING.format(
@@ -218,7 +220,7 @@ def _rates(grid: Grid, folder: Path, found: draws.Measures, scores: _Scores) -> 
         names = [name for name in dev if name in averages]
         rank = spearmanr([dev[name] for name in names], [averages[name] for name in names]).statistic
         lines.append(
-            f"Dev orders methods badly (rank correlation with the average {rank:.2f}): "
+            f"Dev orders methods badly (rank correlation {rank:.2f}): "
             f"{grid.row(worst).title} had {100 * dev[worst]:.1f} there, {drop[worst]:.1f} less in the draws."
         )
     return "".join(f"- {line}\n" for line in lines)
@@ -255,30 +257,40 @@ def _edges(scores: _Scores) -> str:
     return f"; {', '.join(edges)}" if edges else ""
 
 
-def _elsewhere(grid: Grid, folder: Path, small: Sequence[Profile]) -> list[str]:
-    """A sentence on each further set of draws: which of the gains are likely there, and which hurt."""
+def _larger(grid: Grid, folder: Path) -> str:
+    """What is left of the gains with more sentences on the first bed."""
+    for swept, many in draws.sets_of_draws(grid):
+        found = draws.measured(grid, folder, swept, many)
+        if swept.name != draws.FIRST or many[0].rows == swept.rows or len(found) < draws.FEWEST:
+            continue
+        by_worse: dict[str, list[str]] = {}
+        for one in grid.registered:
+            values = draws.differences(found, one.better, one.worse)
+            if len(values) >= draws.FEWEST:
+                told = f"{grid.row(one.better).title} {mean(values):+.2f} ({draws.verdict(values)})"
+                by_worse.setdefault(one.worse, []).append(told)
+        averages = _averages(found)
+        said = [
+            f"than {grid.row(worse).title} ({averages[worse]:.1f}) {', '.join(gains)}"
+            for worse, gains in by_worse.items()
+        ]
+        return f"- **With {many[0].rows:,} sentences**, {len(found)} draws: {'; '.join(said)}.\n"
+    return ""
+
+
+def _elsewhere(grid: Grid, folder: Path) -> list[str]:
+    """A sentence on the draws of each further bed: which of the gains are likely there, and which hurt."""
     lines = []
     for swept, many in draws.sets_of_draws(grid):
         found = draws.measured(grid, folder, swept, many)
-        if many == small or len(found) < draws.FEWEST:
+        if swept.name == draws.FIRST or len(found) < draws.FEWEST:
             continue
-        of_verdict: dict[str, list[str]] = {"likely": [], "unclear": [], "hurts": []}
+        said = []
         for one in grid.registered:
             values = draws.differences(found, one.better, one.worse)
-            if any(values):  # else both gave the start back
+            if len(values) >= draws.FEWEST and draws.verdict(values) != "unclear":
                 better, worse = (grid.row(name).title for name in (one.better, one.worse))
-                of_verdict[draws.verdict(values)].append(f"{better} over {worse} {mean(values):+.2f}")
-        own = swept.name == draws.FIRST  # few comparisons, whose gains grow or fade
-        said = [
-            f"{name}: {' / '.join(gains)}"
-            for name, gains in of_verdict.items()
-            if gains and (own or name != "unclear")
-        ] or ["nothing is clear"]
-        said += ["[why that says little](tuned.md)"] if many[0].remarks else []
-        start = (
-            "the same bed at the rates above" if own else grid.beds[swept.name].about.partition(", after")[0]
-        )
-        size = f"{many[0].rows:,} sentences, " if own else ""
-        drawn = f"{size}{len(found)} draws, from {start}"
-        lines.append(f"{drawn}: {'; '.join(said)}.")
+                said.append(f"{better} over {worse} {mean(values):+.2f} ({draws.verdict(values)})")
+        start = re.split(",? after ", grid.beds[swept.name].about)[0]
+        lines.append(f"{start}, {len(found)} draws: {', '.join(said) or 'nothing is clear'}")
     return lines
