@@ -53,11 +53,11 @@ _LIMITS = """\
   that comes back. MiniLM had seen SNLI and captions that STS takes pairs from.
 - STS averages: {levels}.
 {larger}{rates}- Rates rest on two trainings, which disagree for {unsure} of {methods} methods{edges}.
-  `uda-una` had 24 trials before, VaSCL's Δ a sweep; nothing else was tuned.
+  Nothing else was tuned here; `uda-una` had 24 trials, Δ a sweep.
 - Unclear is not nothing: half of the intervals are wider than ±{half:.1f}. They take rates, bed and test
   pairs as given. Of {asked} comparisons one is clear by chance. Holm's correction leaves: {holm}.
 - No positive has a random control; paraphrases change 22 % of the sentences, DN 36 %, `rephrase` 45 %, PI
-  52 %. UNA's terms come from a million sentences.
+  52 %. UNA's terms are of a million.
 - `uda-una` and [`best`](best.md) (SimCSE, symmetric) differ in loss, head, pooling.
 - The last loss is near {loss:.0e}{unlearned}: the task is learned at once.
 - The papers' gains mix models, sets and baselines; +3.56 rests on a garbled cell.
@@ -65,7 +65,7 @@ _LIMITS = """\
 ## Again, and more
 
 ```
-make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to draw-5, one each
+make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to -5, one each
 make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 ```
 
