@@ -57,7 +57,7 @@ _LIMITS = """\
 - Unclear is not nothing: half of the intervals are wider than ±{half:.1f}. They take rates, bed and test
   pairs as given. Of {asked} comparisons one is clear by chance. Holm's correction leaves: {holm}.
 - No positive has a random control; paraphrases change 22 % of the sentences, DN 36 %, `rephrase` 45 %, PI
-  52 %. UNA's terms are of a million.
+  52 %.
 - `uda-una` and [`best`](best.md) (SimCSE, symmetric) differ in loss, head, pooling.
 - The last loss is near {loss:.0e}{unlearned}: the task is learned at once.
 - The papers' gains mix models, sets and baselines; +3.56 rests on a garbled cell.
@@ -292,5 +292,5 @@ def _elsewhere(grid: Grid, folder: Path) -> list[str]:
                 better, worse = (grid.row(name).title for name in (one.better, one.worse))
                 said.append(f"{better} over {worse} {mean(values):+.2f} ({draws.verdict(values)})")
         start = re.split(",? after ", grid.beds[swept.name].about)[0]
-        lines.append(f"{start}, {len(found)} draws: {', '.join(said) or 'nothing is clear'}")
+        lines.append(f"{start}: {', '.join(said) or 'nothing is clear'}")
     return lines
