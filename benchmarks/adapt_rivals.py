@@ -8,10 +8,10 @@ Each is trained at each of its learning rates; the table shows the best of them 
 the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encoding as `adapt` does, and what
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
-that kind to the recipe, and ends as it does; `--texts` trains these alone, at the recipe's own learning rate,
-and pairs them with `adapt` seed by seed. Texts and scores are those of `benchmarks.adapt_domains`. The domain
-`questions` is retrieval: 2,000 questions, each of which has a duplicate among 10,000 others, none of them in
-the corpus; nDCG@10.
+that kind to the recipe, with the weight of `--weight`, and ends as it does; `--texts` trains these alone, at
+the recipe's own learning rate, and pairs them with `adapt` seed by seed. Texts and scores are those of
+`benchmarks.adapt_domains`. The domain `questions` is retrieval: 2,000 questions, each of which has a
+duplicate among 10,000 others, none of them in the corpus; nDCG@10.
 """
 
 from __future__ import annotations

@@ -266,9 +266,10 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
     if draws[0].rows == swept.rows:  # else the rates are those of the fewer sentences
         scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
-        lines += [*_on_a_gpu(grid, folder), ""] if swept.name == FIRST else []
-    if compared := at_one_rate(grid, folder, found) if swept.name == FIRST else {}:
-        lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
+        if swept.name == FIRST:
+            lines += [*_on_a_gpu(grid, folder), ""]
+            if compared := at_one_rate(grid, folder, found):
+                lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
     if found:
         lines += ["What each method scores, and how it trained:", "", *method_table(grid, found), ""]
     return lines

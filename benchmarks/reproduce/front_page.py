@@ -34,14 +34,11 @@ _CALLED = {
 _OPENING = """\
 # What helps, and by how much
 
-`python -m benchmarks.reproduce draw --profile rates` draws it from the [result
-files](../reproduce/results).
-
 Each method has the learning rate of five with the highest score on the {pairs} STS-B dev pairs that no test
 set has. Each of {count} draws{of} is {rows:,} other short sentences of Wikipedia with another seed, for 80
 steps of 32 (VaSCL: of 64). Gains are points of Spearman's correlation, the mean of STS12 to STS15 and STS-B,
 with Student's 95 % interval over draws. *Likely* and *hurts*: it and the bootstrap's exclude zero. SICK: the
-mean gain on its training pairs, bold where both exclude zero. UDA, paraphrases, `rephrase`, PI, AA and DN are
+mean gain on its training pairs, bold where both do. UDA, paraphrases, `rephrase`, PI, AA and DN are
 positives, UNA's texts negatives.
 
 ## What each method gains
@@ -55,13 +52,14 @@ _LIMITS = """\
 {larger}{rates}- Rates rest on two trainings, which disagree for {unsure} of {methods} methods{edges}.
   Nothing else was tuned here; `uda-una` had 24 trials, Δ a sweep.
 - Unclear is not nothing: half of the intervals are wider than ±{half:.1f}. They take rates, bed and test
-  pairs as given. Of {asked} comparisons one is clear by chance. Holm's correction leaves: {holm}.
+  pairs as given. Of {asked} comparisons, with shared controls, one is clear by chance. Holm's correction
+  leaves: {holm}.
 - No positive has a random control; paraphrases change 22 % of the sentences, DN 36 %, `rephrase` 45 %, PI
-  52 %.
+  52 %. UNA's terms are of a million.
 - `uda-una` and [`best`](best.md) (SimCSE, symmetric) differ in loss, head, pooling.
 - The last loss is near {loss:.0e}{unlearned}: the task is learned at once.
 - The papers' gains mix models, sets and baselines; +3.56 rests on a garbled cell.
-{others}
+{elsewhere}
 ## Again, and more
 
 ```
@@ -69,8 +67,9 @@ make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to -5, one each
 make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 ```
 
-[Text and processors](bed.md#the-text); [every row and measure](tuned.md);
-[the papers' tables](coverage.md); [adaptation](adaptation.md); [older evidence](evidence.md), at one rate.
+[Result files](../reproduce/results); [text and processors](bed.md#the-text);
+[every row and measure](tuned.md); [the papers' tables](coverage.md); [adaptation](adaptation.md);
+[older evidence](evidence.md), at one rate.
 """
 
 
@@ -90,7 +89,6 @@ def front_page(grid: Grid, folder: Path) -> str:
     swept = grid.profiles[draws.FIRST]
     small = draws.draws_of(grid, draws.FIRST, swept.rows)
     found = draws.measured(grid, folder, swept, small)
-    others = _elsewhere(grid, folder)
     asked = {name for one in grid.registered for name in (one.better, one.worse)}
     every = dev_scores(grid, swept, Results(folder / f"{draws.FIRST}.jsonl"))
     scores = {row: of_row for row, of_row in every.items() if row in asked}
@@ -109,9 +107,7 @@ def front_page(grid: Grid, folder: Path) -> str:
         edges=_edges(scores),
         loss=median(own["loss"] for rows in found.values() for own in rows.values() if "loss" in own),
         unlearned=_unlearned(grid, found),
-        others=f"- Other beds, which [tell methods apart badly](tuned.md): {'; '.join(others)}.\n"
-        if others
-        else "",
+        elsewhere=_elsewhere(grid, folder),
     )
     page = [
         _OPENING.format(
@@ -274,13 +270,16 @@ def _larger(grid: Grid, folder: Path) -> str:
             f"than {grid.row(worse).title} ({averages[worse]:.1f}) {', '.join(gains)}"
             for worse, gains in by_worse.items()
         ]
-        return f"- **With {many[0].rows:,} sentences**, {len(found)} draws: {'; '.join(said)}.\n"
+        return (
+            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, at rates that {swept.rows:,} chose: "
+            f"{'; '.join(said)}.\n"
+        )
     return ""
 
 
-def _elsewhere(grid: Grid, folder: Path) -> list[str]:
-    """A sentence on the draws of each further bed: which of the gains are likely there, and which hurt."""
-    lines = []
+def _elsewhere(grid: Grid, folder: Path) -> str:
+    """Which of the gains are likely on further beds, and which hurt."""
+    beds = []
     for swept, many in draws.sets_of_draws(grid):
         found = draws.measured(grid, folder, swept, many)
         if swept.name == draws.FIRST or len(found) < draws.FEWEST:
@@ -292,5 +291,5 @@ def _elsewhere(grid: Grid, folder: Path) -> list[str]:
                 better, worse = (grid.row(name).title for name in (one.better, one.worse))
                 said.append(f"{better} over {worse} {mean(values):+.2f} ({draws.verdict(values)})")
         start = re.split(",? after ", grid.beds[swept.name].about)[0]
-        lines.append(f"{start}: {', '.join(said) or 'nothing is clear'}")
-    return lines
+        beds.append(f"{start}: {', '.join(said) or 'nothing is clear'}")
+    return f"- Other beds, which [tell methods apart badly](tuned.md): {'; '.join(beds)}.\n" if beds else ""
