@@ -188,27 +188,34 @@ def rivals_table(lines: list[dict[str, Any]]) -> str:
 
 
 def texts_table(lines: list[dict[str, Any]]) -> str:
-    """What each kind of text adds to `adapt`, in points, with Student's interval over seeds, as Markdown."""
-    rows = [
-        "| model | domain | with | K-means, few-shot or nDCG@10 | purity of the ten nearest | seeds |",
-        "|---|---|---|---:|---:|---:|",
-    ]
-    by_key = {(line["model"], line["domain"], line["rival"], line["seed"]): line for line in lines}
-    for model, domain, rival in dict.fromkeys(key[:3] for key in by_key if key[2] != PLAIN):
-        pairs = [
-            (line, by_key[model, domain, PLAIN, key[3]])
-            for key, line in by_key.items()
-            if key[:3] == (model, domain, rival) and (model, domain, PLAIN, key[3]) in by_key
-        ]
-        if not pairs:
-            continue
-        measures = [score for score in (_main, _purity) if score is _main or "purity_10" in pairs[0][0]]
-        gains = [interval([score(one) - score(plain) for one, plain in pairs]) for score in measures]
-        cells = [f"{one.mean:+.2f} ({one.low:+.2f} to {one.high:+.2f})".replace("-", "−") for one in gains]
-        cells += ["–"] * (2 - len(cells))
-        kind = rival.removeprefix(WITH)
-        rows.append(f"| {model} | {domain} | {' | '.join([kind, *cells, str(len(pairs))])} |")
+    """What each kind of text adds to `adapt`, in points with half of Student's interval, as Markdown.
+
+    K-means, few-shot or nDCG@10 stands first, then purity where there are classes. Pairs are of one seed; a
+    gain whose interval leaves out zero is bold.
+    """
+    domains = list(dict.fromkeys(line["domain"] for line in lines))
+    by_key = {(line["model"], line["rival"], line["domain"], line["seed"]): line for line in lines}
+    rows = [f"| model | with | {' | '.join(domains)} |", f"|---|---|{'---:|' * len(domains)}"]
+    for model, rival in dict.fromkeys(key[:2] for key in by_key if key[1] != PLAIN):
+        cells = []
+        for domain in domains:
+            pairs = [
+                (line, by_key[model, PLAIN, domain, key[3]])
+                for key, line in by_key.items()
+                if key[:3] == (model, rival, domain) and (model, PLAIN, domain, key[3]) in by_key
+            ]
+            scores = [_main, *([_purity] if pairs and "purity_10" in pairs[0][0] else [])]
+            gains = ([score(one) - score(plain) for one, plain in pairs] for score in scores)
+            cells.append(" / ".join(_with_half(values) for values in gains) if len(pairs) > 1 else "–")
+        rows.append(f"| {model} | {rival.removeprefix(WITH)} | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _with_half(values: list[float]) -> str:
+    known = interval(values)
+    half = (known.high - known.low) / 2
+    shown = f"{known.mean:+.1f} ± {half:.1f}".replace("-", "−")
+    return f"**{shown}**" if abs(known.mean) > half else shown
 
 
 def _purity(line: dict[str, Any]) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
+from typing import NamedTuple
 
 from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
@@ -40,9 +41,9 @@ bootstrap's, which is too narrow for so few. A sign-flip test cannot go below {l
 correction.
 """
 _ONE_RATE = """\
-A row at 3e-4 or 5e-4 and a control at 2e-4 differ in more than texts. So the controls were trained once more
-at the rate of what is compared with them, on the same sentences with the same seeds, after the draws had been
-seen (`make reproduce PROFILE=same-rate-1`, to `same-rate-5`):
+A row at 3e-4 or 5e-4 and a control at 2e-4 differ in more than texts. So one of the two was trained once more
+at the rate of the other, on the same sentences with the same seeds, after the draws had been seen
+(`make reproduce PROFILE=same-rate-1`, to `same-rate-5`; `same-rate-large-1` to `-3`):
 """
 Measures = dict[str, dict[str, dict[str, float]]]  # by draw, row, measure
 
@@ -105,44 +106,61 @@ def _of_profile(grid: Grid, profile: Profile, results: Results) -> dict[str, dic
     return found
 
 
-def at_one_rate(grid: Grid, folder: Path, found: Measures) -> dict[str, tuple[Primary, str, list[float]]]:
-    """Registered comparisons whose control was trained at the better row's rate, too.
+class OneRate(NamedTuple):
+    """A registered comparison of two rows at one learning rate."""
+
+    primary: Primary
+    rate: str
+    gains: list[float]  # one for each draw that has both rows
+    own: bool  # the rate is the better row's own, not its control's
+
+
+def at_one_rate(grid: Grid, folder: Path, found: Measures) -> list[OneRate]:
+    """Registered comparisons of which one row was trained at the other's rate, too.
 
     Parameters
     ----------
     found : dict
-        Of the first bed's draws; the controls are in the profiles `same-rate-1` to `same-rate-5`.
+        Of the first bed's draws; the controls are in the profiles `same-rate-1` to `same-rate-5` and, for
+        20,000 sentences, `same-rate-large-1` to `same-rate-large-3`.
 
     Returns
     -------
-    dict
-        By the better row's name: the comparison, the rate, and the gains, one for each draw that has both.
+    list of OneRate
     """
     swept = grid.profiles[FIRST]
     rates = chosen_rates(dev_scores(grid, swept, Results(folder / f"{FIRST}.jsonl")), swept.sweep_seeds)
-    controls = {
-        draw: _of_profile(grid, grid.profiles[name], Results(folder / f"{name}.jsonl"))
-        for draw in found
-        if (name := draw.replace("draw", SAME)) in grid.profiles
-    }
-    both = {draw: {**rows, **controls.get(draw, {})} for draw, rows in found.items()}
-    compared = {}
+    shown = {name: f"{rate:.0e}".replace("e-0", "e-") for name, rate in rates.items()}
+    both = with_controls(grid, folder, found)
+    compared = []
     for one in grid.registered:
-        rate = f"{rates.get(one.better, math.nan):.0e}".replace("e-0", "e-")
-        if values := differences(both, one.better, f"{one.worse}-{rate}"):
-            compared[one.better] = one, rate, values
+        for row in (one.better, one.worse):
+            rate = shown.get(row, "")
+            names = [name if name == row else f"{name}-{rate}" for name in (one.better, one.worse)]
+            if values := differences(both, *names):
+                compared.append(OneRate(one, rate, values, own=row == one.better))
     return compared
 
 
-def one_rate_table(grid: Grid, compared: Mapping[str, tuple[Primary, str, list[float]]]) -> list[str]:
+def with_controls(grid: Grid, folder: Path, found: Measures) -> Measures:
+    """What draws of the first bed have measured, and the controls at one rate on the same sentences."""
+    both = {draw: {**rows} for draw, rows in found.items()}
+    for draw, rows in both.items():
+        name = f"{SAME}-{draw.removeprefix('draw-')}"
+        if name in grid.profiles:
+            rows |= _of_profile(grid, grid.profiles[name], Results(folder / f"{name}.jsonl"))
+    return both
+
+
+def one_rate_table(grid: Grid, compared: Sequence[OneRate]) -> list[str]:
     """The comparisons of `at_one_rate`."""
     lines = [
-        "| better | than, at its rate | rate | gain, Student | bootstrap | draws | |",
+        "| better | than | rate of both | gain, Student | bootstrap | draws | |",
         "|---|---|---:|---|---|---:|---|",
     ]
-    for one, rate, values in compared.values():
+    for one, rate, values, _ in compared:
         titles = [grid.row(name).title for name in (one.better, one.worse)]
-        spread = "{:+.2f} to {:+.2f}".format(*resampled(values))
+        spread = "{:+.2f} to {:+.2f}".format(*resampled(values)) if len(values) >= FEWEST else "–"
         cells = [*titles, rate, gain(values), spread, str(len(values)), verdict(values)]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
@@ -268,8 +286,9 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
         if swept.name == FIRST:
             lines += [*_on_a_gpu(grid, folder), ""]
-            if compared := at_one_rate(grid, folder, found):
-                lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
+    if swept.name == FIRST and (compared := at_one_rate(grid, folder, found)):
+        lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
+        found = with_controls(grid, folder, found)
     if found:
         lines += ["What each method scores, and how it trained:", "", *method_table(grid, found), ""]
     return lines

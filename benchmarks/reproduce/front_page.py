@@ -193,9 +193,9 @@ def _rates(grid: Grid, folder: Path, found: draws.Measures, scores: _Scores) -> 
     """What is left of the verdicts where the control has the same rate, and what dev is worth."""
     lines = []
     of_verdict: dict[str, list[str]] = {"likely": [], "unclear": [], "hurts": []}
-    for one, _, values in draws.at_one_rate(grid, folder, found).values():
-        own = draws.verdict(draws.differences(found, one.better, one.worse))
-        if own != "unclear" and len(values) >= draws.FEWEST:
+    for one, _, values, own in draws.at_one_rate(grid, folder, found):
+        before = draws.verdict(draws.differences(found, one.better, one.worse))
+        if own and before != "unclear" and len(values) >= draws.FEWEST:
             of_verdict[draws.verdict(values)].append(f"{grid.row(one.better).title} {mean(values):+.2f}")
     if told := [f"{name} {', '.join(gains)}" for name, gains in of_verdict.items() if gains]:
         every = [draws.verdict(draws.differences(found, one.better, one.worse)) for one in grid.registered]

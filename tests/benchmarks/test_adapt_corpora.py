@@ -70,8 +70,18 @@ def test_what_a_kind_of_text_adds_is_paired_by_seed():
         for seed, gain in enumerate(gains)
     ]
     lines.append(common | {"rival": "adapt with synonyms", "seed": 9, "accuracy": 0.0, "purity_10": 0.0})
-    assert texts_table(lines).splitlines()[2:] == [
-        "| m | d | synonyms | +2.00 (−0.48 to +4.48) | −2.00 (−4.48 to +0.48) | 3 |"
+    other = {"model": "m", "domain": "e"}
+    lines += [
+        other | {"rival": rival, "seed": seed, "ndcg_10": 30.0 + gain + seed}
+        for rival, gains in (("adapt", (0, 0, 0)), ("adapt with synonyms", (-2, -2.5, -3)))
+        for seed, gain in enumerate(gains)
+    ]
+    lines.append(other | {"rival": "adapt with crops", "seed": 0, "ndcg_10": 30.0})
+    assert texts_table(lines).splitlines() == [
+        "| model | with | d | e |",
+        "|---|---|---:|---:|",
+        "| m | synonyms | +2.0 ± 2.5 / −2.0 ± 2.5 | **−2.5 ± 1.2** |",
+        "| m | crops | – | – |",
     ]
 
 

@@ -270,13 +270,38 @@ def test_a_control_at_the_rate_of_what_it_controls_is_compared_draw_by_draw(whol
                 average = 100 * np.mean([line["scores"][task] for task in draws.SETS])
                 averages[path.stem[-1], line["row"]] = average
     assert compared
-    for name, (one, rate, values) in compared.items():
-        rates = chosen_rates(dev_scores(grid, swept, Results(folder / "rates.jsonl")), swept.sweep_seeds)
-        assert rates[name] == float(rate) and name == one.better
-        gains = [averages[draw, name] - averages[draw, f"{one.worse}-{rate}"] for draw in "12345"]
+    rates = chosen_rates(dev_scores(grid, swept, Results(folder / "rates.jsonl")), swept.sweep_seeds)
+    for one, rate, values, own in compared:
+        assert own and rates[one.better] == float(rate)
+        gains = [averages[draw, one.better] - averages[draw, f"{one.worse}-{rate}"] for draw in "12345"]
         assert values == pytest.approx(gains)
     rows = draws.one_rate_table(grid, compared)
     assert len(rows) == 2 + len(compared) and all("| 5 |" in row for row in rows[2:])
+
+
+@pytest.mark.slow
+def test_with_more_sentences_either_row_may_have_been_trained_at_the_rate_of_the_other():
+    grid, folder = load_grid(), REPOSITORY / "benchmarks/reproduce/results"
+    swept = grid.profiles["rates"]
+    rates = chosen_rates(dev_scores(grid, swept, Results(folder / "rates.jsonl")), swept.sweep_seeds)
+    assert (rates["simcse-ntxent"], rates["simcse-symmetric"], rates["rephrase"]) == (2e-4, 3e-4, 5e-4)
+    found = draws.measured(grid, folder, swept, draws.draws_of(grid, "rates", 20_000))
+    averages = {}
+    for path in (*folder.glob("large-*.jsonl"), *folder.glob("same-rate-large-*.jsonl")):
+        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+            if line["evaluation"] == "sts":
+                average = 100 * np.mean([line["scores"][task] for task in draws.SETS])
+                averages[line["row"], path.stem[-1]] = average
+    compared = {(one.primary.better, one.rate): one for one in draws.at_one_rate(grid, folder, found)}
+    for better, worse, key in (
+        ("modals", "simcse-ntxent-3e-4", ("modals", "3e-4")),
+        ("simcse-symmetric", "simcse-ntxent-3e-4", ("simcse-symmetric", "3e-4")),
+        ("rephrase", "simcse-ntxent-5e-4", ("rephrase", "5e-4")),
+        ("simcse-symmetric-2e-4", "simcse-ntxent", ("simcse-symmetric", "2e-4")),
+    ):
+        gains = [averages[better, draw] - averages[worse, draw] for draw in "123"]
+        assert compared.pop(key).gains == pytest.approx(gains)
+    assert not compared
 
 
 @pytest.mark.slow
