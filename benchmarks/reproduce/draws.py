@@ -91,7 +91,7 @@ def _of_profile(grid: Grid, profile: Profile, results: Results) -> dict[str, dic
         training = results.find(unit.key, TRAINING, data)
         more = training.scores if training else {}
         of_row = {"average": 100 * mean(scores[task] for task in SETS if task in scores)}
-        of_row |= {key: more[key] for key in ("loss", "neighbours") if more.get(key) is not None}
+        of_row |= {key: more[key] for key in ("loss", "neighbours", "best_step") if more.get(key) is not None}
         of_row |= {
             title: scale * scores[key]
             for key, title, scale in (
