@@ -27,6 +27,7 @@ _CALLED = {
     " as the positive": "",
     ", head rate × 16": "",
     "UNA, pool": "UNA",
+    "UNA, both steps random": "UNA, both random",
     "MODALS, interpolation": "MODALS",
     "recipe of our own": "`uda-una`",
     "SimCSE, NT-Xent": "SimCSE",
@@ -60,20 +61,19 @@ _LIMITS = """\
   leaves: {holm}.
 - No positive has a random control; paraphrases change 22 % of the sentences, DN 36 %, `rephrase` 45 %, PI
   52 %. UNA's terms come from a million.
-- `uda-una` and [`best`](best.md) (SimCSE, symmetric) differ in loss, head, pooling.
+- `uda-una` and *symmetric* differ in loss, head, pooling. [`best`](best.md) is SimCSE.
 - The last loss is near {loss:.0e}{unlearned}: nothing is left to learn.
 - The papers' gains mix models and baselines, without STS16 and SICK, with which DN's is -0.41.
 {elsewhere}
 ## Again, and more
 
 ```
-make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to draw-5, one hour each
+make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to -5, an hour each
 make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 ```
 
-[Result files](../reproduce/results); [text and processors](bed.md#the-text);
-[every row and measure](tuned.md); [the papers' tables](coverage.md); [adaptation](adaptation.md);
-[older evidence](evidence.md), at one rate.
+[Result files](../reproduce/results); [text, processors](bed.md#the-text); [every row and measure](tuned.md);
+[the papers' tables](coverage.md); [older evidence](evidence.md), at one rate.
 """
 
 
@@ -199,9 +199,8 @@ def _rates(grid: Grid, folder: Path, found: draws.Measures, scores: _Scores) -> 
     if again := _beside_best(grid, folder, found):
         every = [draws.verdict(draws.differences(found, one.better, one.worse)) for one in grid.registered]
         lines.append(
-            f"{len(again)} of {len(every) - every.count('unclear')} clear results compare two rates. So the "
-            f"controls had [the others' rates](tuned.md), too. Beside the best of these here: "
-            f"{_by_verdict(grid, again)}."
+            f"{len(again)} of {len(every) - every.count('unclear')} clear results compare two rates. Beside the "
+            f"control's best of all these rates: {_by_verdict(grid, again)}."
         )
     averages = _averages(found)
     dev = {name: max(map(mean, of_row.values())) for name, of_row in scores.items()}
@@ -296,9 +295,9 @@ def _larger(grid: Grid, folder: Path) -> str:
                 at_one.setdefault(rate, []).append((one, values))
         said += [f"both at {rate} {_by_verdict(grid, gains)}" for rate, gains in at_one.items()]
         steps = [own["best_step"] for rows in found.values() for own in rows.values() if "best_step" in own]
-        chosen = f" after {min(steps):.0f} to {max(steps):.0f} steps, as dev has it" if steps else ""
+        chosen = f" after {min(steps):.0f} to {max(steps):.0f} steps (by dev)" if steps else ""
         return (
-            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, at rates that {swept.rows:,} chose,"
+            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, rates as of {swept.rows:,},"
             f"{chosen}: {'; '.join(said)}.\n"
         )
     return ""
@@ -319,4 +318,4 @@ def _elsewhere(grid: Grid, folder: Path) -> str:
                 said.append(f"{better} over {worse} {mean(values):+.2f} ({draws.verdict(values)})")
         start = re.split(",? after ", grid.beds[swept.name].about)[0]
         beds.append(f"{start}: {', '.join(said) or 'nothing is clear'}")
-    return f"- Other beds, which [tell methods apart badly](tuned.md): {'; '.join(beds)}.\n" if beds else ""
+    return f"- Other beds, which tell methods apart badly: {'; '.join(beds)}.\n" if beds else ""
