@@ -199,8 +199,8 @@ def _rates(grid: Grid, folder: Path, found: draws.Measures, scores: _Scores) -> 
     if again := _beside_best(grid, folder, found):
         every = [draws.verdict(draws.differences(found, one.better, one.worse)) for one in grid.registered]
         lines.append(
-            f"{len(again)} of {len(every) - every.count('unclear')} clear results compare two rates. Beside the "
-            f"control's best of all these rates: {_by_verdict(grid, again)}."
+            f"{len(again)} of {len(every) - every.count('unclear')} clear results compare two rates. Beside "
+            f"the control's best of all these rates: {_by_verdict(grid, again)}."
         )
     averages = _averages(found)
     dev = {name: max(map(mean, of_row.values())) for name, of_row in scores.items()}
@@ -295,9 +295,9 @@ def _larger(grid: Grid, folder: Path) -> str:
                 at_one.setdefault(rate, []).append((one, values))
         said += [f"both at {rate} {_by_verdict(grid, gains)}" for rate, gains in at_one.items()]
         steps = [own["best_step"] for rows in found.values() for own in rows.values() if "best_step" in own]
-        chosen = f" after {min(steps):.0f} to {max(steps):.0f} steps (by dev)" if steps else ""
+        chosen = f", after {min(steps):.0f} to {max(steps):.0f} steps (by dev)" if steps else ""
         return (
-            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, rates as of {swept.rows:,},"
+            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, rates as of {swept.rows:,}"
             f"{chosen}: {'; '.join(said)}.\n"
         )
     return ""
