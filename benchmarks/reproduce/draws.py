@@ -115,23 +115,11 @@ class OneRate(NamedTuple):
     own: bool  # the rate is the better row's own, not its control's
 
 
-def at_one_rate(grid: Grid, folder: Path, found: Measures) -> list[OneRate]:
-    """Registered comparisons of which one row was trained at the other's rate, too.
-
-    Parameters
-    ----------
-    found : dict
-        Of the first bed's draws; the controls are in the profiles `same-rate-1` to `same-rate-5` and, for
-        20,000 sentences, `same-rate-large-1` to `same-rate-large-3`.
-
-    Returns
-    -------
-    list of OneRate
-    """
+def at_one_rate(grid: Grid, folder: Path, both: Measures) -> list[OneRate]:
+    """Registered comparisons of which one row was trained at the other's rate, too, of `with_controls`."""
     swept = grid.profiles[FIRST]
     rates = chosen_rates(dev_scores(grid, swept, Results(folder / f"{FIRST}.jsonl")), swept.sweep_seeds)
     shown = {name: f"{rate:.0e}".replace("e-0", "e-") for name, rate in rates.items()}
-    both = with_controls(grid, folder, found)
     compared = []
     for one in grid.registered:
         for row in (one.better, one.worse):
@@ -143,7 +131,10 @@ def at_one_rate(grid: Grid, folder: Path, found: Measures) -> list[OneRate]:
 
 
 def with_controls(grid: Grid, folder: Path, found: Measures) -> Measures:
-    """What draws of the first bed have measured, and the controls at one rate on the same sentences."""
+    """What draws of the first bed have measured, and the controls at one rate on the same sentences.
+
+    Those of `draw-1` are in the profile `same-rate-1`, those of `large-1` in `same-rate-large-1`.
+    """
     both = {draw: {**rows} for draw, rows in found.items()}
     for draw, rows in both.items():
         name = f"{SAME}-{draw.removeprefix('draw-')}"
@@ -286,9 +277,10 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
         if swept.name == FIRST:
             lines += [*_on_a_gpu(grid, folder), ""]
-    if swept.name == FIRST and (compared := at_one_rate(grid, folder, found)):
-        lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
+    if swept.name == FIRST:
         found = with_controls(grid, folder, found)
+        if compared := at_one_rate(grid, folder, found):
+            lines += [_ONE_RATE, *one_rate_table(grid, compared), ""]
     if found:
         lines += ["What each method scores, and how it trained:", "", *method_table(grid, found), ""]
     return lines

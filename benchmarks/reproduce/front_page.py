@@ -224,21 +224,21 @@ def _beside_best(grid: Grid, folder: Path, found: draws.Measures) -> list[tuple[
     """The clear comparisons of two rates again, beside the rate of the control that these tests like best."""
     both = draws.with_controls(grid, folder, found)
     averages, again = _averages(both), []
-    for one, _, _, own in draws.at_one_rate(grid, folder, found):
+    for one, _, _, own in draws.at_one_rate(grid, folder, both):
         if not own or draws.verdict(draws.differences(found, one.better, one.worse)) == "unclear":
             continue
         controls = [name for name in averages if re.fullmatch(rf"{one.worse}(-\de-\d)?", name)]
-        values = draws.differences(both, one.better, max(controls, key=lambda name: averages[name]))
-        if len(values) >= draws.FEWEST:
-            again.append((one, values))
+        best = max(controls, key=lambda name: averages[name])
+        again.append((one, draws.differences(both, one.better, best)))
     return again
 
 
 def _by_verdict(grid: Grid, compared: Sequence[tuple[Primary, Sequence[float]]]) -> str:
-    """The gains of the better rows behind what they are called: likely, unclear or hurts."""
+    """The gains of the better rows that have enough draws, behind what they are called."""
     said: dict[str, list[str]] = {"likely": [], "unclear": [], "hurts": []}
     for one, values in compared:
-        said[draws.verdict(values)].append(f"{grid.row(one.better).title} {mean(values):+.2f}")
+        if len(values) >= draws.FEWEST:
+            said[draws.verdict(values)].append(f"{grid.row(one.better).title} {mean(values):+.2f}")
     return "; ".join(f"{verdict} {', '.join(gains)}" for verdict, gains in said.items() if gains)
 
 
@@ -279,25 +279,18 @@ def _larger(grid: Grid, folder: Path) -> str:
         found = draws.measured(grid, folder, swept, many)
         if swept.name != draws.FIRST or many[0].rows == swept.rows or len(found) < draws.FEWEST:
             continue
-        by_worse: dict[str, list[tuple[Primary, list[float]]]] = {}
-        for one in grid.registered:
-            values = draws.differences(found, one.better, one.worse)
-            if len(values) >= draws.FEWEST:
-                by_worse.setdefault(one.worse, []).append((one, values))
         averages = _averages(found)
-        said = [
-            f"beside {grid.row(worse).title} ({averages[worse]:.1f}) {_by_verdict(grid, gains)}"
-            for worse, gains in by_worse.items()
-        ]
-        at_one: dict[str, list[tuple[Primary, list[float]]]] = {}
-        for one, rate, values, _ in draws.at_one_rate(grid, folder, found):
-            if len(values) >= draws.FEWEST:
-                at_one.setdefault(rate, []).append((one, values))
-        said += [f"both at {rate} {_by_verdict(grid, gains)}" for rate, gains in at_one.items()]
+        groups: dict[str, list[tuple[Primary, list[float]]]] = {}
+        for one in grid.registered:
+            control = f"beside {grid.row(one.worse).title} ({averages.get(one.worse, math.nan):.1f})"
+            groups.setdefault(control, []).append((one, draws.differences(found, one.better, one.worse)))
+        for one, rate, values, _ in draws.at_one_rate(grid, folder, draws.with_controls(grid, folder, found)):
+            groups.setdefault(f"both at {rate}", []).append((one, values))
+        said = [f"{group} {told}" for group, gains in groups.items() if (told := _by_verdict(grid, gains))]
         steps = [own["best_step"] for rows in found.values() for own in rows.values() if "best_step" in own]
         chosen = f", after {min(steps):.0f} to {max(steps):.0f} steps (by dev)" if steps else ""
         return (
-            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, rates as of {swept.rows:,}"
+            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, the rates of {swept.rows:,}"
             f"{chosen}: {'; '.join(said)}.\n"
         )
     return ""

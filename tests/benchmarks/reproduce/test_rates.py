@@ -262,7 +262,8 @@ def test_a_control_at_the_rate_of_what_it_controls_is_compared_draw_by_draw(whol
     grid, folder = whole_experiment
     swept = grid.profiles["rates"]
     of_draws = draws.draws_of(grid, "rates", swept.rows)
-    compared = draws.at_one_rate(grid, folder, draws.measured(grid, folder, swept, of_draws))
+    both = draws.with_controls(grid, folder, draws.measured(grid, folder, swept, of_draws))
+    compared = draws.at_one_rate(grid, folder, both)
     averages = {}
     for path in (*folder.glob("draw-*.jsonl"), *folder.glob("same-rate-*.jsonl")):
         for line in map(json.loads, path.read_text("utf-8").splitlines()):
@@ -294,7 +295,8 @@ def test_with_more_sentences_either_row_may_have_been_trained_at_the_rate_of_the
             if line["evaluation"] == "sts":
                 average = 100 * np.mean([line["scores"][task] for task in draws.SETS])
                 averages[line["row"], path.stem[-1]] = average
-    compared = {(one.primary.better, one.rate): one for one in draws.at_one_rate(grid, folder, found)}
+    both = draws.with_controls(grid, folder, found)
+    compared = {(one.primary.better, one.rate): one for one in draws.at_one_rate(grid, folder, both)}
     for better, worse, key in (
         ("modals", "simcse-ntxent-3e-4", ("modals", "3e-4")),
         ("simcse-symmetric", "simcse-ntxent-3e-4", ("simcse-symmetric", "3e-4")),
@@ -322,9 +324,33 @@ def test_the_front_page_has_what_is_left_with_more_sentences_of_what_has_enough_
             written.write(Result(unit.row.name, unit.seed, "sts", unit.key, data, found, {}))
     line = next(line for line in front_page.front_page(grid, folder).splitlines() if "20,000" in line)
     assert line == (
-        "- **With 20,000 sentences**, 3 draws, rates as of 2,560: beside SimCSE (70.0) "
+        "- **With 20,000 sentences**, 3 draws, the rates of 2,560: beside SimCSE (70.0) "
         "likely symmetric +2.00; hurts MODALS -0.90."
     )
+
+
+def test_gains_beside_the_best_rate_of_a_control_are_those_of_the_result_files():
+    folder = REPOSITORY / "benchmarks/reproduce/results"
+    averages: dict[str, dict[str, float]] = {}
+    for number in "12345":
+        for name in ("draw", "same-rate"):
+            for line in (folder / f"{name}-{number}.jsonl").read_text("utf-8").splitlines():
+                found = json.loads(line)
+                if found["evaluation"] == "sts":
+                    average = 100 * np.mean([found["scores"][task] for task in draws.SETS])
+                    averages.setdefault(found["row"], {})[number] = average
+    page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
+    (said,) = (line for line in page.splitlines() if "the control's best of all these rates" in line)
+    for called, better, worse in (
+        ("MODALS", "modals", "simcse-ntxent"),
+        ("rephrase", "rephrase", "simcse-ntxent"),
+        ("AA as shipped", "aa-shipped", "simcse"),
+        ("AugCSE", "augcse", "simcse-symmetric"),
+    ):
+        controls = [averages[name] for name in averages if re.fullmatch(rf"{worse}(-[35]e-4)?", name)]
+        assert len(controls) > 1
+        gain = np.mean([*averages[better].values()]) - max(np.mean([*one.values()]) for one in controls)
+        assert f" {called} {gain:+.2f}" in said
 
 
 @pytest.mark.slow
