@@ -9,8 +9,9 @@ the rivals: `adapt` has one rate. They take 60 steps of 64 pairs, as much encodi
 they end with is scored, without a choice by `neighbours`, which `adapt` was made with. All start with the
 encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "adapt with" adds contrast of
 that kind to the recipe, with the weight of `--weight`, and ends as it does; `--texts` trains these alone, at
-the recipe's own learning rate, and pairs them with `adapt` seed by seed. Texts and scores are those of
-`benchmarks.adapt_domains`. The domain `questions` is retrieval: 2,000 questions, each of which has a
+the recipe's own learning rate, and pairs them with `adapt` seed by seed. UNA's negatives stand against the
+sentence itself, and where the encoder is a static one, which has no dropout, against synonyms. Texts and
+scores are those of `benchmarks.adapt_domains`. The domain `questions` is retrieval: 2,000 questions, each of which has a
 duplicate among 10,000 others, none of them in the corpus; nDCG@10.
 """
 
@@ -29,7 +30,7 @@ import numpy as np
 
 from augment_cli.encoding.loading import load_encoder
 from augment_cli.neural.loading import MINILM_PACKAGE
-from augment_cli.vectors.embed_parameters import find_encoder
+from augment_cli.vectors.embed_parameters import find_encoder, is_static_model
 from benchmarks.adapt_corpora import read_pairs
 from benchmarks.adapt_domains import DOMAINS, Encode, adapt, corpus_of, scores
 from benchmarks.reproduce.paired import interval
@@ -77,7 +78,18 @@ RIVALS = {
     f"{WITH}paraphrases": _beside_adapt("positives=paraphrase"),
     f"{WITH}UNA's negatives": _beside_adapt('positives=["self"]', "labels=kind", "negatives=una"),
     f"{WITH}synonyms": _beside_adapt("positives=synonym"),
+    f"{WITH}synonyms against UNA's negatives": _beside_adapt(
+        "positives=synonym", "labels=kind", "negatives=una"
+    ),
 }
+
+
+def with_texts(encoder: str) -> list[str]:
+    """`adapt` alone and with each kind of text that the encoder can learn from."""
+    # A static encoder gives a sentence and itself one vector.
+    static = is_static_model(find_encoder(encoder))
+    una = "synonyms against UNA's negatives" if static else "UNA's negatives"
+    return [PLAIN, *(f"{WITH}{kind}" for kind in ("paraphrases", "synonyms", una))]
 
 
 def tsdae(texts: Sequence[str], out: Path, encoder: str, rate: float) -> Path:
@@ -254,7 +266,7 @@ def main() -> None:
     lines = read_lines(results)
     rivals = options.rivals.split(",")
     if options.texts:
-        rivals = [PLAIN, *(name for name in RIVALS if name.startswith(WITH))]
+        rivals = with_texts(options.encoder)
     for seed in map(int, options.seeds.split(",")):
         for domain in options.domains.split(","):
             for rival in rivals:

@@ -4,8 +4,10 @@ import gzip
 
 import numpy as np
 
+from augment_cli.neural.loading import MINILM_PACKAGE
 from benchmarks.adapt_corpora import corpora_table, own_partner, read_pairs, read_texts
-from benchmarks.adapt_rivals import rivals_table, texts_table, write_beir
+from benchmarks.adapt_domains import STATIC
+from benchmarks.adapt_rivals import RIVALS, rivals_table, texts_table, with_texts, write_beir
 from benchmarks.result_lines import read_lines
 from eval.tasks.beir import read_beir
 from tests.helpers.places import REPOSITORY
@@ -83,6 +85,13 @@ def test_what_a_kind_of_text_adds_is_paired_by_seed():
         "| m | synonyms | +2.0 ± 2.5 / −2.0 ± 2.5 | **−2.5 ± 1.2** |",
         "| m | crops | – | – |",
     ]
+
+
+def test_a_static_encoder_takes_no_sentence_as_its_own_positive():
+    own, static = with_texts(MINILM_PACKAGE), with_texts(str(STATIC))
+    assert own[:3] == static[:3] and own[3] != static[3]
+    settings = [setting for name in static for setting in RIVALS[name].settings]
+    assert any("una" in setting for setting in settings) and not any("self" in setting for setting in settings)
 
 
 def test_the_page_shows_what_was_measured():
