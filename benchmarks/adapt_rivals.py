@@ -11,8 +11,8 @@ encoder's own pooling and without a head. TSDAE is sentence-transformers' own. "
 that kind to the recipe, with the weight of `--weight`, and ends as it does; `--texts` trains these alone, at
 the recipe's own learning rate, and pairs them with `adapt` seed by seed. UNA's negatives stand against the
 sentence itself, and where the encoder is a static one, which has no dropout, against synonyms. Texts and
-scores are those of `benchmarks.adapt_domains`. The domain `questions` is retrieval: 2,000 questions, each of which has a
-duplicate among 10,000 others, none of them in the corpus; nDCG@10.
+scores are those of `benchmarks.adapt_domains`. The domain `questions` is retrieval: 2,000 questions, each of
+which has a duplicate among 10,000 others, none of them in the corpus; nDCG@10.
 """
 
 from __future__ import annotations

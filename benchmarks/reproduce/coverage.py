@@ -9,8 +9,9 @@ import argparse
 import csv
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from statistics import correlation, mean
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from typing import Any
 
 from augment_cli.errors import UsageError
 from benchmarks.reproduce import draws, nli_labels
-from benchmarks.reproduce.document.scores import TITLES, scores_of
+from benchmarks.reproduce.document.scores import NO_TRAINING, TITLES, scores_of
 from benchmarks.reproduce.draws import FIRST
 from benchmarks.reproduce.entries import Sweep
 from benchmarks.reproduce.grid import Grid, load_grid
@@ -29,6 +30,7 @@ from benchmarks.result_lines import read_lines
 
 RESULTS = Path(__file__).with_name("results")
 SINGLES = "augcse-single-positive"  # the sweep of single augmentations
+NEGATIVES = "augcse-single-negative"
 # What `further` measures of a row, and what makes points of it.
 MORE = {"clustering": 1, "intent": 1, "purity": 1}
 MORE |= {f"geometry-nli:alignment_A_{hypotheses}": 100 for hypotheses in "EC"}
@@ -55,7 +57,15 @@ AugCSE's tables 2 and 14, with what is here of SNLI and ANLI, each way at its ow
 hundred times as many pairs. SNLI's premises are captions, and some pairs of STS-B dev are captions of the
 same images.
 """
+_SINGLES = """\
+## Each augmentation alone
+
+AugCSE's figure 6, after 80 steps of 32 on sentences that the augmentation changes, all at the learning rate
+of SimCSE with AugCSE's loss and head (3e-4), one seed: STS-B dev at the last step, and the mean of CR, SST-2
+(its sentences alone) and MRPC, which the paper takes over seven sets. Its numbers stand in brackets.
+"""
 FURTHER = "further"  # the profile of what else is measured of tuned rows
+LAST = "singles-last"  # that of single augmentations with their transfer
 Measured = dict[str, dict[str, float]]  # by row and measure, the mean over seeds
 
 
@@ -129,17 +139,22 @@ def read_tuned(grid: Grid, results: Path = RESULTS) -> Measured:
         for row, measures in rows.items():
             averages[row].append(measures["average"])
     tuned = {row: {"average": mean(values)} for row, values in averages.items()}
-    entries = [Entry(unit, own, ()) for unit, own in _further(grid, results)]
-    for row, seeds in scores_of(grid, grid.profiles[FURTHER], entries).items():
-        for measures in seeds.values():
-            more = {key: scale * measures[key] for key, scale in MORE.items() if key in measures}
-            tuned.setdefault(row, {}).update(more)
+    for row, measures in _measures(grid, results, FURTHER).items():
+        more = {key: scale * measures[key] for key, scale in MORE.items() if key in measures}
+        tuned.setdefault(row, {}).update(more)
     return tuned
 
 
-def _further(grid: Grid, results: Path) -> Iterator[tuple[Unit, dict[str, Result]]]:
-    """What there is of each training of `further`, by evaluation."""
-    profile, known = grid.profiles[FURTHER], Results(results / f"{FURTHER}.jsonl")
+def _measures(grid: Grid, results: Path, name: str) -> Measured:
+    """The measures of the one seed of each row of a profile."""
+    entries = [Entry(unit, own, ()) for unit, own in _results(grid, results, name)]
+    scores = scores_of(grid, grid.profiles[name], entries)
+    return {row: next(iter(seeds.values())) for row, seeds in scores.items()}
+
+
+def _results(grid: Grid, results: Path, name: str) -> Iterator[tuple[Unit, dict[str, Result]]]:
+    """What there is of each training of a profile, by evaluation."""
+    profile, known = grid.profiles[name], Results(results / f"{name}.jsonl")
     own = grid.of_profile(profile)
     for unit in make_units(own, profile, own.rows):
         data = dict.fromkeys(unit.stages)
@@ -147,26 +162,68 @@ def _further(grid: Grid, results: Path) -> Iterator[tuple[Unit, dict[str, Result
         yield unit, {name: result for name, result in found.items() if result}
 
 
+def singles_table(grid: Grid, measured: Measured, transfers: Mapping[str, Sequence[float]]) -> str:
+    """Each augmentation alone, as the positive and as the negative, as Markdown.
+
+    Parameters
+    ----------
+    measured : Measured
+        With the measures `dev` and `transfer` of each point of both sweeps.
+    transfers : mapping of str to sequence of float
+        The paper's transfer averages with each as the positive and as the negative, NaN where it has none.
+    """
+    sweeps = [next(sweep for sweep in grid.sweeps if sweep.name == name) for name in (SINGLES, NEGATIVES)]
+    rows = [
+        "| augmentation | positive: STS-B dev | transfer | negative: STS-B dev | transfer |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for row, title in {NO_TRAINING: "no training", "simcse-symmetric": "none: SimCSE, symmetric"}.items():
+        own = measured[row]
+        rows.append(f"| {title} | {own['dev']:.1f} | {own['transfer']:.1f} |  |  |")
+    for number, value in enumerate(sweeps[0].values):
+        cells = []
+        for side, sweep in enumerate(sweeps):
+            own = measured[sweep.point(value)]
+            printed = {"dev": sweep.published[number], "transfer": transfers[value][side]}
+            cells += [
+                f"{own[key]:.1f}" + (f" ({paper:g})" if isfinite(paper) else "")
+                for key, paper in printed.items()
+            ]
+        rows.append(f"| {value} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def sayings(grid: Grid, results: Path = RESULTS, pages: Path = PAGES) -> dict[str, str]:
-    """What takes the place of `{discriminator}`, `{similarity}` and `{labels}`."""
+    """What takes the place of `{discriminator}` and the like."""
     curves = [
         found[TRAINING].scores["discriminator_curve"]
-        for unit, found in _further(grid, results)
+        for unit, found in _results(grid, results, FURTHER)
         if unit.row.name == "augcse" and TRAINING in found
     ]
     course = f"{', '.join(f'{100 * share:.0f}' for share in curves[0])} %" if curves else "not trained"
+    last = _measures(grid, results, LAST)
+    return {
+        "discriminator": course,
+        "similarity": _with_similarity(read_measured(pages), "dev", pages),
+        "similarity_transfer": _with_similarity(last, "transfer", pages),
+        "labels": "[below](#trained-on-nlis-labels)" if nli_labels.RESULTS.is_file() else "not trained",
+        "singles": "[with transfer](#each-augmentation-alone)" if last else "transfer not trained",
+    }
+
+
+def _with_similarity(measured: Measured, measure: str, pages: Path) -> str:
+    """How a measure of the single positives goes with the cosine of what each augmentation makes."""
     cosines = {
         cells[1].strip("`"): float(cells[10])
         for line in (pages / "augmentations.md").read_text(encoding="utf-8").splitlines()
         if len(cells := [cell.strip() for cell in line.split("|")]) == 13
         and cells[10].startswith(("0.", "1."))
     }
-    dev = {name: measures["dev"] for name, measures in read_measured(pages).items() if "dev" in measures}
-    point = f"{SINGLES}-{{}}".format
-    both = [(cosine, dev[point(name)]) for name, cosine in cosines.items() if point(name) in dev]
-    similarity = f"{correlation(*zip(*both, strict=True)):+.2f} over {len(both)} augmentations"
-    of_labels = "[below](#trained-on-nlis-labels)" if nli_labels.RESULTS.is_file() else "not trained"
-    return {"discriminator": course, "similarity": similarity, "labels": of_labels}
+    own = {name: measured.get(f"{SINGLES}-{name}", {}).get(measure) for name in cosines}
+    both = [(cosines[name], points) for name, points in own.items() if points is not None]
+    if len(both) < 2:
+        return "not measured"
+    return f"{correlation(*zip(*both, strict=True)):+.2f} over {len(both)} augmentations"
 
 
 def page(
@@ -224,8 +281,12 @@ def whole_page(grid: Grid, pages: Path = PAGES) -> str:
     """The page from all that is recorded."""
     said = sayings(grid, pages=pages)
     drawn = page(grid, load_items(grid), read_measured(pages), read_tuned(grid), said)
-    labels = read_lines(nli_labels.RESULTS)
-    return f"{drawn}\n{_LABELS}\n{nli_labels.table(labels)}\n" if labels else drawn
+    if labels := read_lines(nli_labels.RESULTS):
+        drawn += f"\n{_LABELS}\n{nli_labels.table(labels)}\n"
+    if last := _measures(grid, RESULTS, LAST):
+        transfers = tomllib.loads(ITEMS.read_text(encoding="utf-8"))["transfer_alone"]
+        drawn += f"\n{_SINGLES}\n{singles_table(grid, last, transfers)}\n"
+    return drawn
 
 
 def main() -> None:

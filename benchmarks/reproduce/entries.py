@@ -55,7 +55,7 @@ class Profile:
     left_out : tuple of str
         Rows and sweeps it does not have, though they may be in it.
     scored : dict of str to list of str
-        Rows of the evaluations that it has beside STS, in place of theirs; empty for theirs.
+        Rows and sweeps of the evaluations that it has beside STS, in place of theirs; empty for theirs.
     decides : bool
         Whether the primary comparisons of its rows are made from it.
     seeds_of : dict of str to list of int

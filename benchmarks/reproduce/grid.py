@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,10 +64,15 @@ class Grid:
             and not {row.name, row.sweep} & {*profile.left_out}
         )
         names = {row.name for row in rows}
+        points: dict[str, list[str]] = defaultdict(list)  # of each sweep
+        for row in rows:
+            points[row.sweep].append(row.name)
         evaluations = {
             name: dataclasses.replace(
                 item,
-                rows=tuple(profile.scored.get(name, item.rows)),
+                rows=tuple(
+                    row for asked in profile.scored.get(name, item.rows) for row in points.get(asked, [asked])
+                ),
                 also=tuple(profile.also.get(name, item.also)),
             )
             for name, item in self.evaluations.items()
@@ -164,9 +170,9 @@ def load_grid(path: Path = GRID) -> Grid:
     asked += [name for profile in profiles.values() for name in profile.unlisted]
     if unknown := sorted({one.together_with for one in profiles.values()} - profiles.keys() - {""}):
         raise UsageError(f"{path}: together_with names profiles that are not there: {', '.join(unknown)}")
-    asked += [name for profile in profiles.values() for names in profile.scored.values() for name in names]
     known = named | {name for sweep in sweeps for name in (sweep.name, sweep.name.partition(":")[0])}
     chosen = [name for profile in profiles.values() for name in (*profile.only, *profile.left_out)]
+    chosen += [name for profile in profiles.values() for names in profile.scored.values() for name in names]
     asked += [name for name in chosen if name not in known]
     asked += [name for one in (*claims, *primary, *registered) for name in (one.better, one.worse)]
     if unknown := sorted({name for name in asked if name} - named):

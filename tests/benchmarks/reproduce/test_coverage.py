@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from augment_cli.errors import UsageError
-from benchmarks.reproduce.coverage import PAGES, Item, load_items, page, whole_page
+from benchmarks.reproduce.coverage import PAGES, Item, load_items, page, singles_table, whole_page
 from benchmarks.reproduce.grid import load_grid
 
 GRID = load_grid()
@@ -39,6 +40,25 @@ def test_a_row_at_its_own_rate_goes_before_an_older_one_and_words_are_filled_in(
     lines = page(GRID, items, measured, {"una": {"average": 70.0}}, {"course": "1, 2 %"}).splitlines()
     mix = GRID.row("mix").title
     assert lines[-1] == f"| rows | UNA, pool 70.0 (76.1); {mix} *60.0*; a course of 1, 2 % |  |"
+
+
+def test_each_augmentation_alone_stands_beside_the_paper() -> None:
+    profile = GRID.profiles["singles-last"]
+    names = [row.name for row in GRID.of_profile(profile).rows]
+    measured = {name: {"dev": 50.0 + number, "transfer": 70.0} for number, name in enumerate(names)}
+    sweep = next(sweep for sweep in GRID.sweeps if sweep.name == "augcse-single-positive")
+    transfers = dict.fromkeys(sweep.values, (80.5, math.nan))
+    lines = singles_table(GRID, measured, transfers).splitlines()
+    assert len(lines) == 2 + 2 + len(sweep.values)
+    assert lines[2] == "| no training | 50.0 | 70.0 |  |  |"
+    colour = [f"{measured[f'augcse-single-{side}-colour']['dev']:.1f}" for side in ("positive", "negative")]
+    assert f"| colour | {colour[0]} (77) | 70.0 (80.5) | {colour[1]} (71) | 70.0 |" in lines
+
+
+def test_a_sweep_that_is_scored_has_all_its_points_scored() -> None:
+    profile = GRID.profiles["singles-last"]
+    scored = GRID.of_profile(profile).evaluations["transfer"].rows
+    assert {row.name for row in GRID.of_profile(profile).rows} == {*scored}
 
 
 @pytest.mark.parametrize(
