@@ -47,6 +47,7 @@ RUNS = {
     "tight": ("simcse", ["positives=crop,synonym", "learning_rate=1e-4", "temperature=2"]),
     "mlm": ("mlm", ["epochs=2", "learning_rate=5e-4", "warmup_steps=3"]),
 }
+COLLAPSING = ("tight", "mlm")  # runs that are there to fail
 COMMON = ["pooling=mean", "keep=99", "evaluate_every=0", "batch=64"]
 CONTRASTIVE = ["labels=kind", "head=none"]
 TOPICS = (30, 50, 100)
@@ -197,17 +198,37 @@ def correlation_table(lines: list[dict[str, Any]]) -> str:
 
 
 def choice_table(lines: list[dict[str, Any]]) -> str:
-    """The purity (× 100) of the checkpoint that `neighbours` would take beside the start's, as Markdown."""
-    rows = ["| domain | start | taken | best | worst |", "|---|---:|---:|---:|---:|"]
+    """The purity (× 100) of the checkpoint that `neighbours` would take beside the start's, as Markdown.
+
+    Each with the run that it is of: among all, and among those of the runs that are not there to fail.
+    """
+    without = " and ".join(f"`{run}`" for run in COLLAPSING)
+    rows = [
+        f"| domain | start | taken | of | without {without} | of | best | worst |",
+        "|---|---:|---:|---|---:|---|---:|---:|",
+    ]
     scored = with_neighbours(lines)
-    for domain in dict.fromkeys(line["domain"] for line in scored):
+    domains = dict.fromkeys(line["domain"] for line in scored)
+    better = [0, 0]
+    for domain in domains:
         own = [line for line in scored if line["domain"] == domain]
+        sound = [line for line in own if _run_of(line) not in COLLAPSING]
         start = next(line[PURITY] for line in own if line["run"] == "start")
-        taken = max(own, key=lambda line: line["neighbours"])[PURITY]
         purities = [line[PURITY] for line in own]
-        shown = [f"{100 * value:.1f}" for value in (start, taken, max(purities), min(purities))]
-        rows.append(f"| {domain} | {' | '.join(shown)} |")
-    return "\n".join(rows)
+        cells = [f"{100 * start:.1f}"]
+        for place, among in enumerate((own, sound)):
+            taken = max(among, key=lambda line: line["neighbours"])
+            better[place] += taken[PURITY] > start
+            cells += [f"{100 * taken[PURITY]:.1f}", f"`{_run_of(taken)}`"]
+        cells += [f"{100 * value:.1f}" for value in (max(purities), min(purities))]
+        rows.append(f"| {domain} | {' | '.join(cells)} |")
+    counts = [f"{count} of {len(domains)}" for count in better]
+    return "\n".join([*rows, f"| better than the start | | {counts[0]} | | {counts[1]} | | | |"])
+
+
+def _run_of(line: dict[str, Any]) -> str:
+    """The run of a checkpoint, such as `adapt` of `adapt step-0000010`."""
+    return str(line["run"]).partition(" ")[0]
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import csv
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from statistics import correlation, mean
@@ -34,6 +34,8 @@ NEGATIVES = "augcse-single-negative"
 # What `further` measures of a row, and what makes points of it.
 MORE = {"clustering": 1, "intent": 1, "purity": 1}
 MORE |= {f"geometry-nli:alignment_A_{hypotheses}": 100 for hypotheses in "EC"}
+STARTED = "last"  # a measure of rows that ended below the start, which came out
+OF_POINTS = {"dev": 1, "average": 1}  # and of the points of its sweeps
 ITEMS = Path(__file__).with_name("coverage.toml")
 PAGES = Path(__file__).parents[1] / "results"
 FILES = ("evidence-tables", "evidence-singles")  # one bed; a row is taken from the first that has it
@@ -41,12 +43,15 @@ _OPENING = """\
 # What of the papers is here
 
 For anyone who looks for a table or a figure of one of the four papers. Numbers are points (fractions ×
-100), and the paper's stands in brackets. Plain ones are of rows at their own learning rate, means over the
+100), and the paper's stands in brackets as it is printed there: its STS is the mean of seven sets, ours of
+five, without STS16 and SICK-R. Plain ones are of rows at their own learning rate, means over the
 [draws](tuned.md); beside STS they are of one draw. *Slanted* ones are older, means over seeds of rows that
 all have one rate, of [evidence-tables.md](evidence-tables.md) and
-[evidence-singles.md](evidence-singles.md). So are sweeps, in code type, with their lowest and highest
-point on STS-B dev. Compare plain with plain, and slanted with slanted. They start from a small encoder on
-2,560 sentences, the papers from BERT on a million: compare differences, not levels. Drawn from
+[evidence-singles.md](evidence-singles.md). Compare plain with plain, and slanted with slanted: where not all
+rows have a plain one, each shows both that it has. Sweeps, in code type, are of one seed, and have their
+lowest and highest point on STS-B dev. *The start* is said of a number where training took dev down, so that
+the encoder it began with came out: the number is that encoder's, not an effect. All start from a small
+encoder on 2,560 sentences, the papers from BERT on a million: compare differences, not levels. Drawn from
 `benchmarks/reproduce/coverage.toml` by `python -m benchmarks.reproduce.coverage`.
 """
 _LABELS = """\
@@ -83,6 +88,8 @@ class Item:
         Rows and sweeps of the grid that repeat it.
     measure : str
         What of the rows is shown; of sweeps it is STS-B dev.
+    paper_points : dict of str to float
+        What the paper prints there, by row, in place of what the grid says of the row.
     see : str
         Where else it is: a page, a command; `{discriminator}` and the like stand for what was measured.
     lacks : str
@@ -93,6 +100,7 @@ class Item:
     what: str
     rows: tuple[str, ...] = ()
     measure: str = "average"
+    paper_points: Mapping[str, float] = field(default_factory=dict)
     see: str = ""
     lacks: str = ""
 
@@ -103,7 +111,8 @@ def load_items(grid: Grid, path: Path = ITEMS) -> list[Item]:
     Raises
     ------
     UsageError
-        If one names a row that the grid lacks, or says nothing.
+        If one names a row that the grid lacks, has a paper's number of a row that it does not show, or says
+        nothing.
     """
     table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     items = [Item(**item | {"rows": tuple(item.get("rows", ()))}) for item in table["item"]]
@@ -111,6 +120,8 @@ def load_items(grid: Grid, path: Path = ITEMS) -> list[Item]:
     for item in items:
         if unknown := [name for name in item.rows if name not in known]:
             raise UsageError(f"{path}: {item.what}: no row or sweep is called {', '.join(unknown)}")
+        if odd := [name for name in item.paper_points if name not in item.rows]:
+            raise UsageError(f"{path}: {item.what}: `paper_points` of rows it lacks: {', '.join(odd)}")
         if not (item.rows or item.see or item.lacks):
             raise UsageError(f"{path}: {item.what}: give rows, `see` or `lacks`")
     return items
@@ -131,7 +142,10 @@ def read_measured(pages: Path = PAGES) -> Measured:
 
 
 def read_tuned(grid: Grid, results: Path = RESULTS) -> Measured:
-    """The means of the rows at their own learning rate: the draws' averages, and what `further` has."""
+    """The means of the rows at their own learning rate: the draws' averages, and what `further` has.
+
+    Points of a sweep are in `further` alone, so theirs are of one draw.
+    """
     swept = grid.profiles[FIRST]
     found = draws.measured(grid, results, swept, draws.draws_of(grid, FIRST, swept.rows))
     averages: dict[str, list[float]] = defaultdict(list)
@@ -140,7 +154,8 @@ def read_tuned(grid: Grid, results: Path = RESULTS) -> Measured:
             averages[row].append(measures["average"])
     tuned = {row: {"average": mean(values)} for row, values in averages.items()}
     for row, measures in _measures(grid, results, FURTHER).items():
-        more = {key: scale * measures[key] for key, scale in MORE.items() if key in measures}
+        scales = MORE | OF_POINTS if grid.row(row).sweep else MORE
+        more = {key: scale * measures[key] for key, scale in scales.items() if key in measures}
         tuned.setdefault(row, {}).update(more)
     return tuned
 
@@ -247,33 +262,49 @@ def page(
 
 
 def _rows(grid: Grid, item: Item, measured: Measured, tuned: Measured) -> list[str]:
-    shown, sweeps = [], {sweep.name: sweep for sweep in grid.sweeps}
+    """Each row with its numbers and the paper's, each sweep with its range."""
+    sweeps = {sweep.name: sweep for sweep in grid.sweeps}
+    known = [name for name in item.rows if name not in sweeps and _has(item.measure, name, measured, tuned)]
+    both = any(item.measure not in tuned.get(name, {}) for name in known)
+    shown = []
     for name in item.rows:
         if name in sweeps:
-            shown.append(_sweep(sweeps[name], measured))
+            shown.append(_sweep(sweeps[name], measured, tuned))
             continue
-        row, value = grid.row(name), tuned.get(name, {}).get(item.measure)
-        old = measured.get(name, {}).get(item.measure)
-        number = f"{value:.1f}" if value is not None else f"*{old:.1f}*" if old is not None else "not trained"
-        text = f"{row.title} {number}"
-        if row.published and row.published.measure == item.measure == "average":
-            text += f" ({row.published.score:.1f})"
-        shown.append(text)
+        row, numbers = grid.row(name), []
+        old = measured.get(name, {})
+        if item.measure in tuned.get(name, {}):
+            numbers.append(f"{tuned[name][item.measure]:.1f}")
+        if item.measure in old and (both or not numbers):
+            numbers.append(f"*{old[item.measure]:.1f}*" + (", the start" if STARTED in old else ""))
+        text = f"{row.title} {' '.join(numbers) or 'not trained'}"
+        published = row.published.score if row.published and row.published.measure == item.measure else None
+        paper = item.paper_points.get(name, published)
+        shown.append(text + (f" ({paper:g})" if paper is not None else ""))
     if item.measure in TITLES and item.measure != "average" and shown:
         shown[0] = f"{TITLES[item.measure]}: {shown[0]}"
     return shown
 
 
-def _sweep(sweep: Sweep, measured: Measured) -> str:
+def _has(measure: str, row: str, *found: Measured) -> bool:
+    return any(measure in one.get(row, {}) for one in found)
+
+
+def _sweep(sweep: Sweep, measured: Measured, tuned: Measured) -> str:
     """How far a sweep's points lie apart, where the best is, and where the paper's."""
-    dev = {value: measured.get(sweep.point(value), {}).get("dev") for value in sweep.values}
-    known = {value: points for value, points in dev.items() if points is not None}
+    points = {value: sweep.point(value) for value in sweep.values}
+    old = not any("dev" in tuned.get(point, {}) for point in points.values())
+    own = {value: (measured if old else tuned).get(point, {}) for value, point in points.items()}
+    known = {value: measures["dev"] for value, measures in own.items() if "dev" in measures}
     if not known:
         return f"`{sweep.name}` not trained"
-    best = max(known, key=lambda value: known[value])
-    text = f"`{sweep.name}` {min(known.values()):.1f} to {known[best]:.1f}, best at {best}"
+    mark, best = "*" if old else "", max(known, key=lambda value: known[value])
+    text = f"`{sweep.name}` {mark}{min(known.values()):.1f} to {known[best]:.1f}{mark}, best at {best}"
     text += f" ({sweep.reference})" if sweep.published or sweep.best is not None else ""
-    missing = len(sweep.values) - len(known)
+    averages = [] if old else [measures["average"] for measures in own.values() if "average" in measures]
+    text += f", STS {min(averages):.1f} to {max(averages):.1f}" if averages else ""
+    started, missing = sum(STARTED in own[value] for value in known), len(sweep.values) - len(known)
+    text += f", {started} of {len(known)} the start" if started else ""
     return text + (f", {missing} values not trained" if missing else "")
 
 

@@ -15,6 +15,7 @@ from benchmarks.reproduce.paired import interval
 from benchmarks.reproduce.plan import Entry
 from benchmarks.reproduce.rates import DEV, TESTS
 from benchmarks.reproduce.results import TRAINING
+from benchmarks.reproduce.units import Unit
 
 _SCORED = "sts"
 _DONE = (TRAINING, _SCORED)
@@ -59,19 +60,34 @@ def repeat(
         again = dataclasses.replace(job, runs=work_folder, results=work_folder / "results.jsonl", keep=False)
         work_folder.mkdir(parents=True, exist_ok=True)
         scores = work.do(again)[_SCORED]
-        value = average(scores)
-        own = [entry for entry in recorded if entry.unit.row.name == job.unit.row.name]
-        of_row = {entry.unit.seed: average(entry.results[_SCORED].scores) for entry in own}
-        low, high = bounds(of_row.values(), has_seed=job.unit.row.has_seed)
-        inside = low <= value <= high
-        before = next(entry for entry in own if entry.unit.seed == job.unit.seed)
-        how = "identical in all digits, " if same(before.results[_SCORED].scores, scores) else ""
-        yield (
-            inside,
-            f"{job.unit.row.name} {job.unit.seed}: recorded {of_row[job.unit.seed]:.2f}, again {value:.2f}, "
-            f"{how}{'within' if inside else 'OUTSIDE'} {low:.2f} to {high:.2f} "
-            f"({len(of_row)} seeds recorded)",
+        yield compared(job.unit, recorded, scores)
+
+
+def compared(unit: Unit, recorded: Iterable[Entry], scores: dict[str, Any]) -> tuple[bool, str]:
+    """Whether a unit's new scores lie within the interval of what is recorded of its row, and a line."""
+    own = {
+        entry.unit.seed: entry.results[_SCORED] for entry in recorded if entry.unit.row.name == unit.row.name
+    }
+    of_row = {seed: average(result.scores) for seed, result in own.items()}
+    value, once, before = average(scores), of_row[unit.seed], own[unit.seed]
+    low, high = bounds(of_row.values(), has_seed=unit.row.has_seed)
+    inside = low <= value <= high
+    where = f"{low:.2f} to {high:.2f} ({len(of_row)} seeds recorded)"
+    if unit.row.has_seed and len(of_row) == 1:
+        where = f"±{_WITHOUT_SEEDS}, which two seeds of one row may differ by (one seed recorded)"
+    how = ""
+    if same(before.scores, scores):
+        how = "identical in all digits, "
+    elif before.made.get("encoder") == unit.encoder:
+        how = (
+            f"differs by {abs(value - once):.4f} on average though it starts from the same encoder: another "
+            "processor or library rounds otherwise, or settings or data are others; "
         )
+    return (
+        inside,
+        f"{unit.row.name} {unit.seed}: recorded {once:.2f}, again {value:.2f}, {how}"
+        f"{'within' if inside else 'OUTSIDE'} {where}",
+    )
 
 
 def same(recorded: dict[str, Any], again: dict[str, Any]) -> bool:

@@ -40,7 +40,25 @@ def test_what_would_be_taken_is_the_best_of_both():
             ("best", 0.7, 0.21, 0.12),
         ]
     ]
-    assert choice_table(lines).split("\n")[2:] == ["| a | 50.0 | 60.0 | 70.0 | 40.0 |"]
+    assert choice_table(lines).split("\n")[2:] == [
+        "| a | 50.0 | 60.0 | `better` | 60.0 | `better` | 70.0 | 40.0 |",
+        "| better than the start | | 1 of 1 | | 1 of 1 | | | |",
+    ]
+
+
+def test_what_would_be_taken_without_the_runs_that_are_there_to_fail_stands_beside_it():
+    lines = [
+        {"domain": "a", "run": run, "purity_10": purity, "shared_neighbours": both, "half_neighbours": both}
+        for run, purity, both in [
+            ("start", 0.5, 0.2),
+            ("adapt step-0000010", 0.6, 0.21),
+            ("tight step-0000010", 0.45, 0.3),
+        ]
+    ]
+    assert choice_table(lines).split("\n")[2:] == [
+        "| a | 50.0 | 45.0 | `tight` | 60.0 | `adapt` | 60.0 | 45.0 |",
+        "| better than the start | | 0 of 1 | | 1 of 1 | | | |",
+    ]
 
 
 def test_the_page_shows_what_was_measured():

@@ -8,7 +8,10 @@ from benchmarks.reproduce.document import conclusions, forest, opening
 from benchmarks.reproduce.document.primary import findings
 from benchmarks.reproduce.entries import Primary
 from benchmarks.reproduce.grid import load_grid
-from benchmarks.reproduce.repeat import bounds
+from benchmarks.reproduce.plan import Entry
+from benchmarks.reproduce.repeat import bounds, compared
+from benchmarks.reproduce.results import Result
+from benchmarks.reproduce.units import Unit
 
 
 @pytest.fixture
@@ -73,3 +76,33 @@ def test_a_repetition_may_lie_two_deviations_from_the_mean_of_the_seeds():
     assert (low, high) == pytest.approx((58.995, 63.005))
     assert bounds([60.0]) == pytest.approx((58.395, 61.605))
     assert bounds([60.0], has_seed=False) == pytest.approx((59.945, 60.055))
+
+
+def test_a_repetition_says_where_it_differs_from_the_same_encoder(grid):
+    row = next(row for row in grid.rows if row.name == "simcse")
+
+    def recorded(seed, made):
+        unit = Unit(row, seed, None, "key", (), (), (), encoder="c766")
+        scores = {"stsb": 0.6, "stsb-dev": 0.7, "seconds": 60.0}
+        return Entry(unit, {"sts": Result("simcse", seed, "sts", "key", {}, scores, made)}, ())
+
+    first, second = recorded(1, {"encoder": "c766"}), recorded(2, {"encoder": "c766"})
+    again = {"stsb": 0.6, "stsb-dev": 0.7, "seconds": 5.0}
+    near, far = again | {"stsb": 0.612}, again | {"stsb": 0.63}
+    start = "simcse 1: recorded 60.00, again "
+    once = "±1.6, which two seeds of one row may differ by (one seed recorded)"
+    why = (
+        "on average though it starts from the same encoder: another processor or library rounds otherwise, "
+        "or settings or data are others"
+    )
+    said = f"{start}60.00, identical in all digits, within {once}"
+    assert compared(first.unit, [first], again) == (True, said)
+    said = f"{start}61.20, differs by 1.2000 {why}; within {once}"
+    assert compared(first.unit, [first], near) == (True, said)
+    said = f"{start}63.00, differs by 3.0000 {why}; OUTSIDE {once}"
+    assert compared(first.unit, [first], far) == (False, said)
+    said = f"{start}61.20, differs by 1.2000 {why}; OUTSIDE 59.99 to 60.01 (2 seeds recorded)"
+    assert compared(first.unit, [first, second], near) == (False, said)
+    # From another encoder, or one that an old line does not name.
+    for made in ({"encoder": "17d3"}, {}):
+        assert compared(first.unit, [recorded(1, made)], near) == (True, f"{start}61.20, within {once}")
