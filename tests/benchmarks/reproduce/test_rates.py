@@ -15,11 +15,20 @@ from augment_cli.errors import UsageError
 from benchmarks.reproduce import draws, front_page
 from benchmarks.reproduce.grid import load_grid
 from benchmarks.reproduce.paired import resampled, sign_flip
-from benchmarks.reproduce.rates import OWN, at_own_rates, chosen_rates, dev_scores, own_pairs, skipped_rows
+from benchmarks.reproduce.rates import (
+    DEV,
+    OWN,
+    at_own_rates,
+    chosen_rates,
+    dev_scores,
+    own_pairs,
+    skipped_rows,
+)
 from benchmarks.reproduce.results import TRAINING, Result, Results
 from benchmarks.reproduce.units import make_units
-from benchmarks.reproduce.work import _own
-from eval.tasks.pairs import Pairs
+from benchmarks.reproduce.work import _own, _tables
+from benchmarks.search import search
+from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table
 from tests.helpers.places import REPOSITORY
@@ -150,6 +159,29 @@ def test_own_pairs_are_those_of_no_test_set_whatever_order_case_and_marks():
 
 def test_so_many_dev_pairs_choose_the_rates(data_folder):
     assert int(_own(data_folder).sum()) == front_page.DEV_PAIRS
+
+
+def test_so_many_test_pairs_are_dev_pairs(data_folder):
+    (dev,), tests = _tables((DEV,), data_folder), _tables(draws.SETS, data_folder)
+    seen = [~own_pairs(pairs_of(one), [dev]) for one in tests]
+    page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
+    assert f"{sum(map(np.sum, seen)):,} of {sum(map(len, seen)):,} test pairs" in page
+
+
+def test_what_the_front_page_says_by_hand_is_what_others_say():
+    page = " ".join((REPOSITORY / "benchmarks/results/results.md").read_text("utf-8").split())
+    grid = load_grid()
+    (double,) = (one for one in grid.registered if one.better == "sda-dn")
+    assert f"with which DN's is {double.published:+.2f}" in page
+    changed = " ".join(grid.profiles["draw-1"].remarks[0].split())
+    for title in ("paraphrase", "DN", "rephrase", "PI"):
+        (share,) = re.findall(rf"\b{title} (\d+ %)", changed)
+        assert re.search(rf"{title}s?`?(?: change)? {share}", page), title
+    before = search.TRIALS.read_text("utf-8").partition("# After the test sets had been looked at")[0]
+    assert f"`uda-una` ({before.count('[[trial]]')} trials)" in page
+    draw = grid.profiles["draw-1"]
+    batch = next(int(change.removeprefix("batch=")) for change in draw.set if change.startswith("batch="))
+    assert f"for {draw.rows // batch} steps of {batch}" in page
 
 
 @pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
