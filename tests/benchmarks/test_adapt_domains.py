@@ -2,7 +2,8 @@
 
 import json
 
-from benchmarks.adapt_domains import difference_table
+from benchmarks.adapt_domains import DOMAINS, difference_table
+from benchmarks.result_lines import read_lines
 from tests.helpers.places import REPOSITORY
 
 
@@ -24,3 +25,15 @@ def test_the_page_shows_what_was_measured():
     assert difference_table(lines) in (REPOSITORY / "benchmarks/results/adaptation.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_the_older_recipe_and_what_needs_no_training_stand_as_measured():
+    page = (REPOSITORY / "benchmarks/results/adaptation.md").read_text("utf-8")
+    assert difference_table(read_lines(REPOSITORY / "benchmarks/adapt_contrastive.jsonl")) in page
+    cells = {}
+    for line in read_lines(REPOSITORY / "benchmarks/adapt_untrained.jsonl"):
+        main = line.get("accuracy", line.get("accuracy_10"))
+        cells.setdefault(line["encoder"], {})[line["domain"]] = f"{main:.1f} / {line['purity_10']:.1f}"
+    assert len(cells) == 8
+    for encoder, of_domain in cells.items():
+        assert f"| {' | '.join(of_domain[domain] for domain in DOMAINS)} |" in page, encoder
