@@ -11,7 +11,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from statistics import correlation, mean
 from types import MappingProxyType
@@ -193,19 +193,21 @@ def singles_table(grid: Grid, measured: Measured, transfers: Mapping[str, Sequen
         "|---|---:|---:|---:|---:|",
     ]
     for row, title in {NO_TRAINING: "no training", "simcse-symmetric": "none: SimCSE, symmetric"}.items():
-        own = measured[row]
-        rows.append(f"| {title} | {own['dev']:.1f} | {own['transfer']:.1f} |  |  |")
+        cells = [_cell(measured, row, measure) for measure in ("dev", "transfer")]
+        rows.append(f"| {title} | {' | '.join(cells)} |  |  |")
     for number, value in enumerate(sweeps[0].values):
         cells = []
         for side, sweep in enumerate(sweeps):
-            own = measured[sweep.point(value)]
             printed = {"dev": sweep.published[number], "transfer": transfers[value][side]}
-            cells += [
-                f"{own[key]:.1f}" + (f" ({paper:g})" if isfinite(paper) else "")
-                for key, paper in printed.items()
-            ]
+            cells += [_cell(measured, sweep.point(value), key, paper) for key, paper in printed.items()]
         rows.append(f"| {value} | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _cell(measured: Measured, row: str, measure: str, paper: float = nan) -> str:
+    """A row's number and the paper's, as far as there are any."""
+    points = measured.get(row, {}).get(measure)
+    return ("–" if points is None else f"{points:.1f}") + (f" ({paper:g})" if isfinite(paper) else "")
 
 
 def sayings(grid: Grid, results: Path = RESULTS, pages: Path = PAGES) -> dict[str, str]:
