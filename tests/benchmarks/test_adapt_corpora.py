@@ -95,10 +95,11 @@ def test_a_static_encoder_takes_no_sentence_as_its_own_positive():
 
 
 def test_the_page_shows_what_was_measured():
-    corpora, rivals = (
-        read_lines(REPOSITORY / f"benchmarks/adapt_{name}.jsonl") for name in ("corpora", "rivals")
+    corpora, rivals, texts = (
+        read_lines(REPOSITORY / f"benchmarks/adapt_{name}.jsonl") for name in ("corpora", "rivals", "texts")
     )
     page = PAGE.read_text(encoding="utf-8")
+    assert texts_table(texts) in page
     assert corpora_table(corpora) in page
     assert rivals_table([line for line in rivals if line["domain"] == "stackoverflow"]) in page
     tsdae = rivals_table([line for line in rivals if line["rival"] == "TSDAE" and line["rate"] == "3e-5"])
