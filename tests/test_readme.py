@@ -86,8 +86,8 @@ def test_what_it_says_of_both_encoders_side_by_side_is_what_was_measured():
     reached = 0
     for domain, values in adapted.items():
         main, purity = (sum(column) / len(values) for column in zip(*values, strict=True))
-        beside = [one for one in _lines("adapt_untrained")
-                  if one["domain"] == domain and one["encoder"].startswith("beside static")]  # fmt: skip
+        untrained = [one for one in _lines("adapt_untrained") if one["domain"] == domain]
+        beside = [one for one in untrained if one["encoder"].startswith("beside static")]
         assert len(beside) == 2 and max(one["purity_10"] for one in beside) < purity
         reached += max(map(_main, beside)) > main
     assert f"few-shot on {('no', 'one', 'two', 'three')[reached]} domains" in " ".join(ANSWER.split())

@@ -221,7 +221,9 @@ def _repeat(
         print(line, flush=True)
         outside |= not inside
     if outside:
-        raise UserError("a repetition lies outside the recorded seeds; its settings or its data are others")
+        raise UserError(
+            "a repetition lies outside what is recorded: settings, data, processor or libraries are others"
+        )
 
 
 def _results_file(args: argparse.Namespace, profile: Profile) -> Path:

@@ -22,6 +22,7 @@ from benchmarks.reproduce.units import make_units
 MOST = 6_000  # bytes
 _TABLE = "word-table-idf"
 _Scores = Mapping[str, Mapping[float, Sequence[float]]]  # dev of each training, by row and learning rate
+_Again = list[tuple[draws.OneRate, list[float]]]  # each beside its control's best rate, too
 _NO_RATES: Mapping[str, str] = MappingProxyType({})
 DEV_PAIRS = 391  # of STS-B dev that are in no test set
 _CALLED = {
@@ -98,14 +99,15 @@ def front_page(grid: Grid, folder: Path) -> str:
     every = dev_scores(grid, swept, Results(folder / f"{draws.FIRST}.jsonl"))
     scores = {row: of_row for row, of_row in every.items() if row in asked}
     gains = [draws.differences(found, one.better, one.worse) for one in grid.registered]
-    beside = {one: draws.verdict(values) for one, values in _beside_best(grid, folder, found)}
+    again = _beside_best(grid, folder, found)
+    beside = {one.primary: draws.verdict(values) for one, values in again}
     limits = _LIMITS.format(
         ceiling=_ceiling(grid, folder),
         levels=_levels(grid, found) + _below_table(found, scores),
         larger=_larger(grid, folder),
         asked=len(grid.registered),
         count=len(found),
-        rates=_rates(grid, folder, found, scores),
+        rates=_rates(grid, found, scores, again),
         half=median(_half(one) for one in gains if one),
         holm=_holm(grid, gains),
         unsure=sum(_disagree(of_row) for of_row in scores.values()),
@@ -205,14 +207,14 @@ def _unlearning(found: draws.Measures) -> str:
     return f"; `neighbours` {min(shares):.1f} to {max(shares):.1f}: unlearning" if shares else ""
 
 
-def _rates(grid: Grid, folder: Path, found: draws.Measures, scores: _Scores) -> str:
-    """What is left of the verdicts where the control has the same rate, and what dev is worth."""
+def _rates(grid: Grid, found: draws.Measures, scores: _Scores, again: _Again) -> str:
+    """What is left of the verdicts beside other rates of the controls, and what dev is worth."""
     lines = []
-    if again := _beside_best(grid, folder, found):
+    if again:
         every = [draws.verdict(draws.differences(found, one.better, one.worse)) for one in grid.registered]
         lines.append(
             f"{len(again)} of {len(every) - every.count('unclear')} clear results compare two rates. Beside "
-            f"the control's best tried rate: {_clear(grid, again)}{_otherwise(grid, folder, found, again)}."
+            f"the control's best tried rate: {_clear(grid, again)}{_otherwise(grid, again)}."
         )
     averages = _averages(found)
     dev = {name: max(map(mean, of_row.values())) for name, of_row in scores.items()}
@@ -232,16 +234,17 @@ def _rates(grid: Grid, folder: Path, found: draws.Measures, scores: _Scores) -> 
     return "".join(f"- {line}\n" for line in lines)
 
 
-def _beside_best(grid: Grid, folder: Path, found: draws.Measures) -> list[tuple[Primary, list[float]]]:
+def _beside_best(grid: Grid, folder: Path, found: draws.Measures) -> _Again:
     """The clear comparisons of two rates again, beside the rate of the control that these tests like best."""
     both = draws.with_controls(grid, folder, found)
     averages, again = _averages(both), []
-    for one, _, _, own in draws.at_one_rate(grid, folder, both):
-        if not own or draws.verdict(draws.differences(found, one.better, one.worse)) == "unclear":
+    for one in draws.at_one_rate(grid, folder, both):
+        better, worse = one.primary.better, one.primary.worse
+        if not one.own or draws.verdict(draws.differences(found, better, worse)) == "unclear":
             continue
-        controls = [name for name in averages if re.fullmatch(rf"{one.worse}(-\de-\d)?", name)]
+        controls = [name for name in averages if re.fullmatch(rf"{worse}(-\de-\d)?", name)]
         best = max(controls, key=lambda name: averages[name])
-        again.append((one, draws.differences(both, one.better, best)))
+        again.append((one, draws.differences(both, better, best)))
     return again
 
 
@@ -257,23 +260,20 @@ def _by_verdict(
     return "; ".join(f"{verdict} {', '.join(gains)}" for verdict, gains in said.items() if gains)
 
 
-def _clear(grid: Grid, compared: Sequence[tuple[Primary, Sequence[float]]]) -> str:
+def _clear(grid: Grid, again: _Again) -> str:
     """What is clear of comparisons, and between what the others lie."""
-    unclear = [mean(values) for _, values in compared if draws.verdict(values) == "unclear"]
+    unclear = [mean(values) for _, values in again if draws.verdict(values) == "unclear"]
     others = f"; unclear the others, {min(unclear):+.2f} to {max(unclear):+.2f}" if unclear else ""
-    clear = [(one, values) for one, values in compared if draws.verdict(values) != "unclear"]
+    clear = [(one.primary, values) for one, values in again if draws.verdict(values) != "unclear"]
     return f"{_by_verdict(grid, clear)}{others}"
 
 
-def _otherwise(
-    grid: Grid, folder: Path, found: draws.Measures, again: Sequence[tuple[Primary, Sequence[float]]]
-) -> str:
-    """The comparisons at the better row's rate whose verdict is another than beside the control's best."""
-    verdicts = {one: draws.verdict(values) for one, values in again}
+def _otherwise(grid: Grid, again: _Again) -> str:
+    """The comparisons at one rate whose verdict is another than beside the control's best."""
     said = [
-        f"{grid.row(one.better).title} {mean(values):+.2f} ({draws.verdict(values)})"
-        for one, _, values, own in draws.at_one_rate(grid, folder, draws.with_controls(grid, folder, found))
-        if own and one in verdicts and draws.verdict(values) != verdicts[one]
+        f"{grid.row(one.primary.better).title} {mean(one.gains):+.2f} ({draws.verdict(one.gains)})"
+        for one, values in again
+        if draws.verdict(one.gains) != draws.verdict(values)
     ]
     return f"; at one rate {', '.join(said)}" if said else ""
 
