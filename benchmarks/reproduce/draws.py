@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import NamedTuple
 
+from benchmarks.reproduce import changed
 from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
 from benchmarks.reproduce.paired import holm, interval, p_shown, resampled, sign_flip
@@ -34,9 +35,10 @@ with SimCSE, symmetric, and the draws of other beds later, when `rates` was part
 Then, too, a larger plan stood in the grid for 47 minutes (seven draws on a GPU, five rows with texts beside
 AugCSE's loss and head, rates of their own for 20,000 sentences) and was taken back for want of a GPU, with
 nothing of it trained. The rows with 20,000 sentences were registered again before their own first training,
-when the draws had been seen: the three that are likely ahead of SimCSE, NT-Xent, not `uda-una`, whose average
-is the highest; dev had named AugCSE, which the draws have behind. `simcse-ntxent-5e-4` with 20,000
-sentences, the control of `rephrase`, is registered and was not trained.
+when the draws had been seen: the three that are likely ahead of SimCSE, NT-Xent, then, when those had been
+seen, `uda-una`, whose average over the draws is the highest. Dev had named AugCSE, which the draws have
+behind. `simcse-ntxent-5e-4` with 20,000 sentences, the control of `rephrase`, is registered and was not
+trained.
 `make reproduce PROFILE=rates`, then `draw-1` to `draw-5` and `large-1` to `large-3`, repeats the first bed;
 `rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 Each draw's scores, set by set, are in [`tuned.csv`](tuned.csv).
@@ -309,7 +311,7 @@ def _of_draws(grid: Grid, folder: Path, swept: Profile, draws: Sequence[Profile]
         scores = dev_scores(grid, swept, Results(folder / f"{swept.name}.jsonl"))
         lines += ["What each learning rate scores on dev:", "", *rate_table(grid, scores), ""]
         if swept.name == FIRST:
-            lines += [*_on_a_gpu(grid, folder), ""]
+            lines += [*_on_a_gpu(grid, folder), "", changed.remark(grid, draws[0], folder), ""]
     if swept.name == FIRST:
         found = with_controls(grid, folder, found)
         if compared := at_one_rate(grid, folder, found):
