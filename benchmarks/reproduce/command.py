@@ -250,7 +250,7 @@ def _work(entries: Sequence[Any], stages: Any, args: argparse.Namespace, folder:
     from benchmarks.reproduce.results import TRAINING
 
     chosen = {TRAINING, *args.evaluations.split(",")} if args.evaluations else None
-    todo = phases(entries, chosen)
+    todo = phases(entries, chosen, keep=not args.remove_encoders)
     work.forget_before(folder)
     counter = f"{{}}/{len(todo)}"
     if args.jobs == 1:

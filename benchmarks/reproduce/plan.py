@@ -101,7 +101,7 @@ def _estimator(entries: Sequence[Entry], profile: Profile) -> Callable[[Entry], 
 
 
 def phases(
-    entries: Sequence[Entry], evaluations: Collection[str] | None = None
+    entries: Sequence[Entry], evaluations: Collection[str] | None = None, keep: bool = True
 ) -> list[tuple[Unit, tuple[str, ...]]]:
     """What is to be run, in order: rows, sweeps, then the evaluations that only some rows have.
 
@@ -109,14 +109,16 @@ def phases(
     ----------
     evaluations : collection of str, optional
         Those to be done, the training among them; None for all.
+    keep : bool
+        Whether encoders stay; else each is scored on everything at once, instead of being trained twice.
     """
     rows: list[tuple[Unit, tuple[str, ...]]] = []
     more: list[tuple[Unit, tuple[str, ...]]] = []
     sweeps: list[tuple[Unit, tuple[str, ...]]] = []
     for entry in entries:
         wanted = [name for name in entry.missing if evaluations is None or name in evaluations]
-        common = tuple(name for name in wanted if name in entry.unit.common)
-        others = tuple(name for name in wanted if name not in entry.unit.common)
+        common = tuple(name for name in wanted if name in entry.unit.common or not keep)
+        others = tuple(name for name in wanted if name not in common)
         if common:
             (sweeps if entry.unit.row.sweep else rows).append((entry.unit, common))
         if others:

@@ -158,6 +158,7 @@ def test_what_is_done_is_not_planned_again(grid, profile, tmp_path):
     assert "no augmentation nothing-makes-this" in plan[2].reason
     assert phases(plan) == [(simcse, ("sts",)), (augmented, (TRAINING, "sts")), (simcse, ("clustering",))]
     assert phases(plan, {TRAINING, "sts"}) == [(simcse, ("sts",)), (augmented, (TRAINING, "sts"))]
+    assert phases(plan, keep=False) == [(simcse, ("sts", "clustering")), (augmented, (TRAINING, "sts"))]
     assert "skipped" in show(plan)
 
     finish(results, simcse, {"corpus": "c"})
