@@ -47,7 +47,7 @@ of {count} draws{of} is {rows:,} other short sentences of Wikipedia with another
 (VaSCL: 64). Gains are points of Spearman's correlation over STS12 to STS15 and STS-B, with Student's 95 %
 interval over draws. *Likely*: it and the bootstrap's are above zero; *hurts*: below; a star: not so beside
 the control's best tried rate. SICK: the gain on its training pairs, bold where clear. SimCSE has the loss
-NT-Xent, InfoNCE that loss, *symmetric* AugCSE's loss and head, all without texts. UNA's texts are negatives,
+NT-Xent, InfoNCE that loss, *symmetric* AugCSE's loss and head, without texts. UNA's texts are negatives,
 those of UDA, paraphrases, `rephrase`, PI, AA and DN positives.
 
 ## What each method gains
@@ -56,12 +56,12 @@ _LIMITS = """\
 ## What to doubt
 
 - The start is [a bed](bed.md), MiniLM{ceiling} after masked language modelling: a gain may only mend what
-  that broke. MiniLM had seen SNLI and captions that STS has.
+  that broke. MiniLM had seen SNLI and captions of STS.
 - STS averages: {levels}.
 {larger}{rates}- Rates rest on two trainings, which disagree for {unsure} of {methods} methods{edges}.
   Older choices saw all of dev, with 1,117 of 12,737 test pairs: `uda-una` (24 trials), VaSCL's Δ, the bed.
-- Unclear is not zero: half of the intervals are wider than ±{half:.1f}, and ignore rates, bed and test pairs.
-  Of {asked} comparisons one is clear by chance. Holm's correction leaves: {holm}.
+- Unclear is not zero: half the intervals are wider than ±{half:.1f}, and ignore rates, bed and test pairs.
+  Of {asked} comparisons one is clear by chance. Holm's correction leaves {holm}.
 - No positive stands beside random edits{changed}. UNA's terms come from a million. `uda-una` pools by idf.
 - The last loss is near {loss:.0e}{unlearned}: nothing left to learn{unlearning}.
 - The papers' gains mix models and baselines, without STS16 and SICK, with which DN's is -0.41. +3.56 reads a
@@ -70,12 +70,12 @@ _LIMITS = """\
 ## Again
 
 ```
-make reproduce PROFILE=rates DATA=DIR  # 8 hours; draw-1 to -5, an hour each
+make reproduce PROFILE=rates DATA=DIR  # 8 h; draw-1 to -5, 1 h each
 make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 ```
 
-[Result files](../reproduce/results); [text, processors](bed.md#the-text); [every row and measure](tuned.md);
-[the papers' tables](coverage.md); [`best`](best.md); [older evidence](evidence.md).
+[Result files](../reproduce/results); [text, processors](bed.md#the-text); [every row](tuned.md);
+[papers' tables](coverage.md); [`best`](best.md); [older](evidence.md).
 """
 
 
@@ -315,7 +315,7 @@ def _changed(folder: Path) -> str:
     share_of = shares(folder)
     called = {"paraphrase": "paraphrases", "dn": "DN", "rephrase": "`rephrase`", "pi": "PI"}
     said = [f"{title} {share_of[stage]:.0f} %" for stage, title in called.items() if stage in share_of]
-    return f" (sentences changed: {', '.join(said)})" if said else ""
+    return f" (texts changed: {', '.join(said)})" if said else ""
 
 
 def _larger(grid: Grid, folder: Path) -> str:
@@ -340,9 +340,8 @@ def _larger(grid: Grid, folder: Path) -> str:
         said += [f"{group} {told}" for group, gains in same.items() if (told := _by_verdict(grid, gains))]
         steps = [own["best_step"] for rows in found.values() for own in rows.values() if "best_step" in own]
         chosen = f", {min(steps):.0f} to {max(steps):.0f} steps (by all of dev)" if steps else ""
-        trained = {one.better for one in grid.registered if draws.differences(found, one.better, one.worse)}
         return (
-            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, {len(trained)} methods, rates of "
+            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, rates of "
             f"{swept.rows:,}{chosen}: {'; '.join(said)}.\n"
         )
     return ""
