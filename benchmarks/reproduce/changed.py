@@ -42,13 +42,18 @@ def shares(folder: Path) -> dict[str, float]:
 
 
 def remark(grid: Grid, profile: Profile, folder: Path) -> str:
-    """A sentence with the share of each row; empty where nothing is counted."""
+    """A sentence with the share of each row; empty where nothing is counted.
+
+    Rows with two stages are not in it: theirs are those of rows with one.
+    """
     share_of = shares(folder)
     rows = {
         grid.row(row).title: sorted(share_of[name] for name in names)
         for row, names in texts_of(grid, profile).items()
         if {*names} <= share_of.keys()
     }
+    if not rows:
+        return ""
     alone = sorted((found[0], title) for title, found in rows.items() if len(found) == 1)
     several = [
         f"{title} has {len(found)} augmentations, which change {', '.join(f'{one:.0f}' for one in found)} %"
@@ -56,8 +61,6 @@ def remark(grid: Grid, profile: Profile, folder: Path) -> str:
         if len(found) > 2
     ]
     said = "; ".join([", ".join(f"{title} {share:.0f} %" for share, title in alone), *several])
-    if not rows:
-        return ""
     return (
         f"Of the sentences these change, on average over the draws: {said}. What is not changed is its own "
         "positive."
@@ -95,8 +98,7 @@ def main() -> None:
                 sys.exit(f"{name}: {error}")
             if stages.digests((stage,)) != {stage: recorded[stage]}:
                 sys.exit(f"{name}: {stage} is not the recorded one, whose digest is {recorded[stage]}")
-            found = _count(stages.open(), stage)
-            add_line(options.results / FILE, lines, {**key, **found})
+            add_line(options.results / FILE, lines, key | _count(stages.open(), stage))
 
 
 if __name__ == "__main__":
