@@ -1,21 +1,13 @@
 """Each method at its own learning rate: dev pairs of no test set, points of several rows, what is chosen."""
 
-import csv
 import dataclasses
-import itertools
-import json
-import re
 
 import numpy as np
 import pytest
-import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
 
 from augment_cli.errors import UsageError
 from benchmarks.reproduce import draws, front_page
 from benchmarks.reproduce.grid import load_grid
-from benchmarks.reproduce.paired import resampled, sign_flip
 from benchmarks.reproduce.rates import (
     DEV,
     OWN,
@@ -25,14 +17,15 @@ from benchmarks.reproduce.rates import (
     own_pairs,
     skipped_rows,
 )
-from benchmarks.reproduce.results import TRAINING, Result, Results
+from benchmarks.reproduce.results import Result, Results
 from benchmarks.reproduce.units import make_units
 from benchmarks.reproduce.work import _own, _tables
-from benchmarks.search import search
 from eval.tasks.pairs import Pairs, pairs_of
 from eval.tasks.registry import load_registry
 from eval.tasks.table import Table
 from tests.helpers.places import REPOSITORY
+
+pytestmark = pytest.mark.usefixtures("known_encoder")
 
 MORE = """
 [profile.rates]
@@ -77,11 +70,6 @@ def results(grid, tmp_path):
             Result(unit.row.name, unit.seed, "sts", unit.key, dict.fromkeys(unit.stages, "x"), scores, {})
         )
     return written
-
-
-@pytest.fixture(autouse=True)
-def known_encoder(monkeypatch):
-    monkeypatch.setattr("benchmarks.reproduce.units.encoder_digest", lambda profile, bed=None: "0" * 64)
 
 
 def test_a_sweep_of_several_rows_is_one_of_each_with_the_seeds_that_the_profile_says(grid):
@@ -169,18 +157,6 @@ def test_so_many_test_pairs_are_dev_pairs(data_folder):
     assert f"{sum(map(np.sum, seen)):,} of {sum(map(len, seen)):,} test pairs" in page
 
 
-def test_what_the_front_page_says_by_hand_is_what_others_say():
-    page = " ".join((REPOSITORY / "benchmarks/results/results.md").read_text("utf-8").split())
-    grid = load_grid()
-    (double,) = (one for one in grid.registered if one.better == "sda-dn")
-    assert f"with which DN's is {double.published:+.2f}" in page
-    before = search.TRIALS.read_text("utf-8").partition("# After the test sets had been looked at")[0]
-    assert f"`uda-una` ({before.count('[[trial]]')} trials)" in page
-    draw = grid.profiles["draw-1"]
-    batch = next(int(change.removeprefix("batch=")) for change in draw.set if change.startswith("batch="))
-    assert f"for {draw.rows // batch} steps of {batch}" in page
-
-
 @pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
 def test_the_grid_has_the_experiment_that_was_registered(name, count):
     """Seeds of rates and draws are used once; every trained row has its rate chosen, on one bed."""
@@ -203,266 +179,3 @@ def test_the_grid_has_the_experiment_that_was_registered(name, count):
         )
         assert not profile.decides
     assert (grid.beds[name].digest == grid.beds["tables"].digest) == (name == "rates")
-
-
-def test_draws_of_more_sentences_hold_those_of_fewer_and_have_seeds_of_their_own():
-    grid = load_grid()
-    small, large = draws.draws_of(grid, "rates", 2_560), draws.draws_of(grid, "rates", 20_000)
-    assert len(large) == 3
-    for few, many in zip(small, large, strict=False):
-        assert many.corpus[0] == few.corpus[0] and many.set == few.set and many.encoder == few.encoder
-    seeds = [seed for profile in (*small, *large, grid.profiles["rates"]) for seed in profile.seeds]
-    assert len({*seeds}) == len(seeds)
-
-
-def test_the_page_of_draws_compares_over_draws_and_says_what_is_not_known(tmp_path):
-    grid = load_grid()
-    scores = {
-        draw: {"una": {"average": 60.0 + draw}, "simcse-ntxent": {"average": 59.0}} for draw in range(4)
-    }
-    found = {f"draw-{draw + 1}": rows for draw, rows in scores.items()}
-    assert draws.differences(found, "una", "simcse-ntxent") == [1.0, 2.0, 3.0, 4.0]
-    rows = {name for one in grid.registered for name in (one.better, one.worse)}
-    table = draws.comparison_table(grid, found, rows)
-    assert len(table) == 2 + len(grid.registered)
-    assert len(draws.comparison_table(grid, found, ["una", "simcse-ntxent", "best"])) < len(table)
-    assert "| +2.50 (+0.45 to +4.55) | +1.50 to +3.50 | 0.125 | 1.000 | 4 | – | +1.00 | likely |" in table[2]
-    assert table[3].endswith("| – | – | – | – | 0 | – | +1.00 | too few draws |")
-    assert draws.verdict([-1.0, 2.0, 0.1]) == "unclear" and draws.verdict([-1.0, -1.2, -0.9]) == "hurts"
-    assert draws.verdict([1.0, 2.0, 0.5]) == "unclear"  # by the bootstrap alone it would be likely
-    page = draws.write_draws(grid, tmp_path, tmp_path).read_text("utf-8")  # no result is there
-    assert "Draws done: 0 of 5." in page and page.count("Draws done: 0 of 3.") == 3
-    assert "too few draws" not in page  # nothing is said of what nobody has run
-
-
-@pytest.fixture
-def whole_experiment(tmp_path):
-    """The results of rates, draws and controls at one rate of the first bed, with scores that are drawn."""
-    grid, random, folder = load_grid(), np.random.default_rng(0), tmp_path / "results"
-    rates = grid.profiles["rates"]
-    controls = [grid.profiles[f"same-rate-{number}"] for number in range(1, 6)]
-    for profile in (rates, *draws.draws_of(grid, "rates", rates.rows), *controls):
-        written = Results(folder / f"{profile.name}.jsonl")
-        if profile.rates_from:
-            profile = at_own_rates(grid, profile, Results(folder / "rates.jsonl"))
-        own = grid.of_profile(profile)
-        for unit in make_units(own, profile, own.rows):
-            scores = {name: float(random.uniform(0.6, 0.7)) for name in (OWN, "sickr-train", *draws.SETS)}
-            data = dict.fromkeys(unit.stages, "x")
-            written.write(Result(unit.row.name, unit.seed, "sts", unit.key, data, scores, {}))
-            if unit.recipe and profile is not rates:
-                loss = {"loss": 1e-4}
-                written.write(Result(unit.row.name, unit.seed, TRAINING, unit.key, data, loss, {}))
-    return grid, folder
-
-
-@pytest.mark.slow
-def test_the_front_page_has_every_comparison_and_rate_in_six_thousand_bytes(whole_experiment, tmp_path):
-    grid, folder = whole_experiment
-    tuned, path = front_page.write_pages(grid, folder, tmp_path / "pages")
-    page = path.read_text("utf-8")
-    assert path.name == "results.md" and len(page.encode()) <= front_page.MOST
-    rows = [line for line in page.splitlines() if re.search(r"\| (likely|unclear|hurts)\*? \|$", line)]
-    assert len(rows) == len(grid.registered)
-
-    # Recomputed from the lines of the files alone.
-    averages: dict[str, list[float]] = {}
-    for number in range(1, 6):
-        for line in (folder / f"draw-{number}.jsonl").read_text("utf-8").splitlines():
-            found = json.loads(line)
-            if found["evaluation"] != "sts":
-                continue
-            average = 100 * np.mean([found["scores"][task] for task in draws.SETS])
-            averages.setdefault(found["row"], []).append(average)
-    for one, row in zip(grid.registered, rows, strict=True):
-        gains = np.subtract(averages[one.better], averages[one.worse])
-        assert f"| {gains.mean():+.2f} (" in row
-        low, high = scipy.stats.ttest_1samp(gains, 0).confidence_interval()
-        assert f" ({low:+.2f} to {high:+.2f}) |" in row
-        assert row.rstrip("*| ").endswith("likely" if low > 0 else "hurts" if high < 0 else "unclear")
-        assert f" {row.split('|')[3].strip()} | " in tuned.read_text("utf-8")
-    compared = {name for one in grid.registered for name in (one.better, one.worse)}
-    rates = page.partition("## At which learning rate")[2].partition("## What to doubt")[0]
-    assert rates.count("**") == 2 * len(compared)  # one rate of each method
-
-
-@pytest.mark.slow
-def test_a_control_at_the_rate_of_what_it_controls_is_compared_draw_by_draw(whole_experiment):
-    grid, folder = whole_experiment
-    swept = grid.profiles["rates"]
-    of_draws = draws.draws_of(grid, "rates", swept.rows)
-    both = draws.with_controls(grid, folder, draws.measured(grid, folder, swept, of_draws))
-    compared = draws.at_one_rate(grid, folder, both)
-    averages = {}
-    for path in (*folder.glob("draw-*.jsonl"), *folder.glob("same-rate-*.jsonl")):
-        for line in map(json.loads, path.read_text("utf-8").splitlines()):
-            if line["evaluation"] == "sts":
-                average = 100 * np.mean([line["scores"][task] for task in draws.SETS])
-                averages[path.stem[-1], line["row"]] = average
-    assert compared
-    rates = chosen_rates(dev_scores(grid, swept, Results(folder / "rates.jsonl")), swept.sweep_seeds)
-    for one, rate, values, own in compared:
-        assert own and rates[one.better] == float(rate)
-        gains = [averages[draw, one.better] - averages[draw, f"{one.worse}-{rate}"] for draw in "12345"]
-        assert values == pytest.approx(gains)
-    rows = draws.one_rate_table(grid, compared)
-    assert len(rows) == 2 + len(compared) and all("| 5 |" in row for row in rows[2:])
-
-
-@pytest.mark.slow
-def test_with_more_sentences_either_row_may_have_been_trained_at_the_rate_of_the_other(tmp_path, monkeypatch):
-    monkeypatch.undo()  # the beds' own digests
-    monkeypatch.chdir(tmp_path)  # as they are recorded, whatever was made here
-    grid, folder = load_grid(), REPOSITORY / "benchmarks/reproduce/results"
-    swept = grid.profiles["rates"]
-    rates = chosen_rates(dev_scores(grid, swept, Results(folder / "rates.jsonl")), swept.sweep_seeds)
-    assert (rates["simcse-ntxent"], rates["simcse-symmetric"], rates["modals"]) == (2e-4, 3e-4, 3e-4)
-    found = draws.measured(grid, folder, swept, draws.draws_of(grid, "rates", 20_000))
-    averages = {}
-    for path in (*folder.glob("large-*.jsonl"), *folder.glob("same-rate-large-*.jsonl")):
-        for line in map(json.loads, path.read_text("utf-8").splitlines()):
-            if line["evaluation"] == "sts":
-                average = 100 * np.mean([line["scores"][task] for task in draws.SETS])
-                averages[line["row"], path.stem[-1]] = average
-    both = draws.with_controls(grid, folder, found)
-    compared = {(one.primary.better, one.rate): one for one in draws.at_one_rate(grid, folder, both)}
-    for better, worse, key in (
-        ("modals", "simcse-ntxent-3e-4", ("modals", "3e-4")),
-        ("simcse-symmetric", "simcse-ntxent-3e-4", ("simcse-symmetric", "3e-4")),
-        ("simcse-symmetric-2e-4", "simcse-ntxent", ("simcse-symmetric", "2e-4")),
-    ):
-        gains = [averages[better, draw] - averages[worse, draw] for draw in "123"]
-        assert compared.pop(key).gains == pytest.approx(gains)
-    assert not compared
-
-
-@pytest.fixture(scope="module")
-def measured():
-    """Every value of `tuned.csv` by draw, row and measure."""
-    with (REPOSITORY / "benchmarks/results/tuned.csv").open(encoding="utf-8") as file:
-        lines = [*csv.reader(file)][1:]
-    return {(draw, row, measure): float(value) for draw, row, measure, value in lines}
-
-
-def test_with_more_sentences_no_method_is_ahead_as_the_readme_says(measured):
-    rows = load_grid().profiles["large-1"].only
-    averages = {
-        row: np.mean([measured[f"large-{draw}", row, "average"] for draw in "123"])
-        for row in rows
-        if row != "no-training"
-    }
-    baseline = averages.pop("simcse-ntxent")
-    assert max(averages.values()) < baseline
-    count = {3: "three", 4: "four", 5: "five"}[len(averages)]
-    said = f"SimCSE has {baseline:.1f}, and none of the {count} tried is ahead of it"
-    assert said in " ".join((REPOSITORY / "README.md").read_text("utf-8").split())
-
-
-def test_the_recipe_of_our_own_is_behind_with_more_sentences_as_the_pages_say(measured):
-    pages, said = REPOSITORY / "benchmarks/results", []
-    for measure in ("average", "sick"):
-        gains = [
-            measured[f"large-{draw}", "best", measure]
-            - measured[f"large-{draw}", "simcse-ntxent-3e-4", measure]
-            for draw in "123"
-        ]
-        said.append((-np.mean(gains), *scipy.stats.ttest_1samp(gains, 0).confidence_interval()))
-    (behind, low, high), (on_sick, low_on_sick, high_on_sick) = said
-    tuned, best = (
-        " ".join(pages.joinpath(page).read_text("utf-8").split()) for page in ("tuned.md", "best.md")
-    )
-    assert f"it is {behind:.2f} behind it ({low:+.2f} to {high:+.2f})" in tuned
-    assert f"pairs {on_sick:.2f} ({low_on_sick:+.2f} to {high_on_sick:+.2f})" in tuned
-    assert "`uda-una` " + f"{behind:.2f} ({low:+.2f} to {high:+.2f}, all unclear".replace("-", "−") in best
-    assert f"pairs {on_sick:.2f} ({low_on_sick:+.2f} to {high_on_sick:+.2f})".replace("-", "−") in best
-
-
-@pytest.mark.slow
-def test_the_front_page_has_what_is_left_with_more_sentences_of_what_has_enough_draws(whole_experiment):
-    grid, folder = whole_experiment
-    scores = {"simcse-ntxent": 0.7, "simcse-symmetric": 0.72, "modals": 0.69, "rephrase": 0.6}
-    for place, profile in enumerate(draws.draws_of(grid, "rates", 20_000)):
-        written = Results(folder / f"{profile.name}.jsonl")
-        tuned = at_own_rates(grid, profile, Results(folder / "rates.jsonl"))
-        own = grid.of_profile(tuned)
-        for unit in make_units(own, tuned, own.rows):
-            if unit.row.name == "rephrase" and place == 2:
-                continue  # not trained yet
-            score = scores.get(unit.row.name, 0.5) + 0.001 * place * (unit.row.name == "modals")
-            data = dict.fromkeys(unit.stages, "x")
-            found = dict.fromkeys(draws.SETS, score)
-            written.write(Result(unit.row.name, unit.seed, "sts", unit.key, data, found, {}))
-    line = next(line for line in front_page.front_page(grid, folder).splitlines() if "20,000" in line)
-    assert line == (
-        "- **With 20,000 sentences**, 3 draws, rates of 2,560: beside SimCSE (70.0, 2e-4) "
-        "likely symmetric +2.00 (1e-4); hurts MODALS -0.90 (3e-4); "
-        "beside symmetric (72.0, 1e-4) hurts `uda-una` -22.00 (5e-4)."
-    )
-
-
-def test_gains_beside_the_best_rate_of_a_control_are_those_of_the_result_files():
-    folder = REPOSITORY / "benchmarks/reproduce/results"
-    averages: dict[str, dict[str, float]] = {}
-    for number in "12345":
-        for name in ("draw", "same-rate"):
-            for line in (folder / f"{name}-{number}.jsonl").read_text("utf-8").splitlines():
-                found = json.loads(line)
-                if found["evaluation"] == "sts":
-                    average = 100 * np.mean([found["scores"][task] for task in draws.SETS])
-                    averages.setdefault(found["row"], {})[number] = average
-    page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
-    (said,) = (line for line in page.splitlines() if "the control's best tried rate: " in line)
-    unclear, starred = [], set()
-    for called, better, worse in (
-        ("MODALS", "modals", "simcse-ntxent"),
-        ("rephrase", "rephrase", "simcse-ntxent"),
-        ("symmetric", "simcse-symmetric", "simcse-ntxent"),
-        ("AA as shipped", "aa-shipped", "simcse"),
-        ("DN", "sda-dn", "simcse"),
-        ("AugCSE", "augcse", "simcse-symmetric"),
-    ):
-        controls = [averages[name] for name in averages if re.fullmatch(rf"{worse}(-[35]e-4)?", name)]
-        assert len(controls) > 1
-        control = max(controls, key=lambda one: np.mean([*one.values()]))
-        gains = np.array([averages[better][draw] - control[draw] for draw in "12345"])
-        low, high = scipy.stats.ttest_1samp(gains, 0).confidence_interval()
-        if low < 0 < high:
-            unclear.append(gains.mean())
-            starred.add(called)
-        else:
-            assert f" {called} {gains.mean():+.2f}" in said
-    assert f"unclear the others, {min(unclear):+.2f} to {max(unclear):+.2f}" in said
-    table = page.partition("## At which learning rate")[0].splitlines()
-    assert {line.split(" | ")[0].removeprefix("| ") for line in table if line.endswith("* |")} == starred
-    assert "at one rate rephrase +1.61 (likely), AugCSE -2.70 (unclear)" in said  # as in tuned.md
-    tuned = (REPOSITORY / "benchmarks/results/tuned.md").read_text("utf-8")
-    assert "| 5e-4 | +1.61 (" in tuned and "| 5e-4 | -2.70 (" in tuned
-
-
-@pytest.mark.slow
-def test_the_page_of_draws_is_what_the_result_files_give(tmp_path, monkeypatch):
-    monkeypatch.undo()  # the beds' own digests
-    monkeypatch.chdir(tmp_path)  # as they are recorded, whatever was made here
-    reproduce = REPOSITORY / "benchmarks/reproduce"
-    written = front_page.write_pages(load_grid(), reproduce / "results", tmp_path)
-    for path in (*written, tmp_path / "tuned.csv"):
-        assert path.read_text("utf-8") == (REPOSITORY / "benchmarks/results" / path.name).read_text("utf-8")
-
-
-def test_without_enough_draws_there_is_no_front_page(tmp_path):
-    assert [path.name for path in front_page.write_pages(load_grid(), tmp_path, tmp_path)] == ["tuned.md"]
-
-
-@given(st.lists(st.integers(-9, 9), min_size=1, max_size=5))
-def test_exact_tests_over_draws_are_what_a_slow_count_says(values):
-    flipped = [
-        abs(sum(sign * value for sign, value in zip(signs, values, strict=True)))
-        for signs in itertools.product((1, -1), repeat=len(values))
-    ]
-    assert sign_flip(values) == pytest.approx(np.mean([one >= abs(sum(values)) - 1e-9 for one in flipped]))
-    low, high = resampled(values)
-    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
-
-
-def test_five_draws_of_one_sign_have_the_smallest_p_value_that_there_is():
-    assert sign_flip([1, 2, 3, 4, 5]) == 2 / 32 and sign_flip([0.0, 0.0]) == 1
