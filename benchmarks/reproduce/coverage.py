@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
-from statistics import correlation, mean
+from statistics import mean
 from types import MappingProxyType
 from typing import Any
+
+from scipy.stats import pearsonr
 
 from augment_cli.errors import UsageError
 from benchmarks.reproduce import draws, nli_labels
@@ -221,7 +223,7 @@ def sayings(grid: Grid, results: Path = RESULTS, pages: Path = PAGES) -> dict[st
     last = _measures(grid, results, LAST)
     return {
         "discriminator": course,
-        "similarity": _with_similarity(read_measured(pages), "dev", pages),
+        "similarity": _with_similarity(last, "dev", pages),
         "similarity_transfer": _with_similarity(last, "transfer", pages),
         "labels": "[below](#trained-on-nlis-labels)" if nli_labels.RESULTS.is_file() else "not trained",
         "singles": "[with transfer](#each-augmentation-alone)" if last else "transfer not trained",
@@ -238,9 +240,11 @@ def _with_similarity(measured: Measured, measure: str, pages: Path) -> str:
     }
     own = {name: measured.get(f"{SINGLES}-{name}", {}).get(measure) for name in cosines}
     both = [(cosines[name], points) for name, points in own.items() if points is not None]
-    if len(both) < 2:
+    if len(both) < 4:  # of fewer there is no interval
         return "not measured"
-    return f"{correlation(*zip(*both, strict=True)):+.2f} over {len(both)} augmentations"
+    found = pearsonr(*zip(*both, strict=True))
+    low, high = found.confidence_interval()
+    return f"{found.statistic:+.2f} ({low:+.2f} to {high:+.2f}) over {len(both)} augmentations"
 
 
 def page(
