@@ -76,6 +76,7 @@ RIVALS = {
     "TSDAE": Rival("", rates=("3e-5", "1e-4")),
     PLAIN: Rival("adapt", rates=("4e-5",)),
     f"{WITH}paraphrases": _beside_adapt("positives=paraphrase"),
+    f"{WITH}rephrase": _beside_adapt("positives=rephrase"),
     f"{WITH}UNA's negatives": _beside_adapt('positives=["self"]', "labels=kind", "negatives=una"),
     f"{WITH}synonyms": _beside_adapt("positives=synonym"),
     f"{WITH}synonyms against UNA's negatives": _beside_adapt(
@@ -89,7 +90,7 @@ def with_texts(encoder: str) -> list[str]:
     # A static encoder gives a sentence and itself one vector.
     static = is_static_model(find_encoder(encoder))
     una = "synonyms against UNA's negatives" if static else "UNA's negatives"
-    return [PLAIN, *(f"{WITH}{kind}" for kind in ("paraphrases", "synonyms", una))]
+    return [PLAIN, *(f"{WITH}{kind}" for kind in ("paraphrases", "synonyms", "rephrase", una))]
 
 
 def tsdae(texts: Sequence[str], out: Path, encoder: str, rate: float) -> Path:
