@@ -34,7 +34,7 @@ RESULTS = Path(__file__).with_name("results")
 SINGLES = "augcse-single-positive"  # the sweep of single augmentations
 NEGATIVES = "augcse-single-negative"
 # What `further` measures of a row, and what makes points of it.
-MORE = {"clustering": 1, "intent": 1, "purity": 1}
+MORE = {"clustering": 1, "intent": 1, "purity": 1, "purity:distance_10": 1}
 MORE |= {f"geometry-nli:alignment_A_{hypotheses}": 100 for hypotheses in "EC"}
 STARTED = "last"  # a measure of rows that ended below the start, which came out
 OF_POINTS = {"dev": 1, "average": 1}  # and of the points of its sweeps

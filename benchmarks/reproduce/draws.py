@@ -134,7 +134,12 @@ def own_rates(grid: Grid, folder: Path) -> dict[str, str]:
     """The learning rate of each row of the first bed, such as 3e-4."""
     swept = grid.profiles[FIRST]
     rates = chosen_rates(dev_scores(grid, swept, Results(folder / f"{FIRST}.jsonl")), swept.sweep_seeds)
-    return {name: f"{rate:.0e}".replace("e-0", "e-") for name, rate in rates.items()}
+    return {name: rate_shown(rate) for name, rate in rates.items()}
+
+
+def rate_shown(rate: float) -> str:
+    """A learning rate as pages and the names of rows have it, such as 3e-4."""
+    return f"{rate:.0e}".replace("e-0", "e-")
 
 
 def at_one_rate(grid: Grid, folder: Path, both: Measures) -> list[OneRate]:
@@ -241,7 +246,7 @@ def published(grid: Grid, one: Primary) -> str:
 def rate_table(grid: Grid, scores: Mapping[str, Mapping[float, Sequence[float]]]) -> list[str]:
     """The dev score of each method at each learning rate, and which is taken."""
     values = sorted({rate for of_row in scores.values() for rate in of_row})
-    lines = [f"| method | {' | '.join(f'{rate:g}' for rate in values)} |", "|---|" + "---:|" * len(values)]
+    lines = [f"| method | {' | '.join(map(rate_shown, values))} |", "|---|" + "---:|" * len(values)]
     for row, of_row in scores.items():
         top = max((mean(found) for found in of_row.values()), default=math.nan)
         cells = []

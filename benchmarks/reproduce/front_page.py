@@ -13,18 +13,19 @@ from scipy.stats import spearmanr
 
 from benchmarks.reproduce import draws
 from benchmarks.reproduce.changed import shares
-from benchmarks.reproduce.entries import Primary
+from benchmarks.reproduce.entries import Primary, Profile
 from benchmarks.reproduce.grid import Grid
-from benchmarks.reproduce.paired import holm, interval, sign_flip
+from benchmarks.reproduce.paired import holm, interval
 from benchmarks.reproduce.rates import dev_scores
 from benchmarks.reproduce.results import Results
 from benchmarks.reproduce.units import make_units
+from benchmarks.result_lines import read_lines
 
 MOST = 6_000  # bytes
 _TABLE = "word-table-idf"
 _Scores = Mapping[str, Mapping[float, Sequence[float]]]  # dev of each training, by row and learning rate
-_Again = list[tuple[draws.OneRate, list[float]]]  # each beside its control's best rate, too
-_NO_RATES: Mapping[str, str] = MappingProxyType({})
+_Beside = Mapping[Primary, list[float]]  # gains over the control at its best tried rate
+_ALONE: Mapping[Primary, list[float]] = MappingProxyType({})  # beside no other rate
 DEV_PAIRS = 391  # of STS-B dev that are in no test set
 _CALLED = {
     ", as the positive": "",
@@ -37,45 +38,47 @@ _CALLED = {
     "SimCSE, NT-Xent": "SimCSE",
     "SimCSE, InfoNCE": "InfoNCE",
     "SimCSE, symmetric": "symmetric",
+    "EDA, random swap": "random swap",
     "all-MiniLM-L6-v2": "MiniLM",
 }
 _OPENING = """\
 # What helps, and by how much
 
 Each method has the best learning rate of five by the {pairs} STS-B dev pairs that no test set has. Each
-of {count} draws{of} is {rows:,} other short sentences of Wikipedia with another seed, for 80 steps of 32
+of {count} draws{of} is {rows:,} other short Wikipedia sentences with another seed, for 80 steps of 32
 (VaSCL: 64). Gains are points of Spearman's correlation over STS12 to STS15 and STS-B, with Student's 95 %
-interval over draws. *Likely*: it and the bootstrap's are above zero; *hurts*: below; a star: not so beside
-the control's best tried rate. SICK: the gain on its training pairs, bold where clear. SimCSE has the loss
-NT-Xent, InfoNCE that loss, *symmetric* AugCSE's loss and head, without texts. UNA's texts are negatives,
-those of UDA, paraphrases, `rephrase`, PI, AA and DN positives.
+interval over draws. *Likely*: it and the bootstrap's are above zero; *hurts*: below; a star: not so at
+the control's best rate by these tests. SICK: the gain on its training pairs, bold where clear. Without
+texts: SimCSE (loss NT-Xent), InfoNCE (that loss), *symmetric* (AugCSE's loss and head), MODALS and VaSCL.
+UNA's texts are negatives, the others' positives.
 
 ## What each method gains
 """
 _LIMITS = """\
 ## What to doubt
 
-- The start is [a bed](bed.md), MiniLM{ceiling} after masked language modelling: a gain may only mend what
-  that broke. MiniLM had seen SNLI and captions of STS.
+- The start is [a bed](bed.md), MiniLM{ceiling} after masked language modelling: gains may only mend
+  that. MiniLM had seen SNLI and captions of STS.
 - STS averages: {levels}.
-{larger}{rates}- Rates rest on two trainings, which disagree for {unsure} of {methods} methods{edges}.
+{larger}{rates}- The two trainings disagree on the rate of {unsure} of {methods} methods{edges}.
   Older choices saw all of dev, with 1,117 of 12,737 test pairs: `uda-una` (24 trials), VaSCL's Δ, the bed.
 - Unclear is not zero: half the intervals are wider than ±{half:.1f}, and ignore rates, bed and test pairs.
-  Of {asked} comparisons one is clear by chance. Holm's correction leaves {holm}.
-- No positive stands beside random edits{changed}. UNA's terms come from a million. `uda-una` pools by idf.
+  Of {asked}, one is clear by chance; Holm's correction leaves {holm}; by
+  sign flips it can leave none.
+- {changed}UNA's terms come from a million sentences.
 - The last loss is near {loss:.0e}{unlearned}: nothing left to learn{unlearning}.
-- The papers' gains mix models and baselines, without STS16 and SICK, with which DN's is -0.41. +3.56 reads a
-  garbled cell.
+- The papers' gains mix models and baselines, most without STS16 and SICK (DN with: -0.41). The
+  row of +3.56 is garbled.
 {elsewhere}
 ## Again
 
 ```
-make reproduce PROFILE=rates DATA=DIR  # 8 h; draw-1 to -5, 1 h each
+make reproduce PROFILE=rates DATA=DIR  # {hours}
 make repeat PROFILE=draw-1 ROW=una SEEDS=101 DATA=DIR
 ```
 
-[Result files](../reproduce/results); [text, processors](bed.md#the-text); [every row](tuned.md);
-[papers' tables](coverage.md); [`best`](best.md); [older](evidence.md).
+[Methods](../../docs/reference/methods.md); [result files](../reproduce/results); [text](bed.md#the-text);
+[every row](tuned.md); [papers' tables](coverage.md); [`best`](best.md); [older](evidence.md).
 """
 
 
@@ -99,17 +102,17 @@ def front_page(grid: Grid, folder: Path) -> str:
     every = dev_scores(grid, swept, Results(folder / f"{draws.FIRST}.jsonl"))
     scores = {row: of_row for row, of_row in every.items() if row in asked}
     gains = [draws.differences(found, one.better, one.worse) for one in grid.registered]
-    again = _beside_best(grid, folder, found)
-    beside = {one.primary: draws.verdict(values) for one, values in again}
+    both = draws.with_controls(grid, folder, found)
+    beside = _beside_best(grid, both)
     limits = _LIMITS.format(
         ceiling=_ceiling(grid, folder),
         levels=_levels(grid, found) + _below_table(found, scores),
         larger=_larger(grid, folder),
         asked=len(grid.registered),
         count=len(found),
-        rates=_rates(grid, found, scores, again),
+        rates=_against_tuned(grid, folder, both, beside) + _dev(grid, found, scores),
         half=median(_half(one) for one in gains if one),
-        holm=_holm(grid, gains),
+        holm=_holm(grid, gains, beside),
         unsure=sum(_disagree(of_row) for of_row in scores.values()),
         methods=len(scores),
         edges=_edges(scores),
@@ -118,6 +121,7 @@ def front_page(grid: Grid, folder: Path) -> str:
         unlearning=_unlearning(found),
         changed=_changed(folder),
         elsewhere=_elsewhere(grid, folder),
+        hours=_hours(folder, swept, small),
     )
     page = [
         _OPENING.format(
@@ -148,14 +152,17 @@ def _short(text: str) -> str:
     return text
 
 
-def _line(grid: Grid, one: Primary, found: draws.Measures, beside: Mapping[Primary, str]) -> str:
-    """A row of the table; its verdict has a star where `beside` the control's best rate it is another."""
+def _line(grid: Grid, one: Primary, found: draws.Measures, beside: _Beside) -> str:
+    """A row of the table; its verdict has a star where it is another beside the control's best tried rate."""
     values = draws.differences(found, one.better, one.worse)
-    verdict = draws.verdict(values)
     titles = [grid.row(name).title for name in (one.better, one.worse)]
-    star = "*" if beside.get(one, verdict) != verdict else ""
-    shown = [draws.gain(values), draws.sick(found, one), draws.published(grid, one), verdict + star]
-    return f"| {' | '.join([*titles, *shown])} |"
+    shown = [draws.gain(values), draws.sick(found, one), draws.published(grid, one)]
+    return f"| {' | '.join([*titles, *shown, _starred(one, values, beside)])} |"
+
+
+def _starred(one: Primary, values: Sequence[float], beside: _Beside) -> str:
+    verdict = draws.verdict(values)
+    return verdict + ("*" if verdict != draws.verdict(beside.get(one, values)) else "")
 
 
 def _ceiling(grid: Grid, folder: Path) -> str:
@@ -180,14 +187,15 @@ def _half(values: Sequence[float]) -> float:
     return (known.high - known.low) / 2
 
 
-def _holm(grid: Grid, gains: Sequence[Sequence[float]]) -> str:
-    """Which comparisons pass Holm's correction, by either test."""
+def _holm(grid: Grid, gains: Sequence[Sequence[float]], beside: _Beside) -> str:
+    """Which comparisons pass Holm's correction by Student's t, as they are and at controls' best rates."""
+    tuned = [beside.get(one, values) for one, values in zip(grid.registered, gains, strict=True)]
     said = []
-    for called, test in (("by sign flips", sign_flip), ("by Student's t", lambda one: interval(one).p)):
-        adjusted = holm([test(one) if len(one) >= draws.FEWEST else math.nan for one in gains])
+    for of_gains in (gains, tuned):
+        adjusted = holm([interval(one).p if len(one) >= draws.FEWEST else math.nan for one in of_gains])
         passed = [one.better for one, p in zip(grid.registered, adjusted, strict=True) if p < 0.05]
-        said.append(f"{called} {', '.join(grid.row(name).title for name in passed) or 'none'}")
-    return ", ".join(said)
+        said.append(", ".join(grid.row(name).title for name in passed) or "none")
+    return f"{said[0]} by Student's t, {said[1]} beside the controls' best"
 
 
 def _unlearned(grid: Grid, found: draws.Measures) -> str:
@@ -208,80 +216,78 @@ def _unlearning(found: draws.Measures) -> str:
     return f"; `neighbours` {min(shares):.1f} to {max(shares):.1f}: unlearning" if shares else ""
 
 
-def _rates(grid: Grid, found: draws.Measures, scores: _Scores, again: _Again) -> str:
-    """What is left of the verdicts beside other rates of the controls, and what dev is worth."""
-    lines = []
-    if again:
-        every = [draws.verdict(draws.differences(found, one.better, one.worse)) for one in grid.registered]
-        lines.append(
-            f"{len(again)} of {len(every) - every.count('unclear')} clear results compare two rates. Beside "
-            f"the control's best tried rate: {_clear(grid, again)}{_otherwise(grid, again)}."
-        )
-    averages = _averages(found)
+def _against_tuned(grid: Grid, folder: Path, both: draws.Measures, beside: _Beside) -> str:
+    """What is left of the verdicts beside other rates of the controls, and at one rate."""
+    if not beside:
+        return ""
+    otherwise = [
+        f"{grid.row(one.primary.better).title} {mean(one.gains):+.2f} ({verdict})"
+        for one in draws.at_one_rate(grid, folder, both)
+        if one.own and (verdict := draws.verdict(one.gains)) != draws.verdict(beside[one.primary])
+    ]
+    return (
+        f"- Beside the control's best rate: {_clear(grid, beside)}"
+        f"{'; at one rate ' if otherwise else ''}{', '.join(otherwise)}.\n"
+    )
+
+
+def _dev(grid: Grid, found: draws.Measures, scores: _Scores) -> str:
+    """What the dev scores that choose the rates say of the tests."""
     dev = {name: max(map(mean, of_row.values())) for name, of_row in scores.items()}
-    drop = {
-        name: 100 * dev[name] - mean(rows[name]["dev"] for rows in found.values())
-        for name in dev
-        if all("dev" in rows.get(name, {}) for rows in found.values())
-    }
-    if drop:
-        worst = max(drop, key=lambda name: drop[name])
-        names = [name for name in dev if name in averages]
-        rank = spearmanr([dev[name] for name in names], [averages[name] for name in names]).statistic
-        lines.append(
-            f"Dev ranks methods unlike the tests (correlation {rank:.2f}): "
-            f"{grid.row(worst).title}'s {100 * dev[worst]:.1f} is {drop[worst]:.1f} less in the draws."
-        )
-    return "".join(f"- {line}\n" for line in lines)
+    averages, later = _averages(found), _averages(found, "dev")
+    names = [name for name in dev if name in averages and name in later]
+    if not names:
+        return ""
+    chosen, drawn, tests = ([one[name] for name in names] for one in (dev, later, averages))
+    drop = {name: 100 * dev[name] - later[name] for name in names}
+    worst = max(drop, key=lambda name: drop[name])
+    return (
+        f"- These dev scores rank methods unlike the tests (correlation "
+        f"{spearmanr(chosen, tests).statistic:.2f}; the draws' own {spearmanr(drawn, tests).statistic:.2f}): "
+        f"{grid.row(worst).title}'s {100 * dev[worst]:.1f} is {drop[worst]:.1f} less there.\n"
+    )
 
 
-def _beside_best(grid: Grid, folder: Path, found: draws.Measures) -> _Again:
-    """The clear comparisons of two rates again, beside the rate of the control that these tests like best."""
-    both = draws.with_controls(grid, folder, found)
-    averages, again = _averages(both), []
-    for one in draws.at_one_rate(grid, folder, both):
-        better, worse = one.primary.better, one.primary.worse
-        if not one.own or draws.verdict(draws.differences(found, better, worse)) == "unclear":
-            continue
-        controls = [name for name in averages if re.fullmatch(rf"{worse}(-\de-\d)?", name)]
-        best = max(controls, key=lambda name: averages[name])
-        again.append((one, draws.differences(both, better, best)))
-    return again
+def _beside_best(grid: Grid, both: draws.Measures) -> _Beside:
+    """Gains over controls that have several rates, at the one of the control that these tests like best."""
+    averages = _averages(both)
+    beside: dict[Primary, list[float]] = {}
+    for one in grid.registered:
+        controls = [name for name in averages if re.fullmatch(rf"{one.worse}(-\de-\d)?", name)]
+        if one.better in averages and len(controls) > 1:
+            best = max(controls, key=lambda name: averages[name])
+            beside[one] = draws.differences(both, one.better, best)
+    return beside
 
 
-def _by_verdict(
-    grid: Grid, compared: Sequence[tuple[Primary, Sequence[float]]], rates: Mapping[str, str] = _NO_RATES
-) -> str:
-    """The gains of the better rows that have enough draws, with their rates, behind what they are called."""
-    said: dict[str, list[str]] = {"likely": [], "unclear": [], "hurts": []}
-    for one, values in compared:
+def _by_verdict(grid: Grid, compared: Mapping[Primary, Sequence[float]], beside: _Beside = _ALONE) -> str:
+    """The gains of the better rows that have enough draws, behind what they are called."""
+    said: dict[str, list[str]] = {}
+    for one, values in compared.items():
         if len(values) >= draws.FEWEST:
-            at = f" ({rates[one.better]})" if one.better in rates else ""
-            said[draws.verdict(values)].append(f"{grid.row(one.better).title} {mean(values):+.2f}{at}")
-    return "; ".join(f"{verdict} {', '.join(gains)}" for verdict, gains in said.items() if gains)
+            said.setdefault(_starred(one, values, beside), []).append(
+                f"{grid.row(one.better).title} {mean(values):+.2f}"
+            )
+    return "; ".join(f"{verdict} {', '.join(gains)}" for verdict, gains in said.items())
 
 
-def _clear(grid: Grid, again: _Again) -> str:
+def _clear(grid: Grid, beside: _Beside) -> str:
     """What is clear of comparisons, and between what the others lie."""
-    unclear = [mean(values) for _, values in again if draws.verdict(values) == "unclear"]
+    verdicts = {one: draws.verdict(values) for one, values in beside.items()}
+    clear = {one: beside[one] for one, verdict in verdicts.items() if verdict in ("likely", "hurts")}
+    unclear = [mean(beside[one]) for one, verdict in verdicts.items() if verdict == "unclear"]
     others = f"; unclear the others, {min(unclear):+.2f} to {max(unclear):+.2f}" if unclear else ""
-    clear = [(one.primary, values) for one, values in again if draws.verdict(values) != "unclear"]
     return f"{_by_verdict(grid, clear)}{others}"
 
 
-def _otherwise(grid: Grid, again: _Again) -> str:
-    """The comparisons at one rate whose verdict is another than beside the control's best."""
-    said = [
-        f"{grid.row(one.primary.better).title} {mean(one.gains):+.2f} ({draws.verdict(one.gains)})"
-        for one, values in again
-        if draws.verdict(one.gains) != draws.verdict(values)
-    ]
-    return f"; at one rate {', '.join(said)}" if said else ""
-
-
-def _averages(found: draws.Measures) -> dict[str, float]:
-    names = dict.fromkeys(name for rows in found.values() for name in rows)
-    return {name: mean(rows[name]["average"] for rows in found.values() if name in rows) for name in names}
+def _averages(found: draws.Measures, measure: str = "average") -> dict[str, float]:
+    """The mean of each row over the draws that have it measured."""
+    of_rows: dict[str, list[float]] = {}
+    for rows in found.values():
+        for name, measures in rows.items():
+            if measure in measures:
+                of_rows.setdefault(name, []).append(measures[measure])
+    return {name: mean(values) for name, values in of_rows.items()}
 
 
 def _below_table(found: draws.Measures, scores: _Scores) -> str:
@@ -303,7 +309,7 @@ def _edges(scores: _Scores) -> str:
     best = [max(of_row, key=lambda rate: mean(of_row[rate])) for of_row in scores.values()]
     rates = sorted({rate for of_row in scores.values() for rate in of_row})
     edges = [
-        f"{best.count(edge)} are best at the edge, {edge:g}"
+        f"{best.count(edge)} are best at the edge, {draws.rate_shown(edge)}"
         for edge in rates[:: len(rates) - 1]
         if edge in best
     ]
@@ -314,8 +320,9 @@ def _changed(folder: Path) -> str:
     """How many sentences the positives change that leave most as they are."""
     share_of = shares(folder)
     called = {"paraphrase": "paraphrases", "dn": "DN", "rephrase": "`rephrase`", "pi": "PI"}
+    called["eda-swap"] = "random swap"
     said = [f"{title} {share_of[stage]:.0f} %" for stage, title in called.items() if stage in share_of]
-    return f" (texts changed: {', '.join(said)})" if said else ""
+    return f"Texts changed: {', '.join(said)}. " if said else ""
 
 
 def _larger(grid: Grid, folder: Path) -> str:
@@ -324,27 +331,33 @@ def _larger(grid: Grid, folder: Path) -> str:
         found = draws.measured(grid, folder, swept, many)
         if swept.name != draws.FIRST or many[0].rows == swept.rows or len(found) < draws.FEWEST:
             continue
-        averages, rates = _averages(found), draws.own_rates(grid, folder)
-        groups: dict[str, list[tuple[Primary, list[float]]]] = {}
+        both = draws.with_controls(grid, folder, found)
+        averages, beside = _averages(both), _beside_best(grid, both)
+        groups: dict[str, dict[Primary, list[float]]] = {}
         for one in grid.registered:
-            average, rate = averages.get(one.worse, math.nan), rates.get(one.worse, "")
-            control = f"beside {grid.row(one.worse).title} ({average:.1f}, {rate})"
-            groups.setdefault(control, []).append((one, draws.differences(found, one.better, one.worse)))
-        same: dict[str, list[tuple[Primary, list[float]]]] = {}
-        for one, rate, values, _ in draws.at_one_rate(grid, folder, draws.with_controls(grid, folder, found)):
-            same.setdefault(f"at {rate}", []).append((one, values))
-            rates.pop(one.better, None)  # the lines at one rate say it
+            control = f"beside {grid.row(one.worse).title} ({averages.get(one.worse, math.nan):.1f})"
+            groups.setdefault(control, {})[one] = draws.differences(found, one.better, one.worse)
+        same: dict[str, dict[Primary, list[float]]] = {}
+        for at_one in filter(lambda found: found.own, draws.at_one_rate(grid, folder, both)):
+            same.setdefault(f"at {at_one.rate}", {})[at_one.primary] = at_one.gains
         said = [
-            f"{group} {told}" for group, gains in groups.items() if (told := _by_verdict(grid, gains, rates))
+            f"{group} {told}" for group, gains in groups.items() if (told := _by_verdict(grid, gains, beside))
         ]
         said += [f"{group} {told}" for group, gains in same.items() if (told := _by_verdict(grid, gains))]
-        steps = [own["best_step"] for rows in found.values() for own in rows.values() if "best_step" in own]
-        chosen = f", {min(steps):.0f} to {max(steps):.0f} steps (by all of dev)" if steps else ""
         return (
-            f"- **With {many[0].rows:,} sentences**, {len(found)} draws, rates of "
-            f"{swept.rows:,}{chosen}: {'; '.join(said)}.\n"
+            f"- **With {many[0].rows:,} sentences** ({len(found)} draws, same rates, checkpoints by all of "
+            f"dev): {'; '.join(said)}.\n"
         )
     return ""
+
+
+def _hours(folder: Path, swept: Profile, small: Sequence[Profile]) -> str:
+    """How long the rates and each of their draws took, as recorded, one training at a time."""
+    hours = []
+    for profile in (swept, *small):
+        lines = read_lines(folder / f"{profile.name}.jsonl")
+        hours.append(sum(line["scores"].get("seconds") or 0 for line in lines) / 3600)
+    return f"{hours[0]:.0f} h; draw-1 to -{len(small)}, {mean(hours[1:]):.1f} h each"
 
 
 def _elsewhere(grid: Grid, folder: Path) -> str:

@@ -75,19 +75,16 @@ def compared(unit: Unit, recorded: Iterable[Entry], scores: dict[str, Any]) -> t
     where = f"{low:.2f} to {high:.2f} ({len(of_row)} seeds recorded)"
     if unit.row.has_seed and len(of_row) == 1:
         where = f"±{_WITHOUT_SEEDS}, which two seeds of one row may differ by (one seed recorded)"
-    how = ""
+    said = f"{unit.row.name} {unit.seed}: recorded {once:.2f}, again {value:.2f}, "
     if same(before.scores, scores):
-        how = "identical in all digits, "
-    elif before.made.get("encoder") == unit.encoder:
+        return True, f"{said}identical in all digits"
+    how = ""
+    if before.made.get("encoder") == unit.encoder:
         how = (
             f"differs by {abs(value - once):.4f} on average though it starts from the same encoder: another "
             "processor or library rounds otherwise, or settings or data are others; "
         )
-    return (
-        inside,
-        f"{unit.row.name} {unit.seed}: recorded {once:.2f}, again {value:.2f}, {how}"
-        f"{'within' if inside else 'OUTSIDE'} {where}",
-    )
+    return inside, f"{said}{how}{'within' if inside else 'OUTSIDE'} {where}"
 
 
 def same(recorded: dict[str, Any], again: dict[str, Any]) -> bool:

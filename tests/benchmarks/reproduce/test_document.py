@@ -95,7 +95,7 @@ def test_a_repetition_says_where_it_differs_from_the_same_encoder(grid):
         "on average though it starts from the same encoder: another processor or library rounds otherwise, "
         "or settings or data are others"
     )
-    said = f"{start}60.00, identical in all digits, within {once}"
+    said = f"{start}60.00, identical in all digits"
     assert compared(first.unit, [first], again) == (True, said)
     said = f"{start}61.20, differs by 1.2000 {why}; within {once}"
     assert compared(first.unit, [first], near) == (True, said)
