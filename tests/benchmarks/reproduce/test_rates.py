@@ -1,6 +1,9 @@
 """Each method at its own learning rate: dev pairs of no test set, points of several rows, what is chosen."""
 
+import csv
 import dataclasses
+import gzip
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -155,6 +158,32 @@ def test_so_many_test_pairs_are_dev_pairs(data_folder):
     seen = [~own_pairs(pairs_of(one), [dev]) for one in tests]
     page = (REPOSITORY / "benchmarks/results/results.md").read_text("utf-8")
     assert f"{sum(map(np.sum, seen)):,} of {sum(map(len, seen)):,} test pairs" in page
+
+
+def test_the_pairs_that_score_overlap_as_the_page_of_the_bed_says(data_folder):
+    def rows(name, split=""):
+        with gzip.open(data_folder / "sts" / f"{name}.tsv.gz", "rt", encoding="utf-8") as file:
+            found = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            return [row for row in found if row["split"] == split or not split]
+
+    def both(row):
+        texts = (row[name].casefold() for name in ("sentence1", "sentence2"))
+        return tuple(sorted("".join(filter(str.isalnum, text)) for text in texts))
+
+    page = " ".join((REPOSITORY / "benchmarks/results/bed.md").read_text("utf-8").split())
+    older = [both(row) for name in ("sts12", "sts13", "sts14", "sts15") for row in rows(name)]
+    test = [both(row) for row in rows("stsb", "test")]
+    tested = {*older, *test}
+    own = [row for row in rows("stsb", "dev") if both(row) not in tested]
+    genres, years = (Counter(row[name] for row in own) for name in ("genre", "year"))
+    said = f"are {genres['main-captions']} of captions and {genres['main-news']} of news"
+    assert f"The {len(own)} pairs of STS-B dev that choose the rates {said}, {years['2017']} of them of" in page
+    sick = [both(row) for row in rows("sick", "train")]
+    texts = {text for pair in tested for text in pair}
+    assert f"A fifth of SICK's {len(sick):,} training pairs share a sentence with a test set" in page
+    assert sum(not texts.isdisjoint(pair) for pair in sick) / len(sick) == pytest.approx(0.2, abs=0.02)
+    assert "half of the STS-B test pairs are in STS12 to STS15" in page
+    assert sum(map({*older}.__contains__, test)) / len(test) == pytest.approx(0.5, abs=0.04)
 
 
 @pytest.mark.parametrize(("name", "count"), [("rates", 5), ("rates-upper", 3), ("rates-small", 3)])
