@@ -37,8 +37,8 @@ AugCSE's loss and head, rates of their own for 20,000 sentences) and was taken b
 nothing of it trained. The rows with 20,000 sentences were registered again before their own first training,
 when the draws had been seen: the three that are likely ahead of SimCSE, NT-Xent, then, when those had been
 seen, `uda-una`, whose average over the draws is the highest. Dev had named AugCSE, which the draws have
-behind. `simcse-ntxent-5e-4` with 20,000 sentences, the control of `rephrase`, is registered and was not
-trained.
+behind. Last of all, when everything else had been seen, came EDA's random swap as the positive, what any
+edit is worth; it was registered before its own trainings.
 `make reproduce PROFILE=rates`, then `draw-1` to `draw-5` and `large-1` to `large-3`, repeats the first bed;
 `rates-upper` and `upper-1` to `upper-3` (on a GPU), `rates-small` and `small-1` to `small-3` the others.
 Each draw's scores, set by set, are in [`tuned.csv`](tuned.csv).

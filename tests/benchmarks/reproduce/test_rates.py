@@ -177,7 +177,7 @@ def test_the_pairs_that_score_overlap_as_the_page_of_the_bed_says(data_folder):
     own = [row for row in rows("stsb", "dev") if both(row) not in tested]
     genres, years = (Counter(row[name] for row in own) for name in ("genre", "year"))
     said = f"are {genres['main-captions']} of captions and {genres['main-news']} of news"
-    assert f"The {len(own)} pairs of STS-B dev that choose the rates {said}, {years['2017']} of them of" in page
+    assert f"The {len(own)} pairs of STS-B dev that choose the rates {said}, {years['2017']} of them" in page
     sick = [both(row) for row in rows("sick", "train")]
     texts = {text for pair in tested for text in pair}
     assert f"A fifth of SICK's {len(sick):,} training pairs share a sentence with a test set" in page
