@@ -67,6 +67,8 @@ def test_what_it_says_of_texts_is_what_was_measured():
                 clear[one.better] = gains.mean()
     assert [*clear] == ["modals"]
     assert f"MODALS, which mixes embeddings, is ({clear['modals']:+.2f})" in SAID
+    swap, una = (np.subtract(averages[row], averages["simcse-ntxent"]).mean() for row in ("eda-swap", "una"))
+    assert swap > una and f"words swapped at random gain more than UNA ({swap:+.2f})" in SAID
     assert f"correlation over {_COUNTS[len(SETS)]} STS sets" in SAID
     assert f"95 % intervals over {len(draws)} draws of text" in SAID
     table, highest = mean(averages["word-table-idf"]), max(map(mean, averages.values()))

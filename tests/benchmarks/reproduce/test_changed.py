@@ -53,7 +53,7 @@ def test_the_shares_on_the_pages_are_those_of_the_file():
     for called, stage in (
         ("paraphrases", "paraphrase"),
         ("DN", "dn"),
-        ("`rephrase`", "rephrase"),
+        ("rephrase", "rephrase"),
         ("PI", "pi"),
     ):
         assert f" {called} {share[stage]}" in first
