@@ -154,7 +154,7 @@ def _short(text: str) -> str:
 
 
 def _line(grid: Grid, one: Primary, found: draws.Measures, beside: _Beside) -> str:
-    """A row of the table; its verdict has a star where it is another beside the control's best tried rate."""
+    """A row of the table."""
     values = draws.differences(found, one.better, one.worse)
     titles = [grid.row(name).title for name in (one.better, one.worse)]
     shown = [draws.gain(values), draws.sick(found, one), draws.published(grid, one)]
@@ -162,6 +162,7 @@ def _line(grid: Grid, one: Primary, found: draws.Measures, beside: _Beside) -> s
 
 
 def _starred(one: Primary, values: Sequence[float], beside: _Beside) -> str:
+    """The verdict of a comparison, with a star where it is another beside the control's best rate."""
     verdict = draws.verdict(values)
     return verdict + ("*" if verdict != draws.verdict(beside.get(one, values)) else "")
 
