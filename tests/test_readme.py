@@ -50,6 +50,14 @@ def test_the_rows_of_its_table_are_those_of_the_first_page():
         assert row in RESULTS.splitlines(), f"{row}: the first page says otherwise"
 
 
+def test_every_number_that_it_says_of_texts_stands_on_the_first_page():
+    prose = "\n".join(line for line in OF_TEXTS.splitlines() if not line.startswith("|"))
+    numbers = re.findall(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?", re.sub(r"\]\([^)]+\)", "", prose))
+    assert len(numbers) >= 3
+    for number in numbers:
+        assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", RESULTS), f"{number}: from where?"
+
+
 def test_what_it_says_of_texts_is_what_was_measured():
     draws, averages = [f"draw-{number}" for number in range(1, 6)], {}
     with (REPOSITORY / "benchmarks/results/tuned.csv").open(encoding="utf-8") as file:

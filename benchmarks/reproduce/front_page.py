@@ -339,8 +339,9 @@ def _larger(grid: Grid, folder: Path) -> str:
             control = f"beside {grid.row(one.worse).title} ({averages.get(one.worse, math.nan):.1f})"
             groups.setdefault(control, {})[one] = draws.differences(found, one.better, one.worse)
         same: dict[str, dict[Primary, list[float]]] = {}
-        for at_one in filter(lambda found: found.own, draws.at_one_rate(grid, folder, both)):
-            same.setdefault(f"at {at_one.rate}", {})[at_one.primary] = at_one.gains
+        for one_rate in draws.at_one_rate(grid, folder, both):
+            if one_rate.own:
+                same.setdefault(f"at {one_rate.rate}", {})[one_rate.primary] = one_rate.gains
         said = [
             f"{group} {told}" for group, gains in groups.items() if (told := _by_verdict(grid, gains, beside))
         ]
